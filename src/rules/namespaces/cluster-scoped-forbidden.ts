@@ -1,8 +1,9 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shownIdentity, shownObject } from '../../facts/shown.ts'
+import { identityPart, objectPart } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isMisplacedClusterKind } from '../../kube/scope/scope.ts'
+import { message, untyped } from '../../message/message.ts'
 import { apiRefusal } from '../model/api-refusal.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
@@ -32,7 +33,7 @@ function judge(index: FleetIndex, node: FleetNode, object: KubeObject): Breach |
     object,
     path: ['kind'],
     value: kind,
-    message: `${shownObject(kind, '', name)} is cluster-scoped, but ${shownIdentity(node.identity)} applies it for a tenant. Allowed: objects in the tenant's namespaces. API server, unless the account has such rights: ${apiRefusal(node.identity.user, { ...id, namespace: '' })}.`,
-    fix: `Remove ${shownObject(kind, '', name)} from this repository, or ask a fleet admin to add it to the fleet repository.`,
+    message: message`${objectPart(kind, '', name)} is cluster-scoped, but ${identityPart(node.identity)} applies it for a tenant. Allowed: objects in the tenant's namespaces. API server, unless the account has such rights: ${untyped(apiRefusal(node.identity.user, { ...id, namespace: '' }))}.`,
+    fix: message`Remove ${objectPart(kind, '', name)} from this repository, or ask a fleet admin to add it to the fleet repository.`,
   }
 }

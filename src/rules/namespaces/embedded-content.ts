@@ -1,7 +1,7 @@
 import { hashOf } from '../../facts/fingerprint.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { kindOf } from '../../facts/kind-of.ts'
-import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
+import { identityPart, objectPart, shown } from '../../facts/shown.ts'
 import { accountOf, applierKinds } from '../../fleet/model/appliers.ts'
 import type { FleetNode, Identity } from '../../fleet/model/fleet.ts'
 import { GIT_REPOSITORY, KUSTOMIZATION } from '../../flux/kinds.ts'
@@ -9,6 +9,7 @@ import { type EmbeddedObjects, embeddedIn, type Unevaluated } from '../../kube/c
 import { at, canonical } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { accountOf as partsOfUser, userOfAccount } from '../../kube/rbac/groups-of.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { applierOf } from './support/embedded-subject.ts'
 
@@ -76,8 +77,8 @@ function notRead(node: FleetNode, object: Found['holder'], path: Breach['path'])
     path,
     value: contentValue(what, object, path),
     level: 'warning',
-    message: `${shownObject(kind, namespace, name)}: ${what} is not evaluated, including everything deployed from it. Allowed: a source in a manifest.`,
-    fix: 'Write the GitRepository in a separate manifest.',
+    message: message`${objectPart(kind, namespace, name)}: ${what} is not evaluated, including everything deployed from it. Allowed: a source in a manifest.`,
+    fix: message`Write the GitRepository in a separate manifest.`,
   }
 }
 
@@ -105,8 +106,8 @@ function breach(node: FleetNode, index: FleetIndex, { holder, path, what, identi
     path,
     value: contentValue(what, holder, path),
     level: isDeep ? 'error' : further === undefined ? 'warning' : 'violation',
-    message: `${shownObject(kind, namespace, name)}: ${what} is not evaluated. It is applied by ${shownIdentity(identity)}${further === '' ? '' : `, ${confined}`}. Allowed: objects in manifests.`,
-    fix: 'Write the objects in separate manifests, without placeholders.',
+    message: message`${objectPart(kind, namespace, name)}: ${untyped(what)} is not evaluated. It is applied by ${identityPart(identity)}${further === '' ? '' : message`, ${untyped(confined)}`}. Allowed: objects in manifests.`,
+    fix: message`Write the objects in separate manifests, without placeholders.`,
   }
 }
 

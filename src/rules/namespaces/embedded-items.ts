@@ -1,5 +1,6 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { groupOf, type idOf } from '../../kube/object.ts'
+import { type Message, message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 /** Lists that Kubernetes itself knows: they say what is in them. */
@@ -24,8 +25,8 @@ export const embeddedItems: Rule = {
       object,
       path: [],
       value: `${listing.apiVersion} ${listing.kind}${listing.isNested ? ' nested' : ''}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} is in ${says}, and Flux applies it like any other object. Allowed: separate documents, or a List of apiVersion v1.`,
-      fix: 'Write the object as a separate document.',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} is in ${says}, and Flux applies it like any other object. Allowed: separate documents, or a List of apiVersion v1.`,
+      fix: message`Write the object as a separate document.`,
     }
   },
 }
@@ -33,15 +34,15 @@ export const embeddedItems: Rule = {
 function problem(
   listing: { readonly apiVersion: string; readonly kind: string; readonly isNested: boolean },
   id: ReturnType<typeof idOf>,
-): string | undefined {
-  const list = `a ${shown(listing.kind)} of ${shown(listing.apiVersion)}`
-  if (listing.isNested) return `${list} that is itself in a list`
+): Message | undefined {
+  const list = message`a ${quoted('object', listing.kind)} of ${quoted('object', listing.apiVersion)}`
+  if (listing.isNested) return message`${list} that is itself in a list`
   if (PLAIN.has(listing.kind)) {
     const known = listing.apiVersion === 'v1' || listing.apiVersion.startsWith('config.kubernetes.io/')
-    return known ? undefined : `${list}, which is not a Kubernetes list kind`
+    return known ? undefined : message`${list}, which is not a Kubernetes list kind`
   }
   // tools write lists of any kind under v1
   const isOfGroup = listing.apiVersion === 'v1' || groupOf(listing.apiVersion) === groupOf(id.apiVersion)
   const isOfKind = listing.kind === `${id.kind}List` && isOfGroup
-  return isOfKind ? undefined : `${list}, which is a list kind of other objects`
+  return isOfKind ? undefined : message`${list}, which is a list kind of other objects`
 }

@@ -1,9 +1,10 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { TenantSubject } from '../../facts/subject.ts'
 import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { readableDocuments } from '../../kube/yaml/readable-documents.ts'
+import { type Message, message, part, plainText } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { everyPath } from '../workloads/support/every-path.ts'
 
@@ -18,7 +19,7 @@ interface Change {
 }
 
 interface Found {
-  readonly what: string
+  readonly what: Message
   readonly level?: 'warning'
 }
 
@@ -44,19 +45,23 @@ export const helmPostRenderer: Rule = {
 
 function problemOf(change: Change, { node }: TenantSubject, { index }: RuleContext): Found | undefined {
   const { pointer, value } = change
-  if (pointer === undefined) return { what: 'holds a patch that cannot be read as YAML or JSON' }
+  if (pointer === undefined) return { what: message`holds a patch that cannot be read as YAML or JSON` }
   const moved = (namespace: string | undefined): Found | undefined => {
-    if (namespace === undefined) return { what: 'moves objects to a namespace that the patch does not spell out' }
+    if (namespace === undefined)
+      return { what: message`moves objects to a namespace that the patch does not spell out` }
     if (index.owns(node.cluster, node.tenant, namespace)) return undefined
-    return { what: `moves objects to namespace ${shown(namespace)}` }
+    return { what: message`moves objects to namespace ${quoted('object', namespace)}` }
   }
   if (pointer === '/metadata/namespace') return moved(value && stringAt(value, []))
   if (pointer === '/metadata')
     return value?.type === 'map' && !at(value, ['namespace']) ? undefined : moved(stringAt(value, ['namespace']))
-  if (pointer === '') return { what: 'replaces whole objects' }
-  if (pointer === '/kind' || pointer === '/apiVersion') return { what: `makes another kind of objects by ${pointer}` }
-  const [, part = ''] = pointer.split('/')
-  return GRANTS.includes(part) ? { what: `writes the ${part} of roles or bindings`, level: 'warning' } : undefined
+  if (pointer === '') return { what: message`replaces whole objects` }
+  if (pointer === '/kind' || pointer === '/apiVersion')
+    return { what: message`makes another kind of objects by ${part('field', pointer)}` }
+  const [, grant = ''] = pointer.split('/')
+  return GRANTS.includes(grant)
+    ? { what: message`writes the ${part('field', grant)} of roles or bindings`, level: 'warning' }
+    : undefined
 }
 
 /** Every patch of every post-renderer, also in the fields of older versions of HelmRelease. */
@@ -107,9 +112,9 @@ function breach({ object, id, node }: TenantSubject, { path, pointer = '' }: Cha
     node,
     object,
     path,
-    value: `${pointer} ${what}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)}: a patch of its post-renderer ${what}. Allowed: patches that keep the kind and namespace.`,
-    fix: "Remove the patch, or set spec.targetNamespace to one of the tenant's namespaces.",
+    value: `${pointer} ${plainText(what)}`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)}: a patch of its post-renderer ${what}. Allowed: patches that keep the kind and namespace.`,
+    fix: message`Remove the patch, or set spec.targetNamespace to one of the tenant's namespaces.`,
     ...(level ? { level } : {}),
   }
 }

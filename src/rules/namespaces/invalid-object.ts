@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { applierKinds } from '../../fleet/model/appliers.ts'
 import { isBlank, readServiceAccount } from '../../fleet/model/read-spec.ts'
@@ -9,6 +9,7 @@ import { references } from '../../flux/references.ts'
 import { isNamespaceName } from '../../kube/names.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { misspelled } from '../../kube/scope/scope.ts'
+import { type Message, message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
 const NAMESPACE = ['metadata', 'namespace']
@@ -31,38 +32,42 @@ export const invalidObject: Rule = {
 }
 
 function* judge({ object, id, kind: fullKind, node }: Subject, index: FleetIndex): Iterable<Breach> {
-  const who = shownObject(id.kind, id.namespace, id.name)
-  const invalid = (path: Path, message: string, fix: string): Breach => ({
+  const who = objectPart(id.kind, id.namespace, id.name)
+  const invalid = (path: Path, told: string | Message, fix: string | Message): Breach => ({
     node,
     object,
     path,
     value: path.join('.'),
-    message,
+    message: told,
     fix,
   })
   const identity: Path[] = [['apiVersion'], ['kind'], ['metadata', 'name']]
   for (const path of identity) {
     if (stringAt(object.root, path)) continue
     const field = path.join('.')
-    yield invalid(path, `an object has no ${field}, so it cannot be evaluated`, `Set ${field} to a string.`)
+    yield invalid(
+      path,
+      message`an object has no ${part('field', field)}, so it cannot be evaluated`,
+      message`Set ${part('field', field)} to a string.`,
+    )
     return
   }
   const text = stringAt(object.root, NAMESPACE)
   const isNamespaced = index.scopeOf(node.cluster, id.apiVersion, id.kind) === 'Namespaced'
   const written = (isNamespaced && object.nullNamespace) || at(object.root, NAMESPACE)
   if (written && text !== '' && (text === undefined || !isNamespaceName(text))) {
-    const message = `${who}: metadata.namespace is not a valid name in Kubernetes`
-    const fix = 'Set metadata.namespace to the name of a namespace of the tenant.'
-    yield { ...invalid(NAMESPACE, message, fix), origin: written.origin }
+    const told = message`${who}: metadata.namespace is not a valid name in Kubernetes`
+    const fix = message`Set metadata.namespace to the name of a namespace of the tenant.`
+    yield { ...invalid(NAMESPACE, told, fix), origin: written.origin }
   }
   for (const reference of references(object)) {
     if (reference.namespace !== null) continue
-    const message = `${who} refers to a namespace that is not text`
-    yield invalid(reference.path, message, 'Remove `namespace` from the reference.')
+    const told = message`${who} refers to a namespace that is not text`
+    yield invalid(reference.path, told, message`Remove \`namespace\` from the reference.`)
   }
   if (WITH_ACCOUNT.includes(fullKind) && !hasReadableAccount(object)) {
-    const message = `${who}: spec.serviceAccountName is not a valid name in Kubernetes`
-    yield invalid(ACCOUNT_FIELD, message, 'Set spec.serviceAccountName to the name of a service account.')
+    const told = message`${who}: spec.serviceAccountName is not a valid name in Kubernetes`
+    yield invalid(ACCOUNT_FIELD, told, message`Set spec.serviceAccountName to the name of a service account.`)
   }
 }
 
@@ -87,8 +92,10 @@ function* spelling({ object, id, node }: Subject, index: FleetIndex): Iterable<B
     path: ['kind'],
     value: `${id.apiVersion} ${id.kind}`,
     level: 'violation',
-    message: `${shownObject(id.kind, id.namespace, id.name)} is not of a kind that Kubernetes serves: ${shown(id.kind)} of ${shown(id.apiVersion)}. ${meant === '' ? 'No supported Kubernetes version serves that group.' : `Allowed: ${meant}.`} API server: no matches for kind.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} is not of a kind that Kubernetes serves: ${quoted('object', id.kind)} of ${quoted('object', id.apiVersion)}. ${meant === '' ? 'No supported Kubernetes version serves that group.' : message`Allowed: ${part('value', meant)}.`} API server: no matches for kind.`,
     fix:
-      meant === '' ? 'Set apiVersion to the group that serves the kind now.' : `Set apiVersion and kind to ${meant}.`,
+      meant === ''
+        ? message`Set apiVersion to the group that serves the kind now.`
+        : message`Set apiVersion and kind to ${part('value', meant)}.`,
   }
 }

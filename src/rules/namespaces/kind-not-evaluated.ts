@@ -1,10 +1,11 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { kindOfId } from '../../facts/kind-of.ts'
-import { shown, shownIdentity } from '../../facts/shown.ts'
+import { identityPart, quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { groupOf, idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import { userInfo } from '../../kube/rbac/groups-of.ts'
 import { resourceOf } from '../../kube/rbac/resource-name.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { isUnlooked } from '../references/support/is-unlooked.ts'
 
@@ -34,8 +35,8 @@ export const kindNotEvaluated: Rule = {
         object: first,
         path: ['kind'],
         value: kind,
-        message: `${shown(kind)}: ${count} evaluated only by scope, namespace and pods, because no rule supports the kind. ${shownIdentity(node.identity)} ${may} in namespace ${shown(id.namespace)}.`,
-        fix: 'Review what the controller of the kind does for these objects.',
+        message: message`${quoted('object', kind)}: ${untyped(count)} evaluated only by scope, namespace and pods, because no rule supports the kind. ${identityPart(node.identity)} ${untyped(may)} in namespace ${quoted('object', id.namespace)}.`,
+        fix: message`Review what the controller of the kind does for these objects.`,
       }
     }
   },

@@ -1,8 +1,9 @@
-import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
+import { identityPart, objectPart, quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isNamespaceName } from '../../kube/names.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { message, untyped } from '../../message/message.ts'
 import { apiRefusal } from '../model/api-refusal.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { keepsNamespace } from './support/keeps-namespace.ts'
@@ -41,18 +42,18 @@ function judge(context: RuleContext, node: FleetNode, tenant: string, object: Ku
   const where =
     namespace === ''
       ? 'has no namespace'
-      : `is in namespace ${shown(namespace)}, which is not a namespace of tenant ${shown(tenant)}`
+      : message`is in namespace ${quoted('object', namespace)}, which is not a namespace of tenant ${quoted('tenant', tenant)}`
   const said =
     namespace === ''
-      ? 'Flux: namespace not specified.'
-      : `API server, unless the account has rights there: ${apiRefusal(node.identity.user, idOf(object))}.`
+      ? message`Flux: namespace not specified.`
+      : message`API server, unless the account has rights there: ${untyped(apiRefusal(node.identity.user, idOf(object)))}.`
   return {
     node,
     object,
     path: FIELD,
     value: namespace,
-    message: `${shownObject(kind, namespace, name)} ${where}, and ${shownIdentity(node.identity)} would apply it. Allowed: ${own}. ${said}`,
-    fix: `Set metadata.namespace to one of: ${own}.`,
+    message: message`${objectPart(kind, namespace, name)} ${where}, and ${identityPart(node.identity)} would apply it. Allowed: ${own}. ${said}`,
+    fix: message`Set metadata.namespace to one of: ${own}.`,
     allowed: index.namespacesOf(node.cluster, tenant),
   }
 }

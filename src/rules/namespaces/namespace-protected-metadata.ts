@@ -1,8 +1,9 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
+import { identityPart, objectPart, quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { message } from '../../message/message.ts'
 import { deniedByCapsule } from '../capsule/support/denied-metadata.ts'
 import type { Breach, FindingLevel, Rule, RuleContext } from '../model/rule.ts'
 import { isProtected, POD_SECURITY } from './support/protected-metadata.ts'
@@ -45,8 +46,8 @@ function* judgeTenant(object: KubeObject, node: FleetNode, { index }: RuleContex
         path,
         value: `${part} ${key}=${text}`,
         level,
-        message: `${shownObject('Namespace', '', name)} gets the ${part === 'labels' ? 'label' : 'annotation'} ${shown(key)}: ${shown(text)} from ${shownIdentity(node.identity)}, which acts for a tenant. Allowed: this key only in the platform's content. The API server accepts it from anyone who can patch the Namespace.`,
-        fix: `Remove ${shown(key)}, or ask a fleet admin to set it.`,
+        message: message`${objectPart('Namespace', '', name)} gets the ${part === 'labels' ? 'label' : 'annotation'} ${quoted('field', key)}: ${quoted('value', text)} from ${identityPart(node.identity)}, which acts for a tenant. Allowed: this key only in the platform's content. The API server accepts it from anyone who can patch the Namespace.`,
+        fix: message`Remove ${quoted('field', key)}, or ask a fleet admin to set it.`,
       }
     }
   }
@@ -91,8 +92,8 @@ function* judgeLoosened(object: KubeObject, node: FleetNode, before: FleetIndex)
     object,
     path: ENFORCED,
     value: `${was} to ${is}`,
-    message: `${shownObject('Namespace', '', name)} weakens ${ENFORCE} from ${shown(was)} to ${shown(is || "the cluster's default")}. Allowed: the same level or a stricter one. The API server accepts it from anyone who can patch the Namespace.`,
-    fix: `Set ${ENFORCE} to ${shown(was)}, or ask a fleet admin to change it.`,
+    message: message`${objectPart('Namespace', '', name)} weakens ${ENFORCE} from ${quoted('value', was)} to ${quoted('value', is || "the cluster's default")}. Allowed: the same level or a stricter one. The API server accepts it from anyone who can patch the Namespace.`,
+    fix: message`Set ${ENFORCE} to ${quoted('value', was)}, or ask a fleet admin to change it.`,
   }
 }
 
@@ -109,8 +110,8 @@ function* judgePlatform(object: KubeObject, node: FleetNode, index: FleetIndex, 
     path: ENFORCED,
     value: `${was} to ${is}`,
     level: 'warning',
-    message: `${shownObject('Namespace', '', name)} of a tenant weakens ${ENFORCE} from ${shown(was)} to ${shown(is || 'privileged')}, which no longer confines the tenant's pods. Allowed: the same level or a stricter one. The API server accepts it.`,
-    fix: `Set ${ENFORCE} to ${shown(was)}.`,
+    message: message`${objectPart('Namespace', '', name)} of a tenant weakens ${ENFORCE} from ${quoted('value', was)} to ${quoted('value', is || 'privileged')}, which no longer confines the tenant's pods. Allowed: the same level or a stricter one. The API server accepts it.`,
+    fix: message`Set ${ENFORCE} to ${quoted('value', was)}.`,
   }
 }
 

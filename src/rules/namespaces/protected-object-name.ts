@@ -1,6 +1,7 @@
-import { shownObject } from '../../facts/shown.ts'
+import { objectPart } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at } from '../../kube/node.ts'
+import { message, part, untyped } from '../../message/message.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
 import { platformReaders, readerName } from '../references/support/secret-readers.ts'
 
@@ -38,8 +39,8 @@ export const protectedObjectName: Rule = {
       object,
       path: ['metadata', 'name'],
       value: id.name,
-      message: `${shownObject(id.kind, id.namespace, id.name)} has the name of an object that ${reader} reads or writes in this namespace, and would replace it. Allowed: another name. Flux and the API server accept it.`,
-      fix: `Rename the ${id.kind}.`,
+      message: message`${objectPart(id.kind, id.namespace, id.name)} has the name of an object that ${untyped(reader)} reads or writes in this namespace, and would replace it. Allowed: another name. Flux and the API server accept it.`,
+      fix: message`Rename the ${part('object', id.kind)}.`,
     }
   },
 }

@@ -1,8 +1,9 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { valuesOf } from '../../flux/kinds.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { message, part } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { keepsNamespace } from './support/keeps-namespace.ts'
 import { ownNamespaces } from './support/own-namespaces.ts'
@@ -53,8 +54,8 @@ function judge(
     object,
     path,
     value: target,
-    message: `${shownObject(kind, namespace, name)} has ${what} ${shown(target)}, which is not a namespace of tenant ${shown(tenant)}. Allowed: ${own}. Flux accepts it: only the rights of the account limit it.`,
-    fix: `Remove ${what}, or set it to one of: ${own}.`,
+    message: message`${objectPart(kind, namespace, name)} has ${part('field', what)} ${quoted('object', target)}, which is not a namespace of tenant ${quoted('tenant', tenant)}. Allowed: ${own}. Flux accepts it: only the rights of the account limit it.`,
+    fix: message`Remove ${part('field', what)}, or set it to one of: ${own}.`,
     allowed: index.namespacesOf(node.cluster, tenant),
   }
 }

@@ -1,5 +1,5 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { isManifest } from '../../fleet/bootstrap/layout-roots.ts'
 import { isWithin } from '../../fleet/bootstrap/sync-roots.ts'
 import type { Cluster, FleetNode } from '../../fleet/model/fleet.ts'
@@ -8,6 +8,7 @@ import { TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
 import { artifactPath } from '../../flux/artifact-path.ts'
 import type { TreeEntry } from '../../git/tree.ts'
 import { idOf } from '../../kube/object.ts'
+import { listed, message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { undeclaredOwners } from './support/undeclared-owners.ts'
 
@@ -59,19 +60,19 @@ function remaining({ name }: Cluster, namespace: string, tenant: string, index: 
   const { node, object } = left
   const id = idOf(object)
   const isNamespace = id.kind === 'Namespace' && id.namespace === ''
-  const what = isNamespace ? 'the Namespace' : shownObject(id.kind, id.namespace, id.name)
+  const what = isNamespace ? 'the Namespace' : objectPart(id.kind, id.namespace, id.name)
   return {
     node,
     object,
     path: isNamespace ? TENANT_LABEL : ['metadata', 'namespace'],
     value: `${tenant} ${namespace}`,
-    message: `${shownObject('Namespace', '', namespace)} no longer belongs to tenant ${shown(tenant)}, but ${what} is still rendered: it becomes the platform's, and tenancy rules no longer apply to it. Allowed: removing a tenant together with everything in its namespaces. Flux and the API server accept it.`,
-    fix: `Restore what gives the namespace to ${shown(tenant)} (the label toolkit.fluxcd.io/tenant, its Capsule Tenant, or its entry in .github/bailiwick.yaml), or remove everything in the namespace with it.`,
+    message: message`${objectPart('Namespace', '', namespace)} no longer belongs to tenant ${quoted('tenant', tenant)}, but ${what} is still rendered: it becomes the platform's, and tenancy rules no longer apply to it. Allowed: removing a tenant together with everything in its namespaces. Flux and the API server accept it.`,
+    fix: message`Restore what gives the namespace to ${quoted('tenant', tenant)} (the label toolkit.fluxcd.io/tenant, its Capsule Tenant, or its entry in .github/bailiwick.yaml), or remove everything in the namespace with it.`,
   }
 }
 
 function offboarded(root: FleetNode, tenant: string, namespaces: readonly string[]): Breach {
-  const list = namespaces.map(name => shown(name)).join(', ')
+  const list = listed(namespaces.map(name => quoted('object', name)))
   return {
     node: root,
     object: root.kustomization,
@@ -79,14 +80,14 @@ function offboarded(root: FleetNode, tenant: string, namespaces: readonly string
     value: `${tenant} ${namespaces.join(' ')}`,
     level: 'warning',
     severity: 'high',
-    message: `Tenant ${shown(tenant)} loses ${namespaces.length === 1 ? 'the namespace' : 'the namespaces'} ${list} on this cluster, and nothing is rendered into ${namespaces.length === 1 ? 'it' : 'them'} anymore.`,
-    fix: 'Confirm that the tenant is to be removed.',
+    message: message`Tenant ${quoted('tenant', tenant)} loses ${namespaces.length === 1 ? 'the namespace' : 'the namespaces'} ${list} on this cluster, and nothing is rendered into ${namespaces.length === 1 ? 'it' : 'them'} anymore.`,
+    fix: message`Confirm that the tenant is to be removed.`,
   }
 }
 
 /** A cluster without its directory keeps what it has, and nothing of it is evaluated any more. */
 function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetIndex): Breach {
-  const name = shown(root.cluster)
+  const name = quoted('object', root.cluster)
   const about = {
     node: root,
     object: root.kustomization,
@@ -99,8 +100,8 @@ function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetInd
       ...about,
       level: 'warning',
       severity: 'medium',
-      message: `Cluster ${name} was derived only from its directory ${shown(path)}. Its content is now evaluated as cluster ${shown(heir)}, whose manifests name the start path.`,
-      fix: 'Confirm that no other Flux follows the directory.',
+      message: message`Cluster ${name} was derived only from its directory ${quoted('path', path)}. Its content is now evaluated as cluster ${quoted('object', heir)}, whose manifests name the start path.`,
+      fix: message`Confirm that no other Flux follows the directory.`,
     }
   }
   const isLeft = index.entriesAt(root.source.url, refKey(root.source.ref), path).length > 0
@@ -108,11 +109,11 @@ function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetInd
     ...about,
     ...(isLeft ? {} : { level: 'warning' as const, severity: 'high' as const }),
     message: isLeft
-      ? `Cluster ${name} is no longer found, but its directory ${shown(path)} still contains files: Flux may still apply them, and none of the cluster would be evaluated. Allowed: removing a cluster together with its directory.`
-      : `Cluster ${name} is removed from the fleet: a Flux that still follows ${shown(path)} keeps its objects, and none of the cluster is evaluated anymore.`,
+      ? message`Cluster ${name} is no longer found, but its directory ${quoted('path', path)} still contains files: Flux may still apply them, and none of the cluster would be evaluated. Allowed: removing a cluster together with its directory.`
+      : message`Cluster ${name} is removed from the fleet: a Flux that still follows ${quoted('path', path)} keeps its objects, and none of the cluster is evaluated anymore.`,
     fix: isLeft
-      ? `Restore the object or setting that makes ${shown(path)} the root of the cluster, or remove the directory.`
-      : 'Confirm that the cluster is to be removed, and uninstall its Flux.',
+      ? message`Restore the object or setting that makes ${quoted('path', path)} the root of the cluster, or remove the directory.`
+      : message`Confirm that the cluster is to be removed, and uninstall its Flux.`,
   }
 }
 

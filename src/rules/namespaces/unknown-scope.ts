@@ -1,6 +1,7 @@
-import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
+import { identityPart, objectPart, quoted } from '../../facts/shown.ts'
 import { groupOf } from '../../kube/object.ts'
 import { isMisplacedClusterKind, misspelled } from '../../kube/scope/scope.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 /** A kind that nobody declares may belong to the whole cluster. */
@@ -19,17 +20,16 @@ export const unknownScope: Rule = {
     if (misspelled(apiVersion, kind) !== undefined) return
     // and of a kind in a group of Kubernetes that is not its own the rule cluster-scoped-forbidden speaks
     if (isMisplacedClusterKind(apiVersion, kind)) return
-    const who = shownObject(kind, namespace, name)
+    const who = objectPart(kind, namespace, name)
     const place = { node, object, path: ['kind'], value: `${apiVersion} ${kind}` }
-    const fix =
-      'Render its CustomResourceDefinition in the fleet, declare it under `kinds` in .github/bailiwick.yaml, or correct apiVersion and kind.'
+    const fix = message`Render its CustomResourceDefinition in the fleet, declare it under \`kinds\` in .github/bailiwick.yaml, or correct apiVersion and kind.`
     const reach = index.clusterWide(node, groupOf(apiVersion))
     if (reach === undefined) {
-      const message = `${who} has a kind of unknown scope (${shown(apiVersion)}). If the kind is cluster-scoped, the API server rejects the object: no ClusterRoleBinding lets ${shownIdentity(node.identity)} create it.`
-      yield { ...place, message, fix, level: 'warning' }
+      const told = message`${who} has a kind of unknown scope (${quoted('object', apiVersion)}). If the kind is cluster-scoped, the API server rejects the object: no ClusterRoleBinding lets ${identityPart(node.identity)} create it.`
+      yield { ...place, message: told, fix, level: 'warning' }
       return
     }
-    const message = `${who} has a kind of unknown scope (${shown(apiVersion)}). If the kind is cluster-scoped, the account could create it, because ${reach}. Allowed: kinds of Kubernetes, of well-known projects, of CustomResourceDefinitions that the platform renders, and of \`kinds\` in .github/bailiwick.yaml.`
-    yield { ...place, message, fix }
+    const told = message`${who} has a kind of unknown scope (${quoted('object', apiVersion)}). If the kind is cluster-scoped, the account could create it, because ${untyped(reach)}. Allowed: kinds of Kubernetes, of well-known projects, of CustomResourceDefinitions that the platform renders, and of \`kinds\` in .github/bailiwick.yaml.`
+    yield { ...place, message: told, fix }
   },
 }

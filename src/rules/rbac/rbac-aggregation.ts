@@ -1,13 +1,15 @@
 import { MAX_ENTRIES } from '../../facts/excess-aggregation.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import type { Naming } from '../../facts/naming.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { selects } from '../../kube/label-selector.ts'
 import { at } from '../../kube/node.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readRole } from '../../kube/rbac/read-role.ts'
 import { textMapOf } from '../../kube/read-text.ts'
+import { type Message, message } from '../../message/message.ts'
+import { asMessage } from '../../message/said.ts'
 import { overLimit } from '../model/over-limit.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
@@ -27,7 +29,12 @@ export const rbacAggregation: Rule = {
   *checkTenantObject(subject, { index }) {
     for (const key of aggregatingLabels(index, subject)) {
       const what = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : 'roles that select this label'
-      yield breach(subject, [...LABELS, key], key, `adds its rules to ${shown(what)} by its label ${shown(key)}`)
+      yield breach(
+        subject,
+        [...LABELS, key],
+        key,
+        message`adds its rules to ${quoted('value', what)} by its label ${quoted('field', key)}`,
+      )
     }
     const rule = at(subject.object.root, ['aggregationRule'])
     if (rule && !(rule.type === 'scalar' && rule.value === null)) {
@@ -64,13 +71,13 @@ function aggregatingLabels(index: FleetIndex, { node, object }: Subject): string
   return [...new Set(selecting.flatMap(selector => selector.map(({ key }) => key)))].filter(key => own.has(key))
 }
 
-function breach({ node, object, id }: Subject, path: string[], value: string, what: string): Breach {
+function breach({ node, object, id }: Subject, path: string[], value: string, what: string | Message): Breach {
   return {
     node,
     object,
     path,
     value,
-    message: `${shownObject(id.kind, '', id.name)} ${what}. Allowed: Roles in the tenant's namespaces.`,
-    fix: 'Write a Role in a namespace of the tenant, without the label or aggregationRule.',
+    message: message`${objectPart(id.kind, '', id.name)} ${asMessage(what)}. Allowed: Roles in the tenant's namespaces.`,
+    fix: message`Write a Role in a namespace of the tenant, without the label or aggregationRule.`,
   }
 }

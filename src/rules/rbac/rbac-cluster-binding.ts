@@ -1,6 +1,7 @@
-import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
+import { identityPart, objectPart, quoted } from '../../facts/shown.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { message, part } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 /** A ClusterRoleBinding of a tenant: rights in every namespace, for whomever. */
@@ -21,8 +22,8 @@ export const rbacClusterBinding: Rule = {
       object,
       path: at(object.root, ['roleRef']) ? ['roleRef'] : ['kind'],
       value: role,
-      message: `${shownObject(id.kind, '', id.name)} binds ${count} ${count === 1 ? 'subject' : 'subjects'} to ${shown(role)} in every namespace of the cluster, and ${shownIdentity(node.identity)} would apply it. Allowed: a RoleBinding in the tenant's namespaces. API server, unless the account has rights there: clusterrolebindings.rbac.authorization.k8s.io is forbidden: User "${node.identity.user}" cannot patch resource "clusterrolebindings" in API group "rbac.authorization.k8s.io" at the cluster scope.`,
-      fix: "Replace it with a RoleBinding, and set metadata.namespace to one of the tenant's namespaces.",
+      message: message`${objectPart(id.kind, '', id.name)} binds ${count} ${count === 1 ? 'subject' : 'subjects'} to ${quoted('value', role)} in every namespace of the cluster, and ${identityPart(node.identity)} would apply it. Allowed: a RoleBinding in the tenant's namespaces. API server, unless the account has rights there: clusterrolebindings.rbac.authorization.k8s.io is forbidden: User "${part('identity', node.identity.user)}" cannot patch resource "clusterrolebindings" in API group "rbac.authorization.k8s.io" at the cluster scope.`,
+      fix: message`Replace it with a RoleBinding, and set metadata.namespace to one of the tenant's namespaces.`,
     }
   },
 }

@@ -1,6 +1,7 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
+import { message, part } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 /** A binding to a role that is not there: whoever makes the role later decides what was granted. */
@@ -24,8 +25,8 @@ export const rbacDanglingRole: Rule = {
       object,
       path: ['roleRef', 'name'],
       value: `${kind} ${name}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} binds to ${kind} ${shown(name)}, which does not exist in the fleet or in Kubernetes: the binding grants whatever that role contains later. Allowed: roles that exist. API server, unless the account may bind any role: ${shown(said)}.`,
-      fix: 'Set roleRef.name to a role that exists, or render the role.',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} binds to ${part('object', kind)} ${quoted('object', name)}, which does not exist in the fleet or in Kubernetes: the binding grants whatever that role contains later. Allowed: roles that exist. API server, unless the account may bind any role: ${quoted('value', said)}.`,
+      fix: message`Set roleRef.name to a role that exists, or render the role.`,
     }
   },
 }

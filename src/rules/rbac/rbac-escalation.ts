@@ -1,10 +1,11 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { originAt } from '../../kube/node.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { compactString } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
+import { message, part, untyped } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { type Danger, dangersOf } from './support/dangerous-rights.ts'
 import { givenEscalation } from './support/given-escalation.ts'
@@ -50,8 +51,8 @@ function* judgeRole({ node, object, id }: Subject): Iterable<Breach> {
         path: ['rules'],
         origin: originAt(object.root, ['rules', at]),
         value: danger.escapes ? what : `${danger.what} ${compactString(rule)}`,
-        message: `${shownObject(id.kind, id.namespace, id.name)} allows ${shown(what)}: ${danger.why}. Allowed: rules without this right.`,
-        fix: 'Remove the right from the rule, and list the required verbs and resources one by one.',
+        message: message`${objectPart(id.kind, id.namespace, id.name)} allows ${quoted('value', what)}: ${untyped(danger.why)}. Allowed: rules without this right.`,
+        fix: message`Remove the right from the rule, and list the required verbs and resources one by one.`,
         ...levelOf(danger, isWide),
       }
     }
@@ -99,8 +100,8 @@ function* judgeBinding(index: FleetIndex, { node, object, id }: Subject): Iterab
     object,
     path: ['roleRef'],
     value: `${kind} ${name}: ${[...new Set(dangers.map(one => one.what))].sort().join(', ')}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} binds to ${kind} ${shown(name)}, which allows ${shown(danger.what)}: ${danger.why}. Allowed: roles without this right.`,
-    fix: 'Set roleRef to a Role of the namespace with the required rules, or to the ClusterRole view, edit or admin.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} binds to ${part('object', kind)} ${quoted('object', name)}, which allows ${quoted('value', danger.what)}: ${untyped(danger.why)}. Allowed: roles without this right.`,
+    fix: message`Set roleRef to a Role of the namespace with the required rules, or to the ClusterRole view, edit or admin.`,
     ...(warns ? { level: 'warning' as const, severity: 'high' as const } : {}),
   }
 }
@@ -112,8 +113,8 @@ function refused({ node, object, id }: Subject, said: string): Breach {
     object,
     path,
     value: said,
-    message: `${shownObject(id.kind, id.namespace, id.name)} grants rights that ${node.identity.user} does not have. Allowed: rights of that account. API server: ${plain(said)}`,
-    fix: 'Remove the rights that the applying account does not have, or ask a fleet admin to render this object.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} grants rights that ${part('identity', node.identity.user)} does not have. Allowed: rights of that account. API server: ${untyped(plain(said))}`,
+    fix: message`Remove the rights that the applying account does not have, or ask a fleet admin to render this object.`,
   }
 }
 

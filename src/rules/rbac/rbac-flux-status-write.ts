@@ -1,9 +1,10 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, originAt } from '../../kube/node.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
+import { message, part } from '../../message/message.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
 import { declaredOwner } from './support/declared-owner.ts'
 import { reachOf } from './support/subject-reach.ts'
@@ -44,8 +45,8 @@ function* judgeRole({ node, object, id }: Subject) {
       path: ['rules'],
       origin: originAt(object.root, ['rules', index]),
       value: named,
-      message: `${shownObject(id.kind, id.namespace, id.name)} allows writing ${shown(named)} of Flux's objects, including the status: an account could then deploy content that is not in git. Allowed: the objects without their status.`,
-      fix: 'List the resources without /status and without "*".',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} allows writing ${quoted('value', named)} of Flux's objects, including the status: an account could then deploy content that is not in git. Allowed: the objects without their status.`,
+      fix: message`List the resources without /status and without "*".`,
     }
   }
 }
@@ -66,8 +67,8 @@ function* judgeBinding(context: RuleContext, { node, object, id }: Subject) {
     object,
     path: ['roleRef'],
     value: `${kind} ${name}`,
-    message: `${shownObject(id.kind, binding.namespace, id.name)} lets an account of a tenant write ${shown(named)} of Flux's objects by ${kind} ${shown(name)}, including the status: it could then deploy content that is not in git. Allowed: roles without write access to the status.`,
-    fix: 'Set roleRef to a role that lists Flux resources without /status and without "*".',
+    message: message`${objectPart(id.kind, binding.namespace, id.name)} lets an account of a tenant write ${quoted('value', named)} of Flux's objects by ${part('object', kind)} ${quoted('object', name)}, including the status: it could then deploy content that is not in git. Allowed: roles without write access to the status.`,
+    fix: message`Set roleRef to a role that lists Flux resources without /status and without "*".`,
   }
 }
 

@@ -1,9 +1,11 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import type { Naming } from '../../facts/naming.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
+import { type Message, message } from '../../message/message.ts'
+import { asMessage } from '../../message/said.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { declaredOwner } from './support/declared-owner.ts'
 import { isPublic } from './support/is-public.ts'
@@ -33,7 +35,7 @@ export const rbacForeignSubject: Rule = {
         object,
         path: ['subjects', at],
         value: subjectText(bound),
-        message: `${shownObject(id.kind, id.namespace, id.name)} gives ${shown(subjectText(bound))} the rights of ${shown(role)} in namespace ${shown(id.namespace)}: ${found.why}`,
+        message: message`${objectPart(id.kind, id.namespace, id.name)} gives ${quoted('identity', subjectText(bound))} the rights of ${quoted('value', role)} in namespace ${quoted('object', id.namespace)}: ${asMessage(found.why)}`,
         fix: found.fix,
         ...(found.level ? { level: found.level } : {}),
         ...(found.level ? {} : { severity: 'critical' as const }),
@@ -42,7 +44,7 @@ export const rbacForeignSubject: Rule = {
   },
 }
 
-type Found = Pick<Breach, 'fix' | 'level'> & { readonly why: string }
+type Found = Pick<Breach, 'fix' | 'level'> & { readonly why: string | Message }
 
 /** The platform gives its own accounts and people what it wants, but not one tenant to another. */
 function judgePlatform(context: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
@@ -53,7 +55,7 @@ function judgePlatform(context: RuleContext, { node, id }: Subject, bound: Bound
   if (there === undefined || there === here) return undefined
   return {
     why: 'the account is in a namespace of another tenant, who would act here, too. Allowed: accounts of the same tenant and of the platform.',
-    fix: 'Remove the subject, or assign both namespaces to one tenant.',
+    fix: message`Remove the subject, or assign both namespaces to one tenant.`,
   }
 }
 
@@ -66,8 +68,8 @@ function judgeTenant({ index }: RuleContext, { node, id }: Subject, bound: Bound
   if (isBoundByPlatform(index, node.cluster, id.namespace, bound)) return undefined
   return {
     ...(isOfKubernetes(bound) ? {} : { level: 'warning' as const }),
-    why: `it is not one of tenant ${shown(tenant)}. Allowed: accounts of the tenant's own namespaces.`,
-    fix: "Replace the subject with an account of the tenant's namespaces, or ask a fleet admin to bind it.",
+    why: message`it is not one of tenant ${quoted('tenant', tenant)}. Allowed: accounts of the tenant's own namespaces.`,
+    fix: message`Replace the subject with an account of the tenant's namespaces, or ask a fleet admin to bind it.`,
   }
 }
 

@@ -1,10 +1,11 @@
 import { excessRights, rulesText } from '../../facts/excess-rights.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { type Binding, type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { covers } from '../../kube/rbac/covers.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
+import { message } from '../../message/message.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
 import { declaredOwner } from './support/declared-owner.ts'
 import { isPublic } from './support/is-public.ts'
@@ -24,14 +25,15 @@ export const rbacPublicSubject: Rule = {
     for (const [at, bound] of (binding?.subjects ?? []).entries()) {
       const what = whatEverybodyGets(context, node, binding!, bound)
       if (what === undefined) continue
-      const where = id.kind === 'RoleBinding' ? `in namespace ${shown(id.namespace)}` : 'in the whole cluster'
+      const where =
+        id.kind === 'RoleBinding' ? message`in namespace ${quoted('object', id.namespace)}` : 'in the whole cluster'
       yield {
         node,
         object,
         path: ['subjects', at],
         value: `${subjectText(bound)}${what && `: ${what}`}`,
-        message: `${shownObject(id.kind, binding?.namespace ?? '', id.name)} gives ${shown(subjectText(bound))} the rights of ${shown(binding?.roleRef.name ?? '')} ${where}${what && ` (${shown(what)})`}, which includes accounts of all tenants. Allowed: accounts by name, and the group of a namespace of the same tenant.`,
-        fix: 'Replace the subject with the accounts that need the rights.',
+        message: message`${objectPart(id.kind, binding?.namespace ?? '', id.name)} gives ${quoted('identity', subjectText(bound))} the rights of ${quoted('object', binding?.roleRef.name ?? '')} ${where}${what && message` (${quoted('value', what)})`}, which includes accounts of all tenants. Allowed: accounts by name, and the group of a namespace of the same tenant.`,
+        fix: message`Replace the subject with the accounts that need the rights.`,
       }
     }
   },

@@ -1,7 +1,8 @@
-import { shownObject } from '../../facts/shown.ts'
+import { objectPart } from '../../facts/shown.ts'
 import { valuesOf } from '../../flux/kinds.ts'
 import { type CelCost, celCost as costOf } from '../../kube/cel-cost.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 /** Where tenants write CEL for a controller of Flux; '*' is each item of a list. */
@@ -30,8 +31,8 @@ export const celCost: Rule = {
         object,
         path,
         value: what,
-        message: `${shownObject(id.kind, id.namespace, id.name)} has a CEL expression that ${what}, and Flux evaluates it in a controller that all tenants share. Allowed: one comprehension over a field.`,
-        fix: 'Rewrite the expression with one comprehension over a field of the object.',
+        message: message`${objectPart(id.kind, id.namespace, id.name)} has a CEL expression that ${untyped(what)}, and Flux evaluates it in a controller that all tenants share. Allowed: one comprehension over a field.`,
+        fix: message`Rewrite the expression with one comprehension over a field of the object.`,
       }
     }
   },

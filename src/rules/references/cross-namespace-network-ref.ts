@@ -1,7 +1,8 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { kindsNaming } from '../../kube/capabilities/index.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
+import { type Message, message, untyped } from '../../message/message.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
 import { foreignNames } from './support/foreign-names.ts'
 import { insideOf } from './support/inside-of.ts'
@@ -23,13 +24,13 @@ export const crossNamespaceNetworkRef: Rule = {
   kinds: [...new Set([SERVICE, ...MANUAL, ...ANNOTATED, ...kindsNaming('service')])],
   *checkTenantObject(subject, context) {
     const { object, id, node } = subject
-    const fix = "Set the backend to a Service in the tenant's namespaces."
-    const who = shownObject(id.kind, id.namespace, id.name)
+    const fix = message`Set the backend to a Service in the tenant's namespaces.`
+    const who = objectPart(id.kind, id.namespace, id.name)
     for (const { path, value, what } of ofKubernetes(subject, context, node.tenant))
-      yield { node, object, path, value, message: `${who} ${what}.`, fix }
+      yield { node, object, path, value, message: message`${who} ${what}.`, fix }
     for (const { path, value, what } of foreignNames(subject, context, 'service')) {
-      const message = `${who} sends traffic to ${what}, outside the tenant's namespaces. Allowed: Services in the tenant's namespaces.`
-      yield { node, object, path, value, message, fix }
+      const told = message`${who} sends traffic to ${what}, outside the tenant's namespaces. Allowed: Services in the tenant's namespaces.`
+      yield { node, object, path, value, message: told, fix }
     }
   },
 }
@@ -37,7 +38,7 @@ export const crossNamespaceNetworkRef: Rule = {
 interface Found {
   readonly path: Path
   readonly value: string
-  readonly what: string
+  readonly what: Message
 }
 
 function* ofKubernetes({ object, kind, node }: Subject, { index }: RuleContext, tenant: string): Iterable<Found> {
@@ -45,11 +46,16 @@ function* ofKubernetes({ object, kind, node }: Subject, { index }: RuleContext, 
     const path = kind === '/Endpoints' ? ['subsets'] : ['endpoints']
     const list = at(object.root, path)
     if (list?.type !== 'list' || list.items.length === 0) return
-    yield { path, value: 'addresses', what: 'names IP addresses, which can belong to any pod' }
+    yield { path, value: 'addresses', what: message`names IP addresses, which can belong to any pod` }
   }
   if (kind !== SERVICE || stringAt(object.root, ['spec', 'type']) !== 'ExternalName') return
   const path = ['spec', 'externalName']
   const host = stringAt(object.root, path)?.trim() ?? ''
   const inside = insideOf(index, node.cluster, tenant, host, true)
-  if (inside) yield { path, value: host.toLowerCase(), what: `points to ${shown(host)}, which is ${inside.what}` }
+  if (inside)
+    yield {
+      path,
+      value: host.toLowerCase(),
+      what: message`points to ${quoted('value', host)}, which is ${untyped(inside.what)}`,
+    }
 }

@@ -1,10 +1,11 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { TenantSubject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { type Reference, references } from '../../flux/references.ts'
 import type { Named } from '../../kube/capabilities/capability.ts'
 import { EMBEDDINGS } from '../../kube/capabilities/embeddings.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { keepsNamespace } from '../namespaces/support/keeps-namespace.ts'
 import { type ForeignName, foreignNames, suspectedNames } from './support/foreign-names.ts'
@@ -61,8 +62,8 @@ function foreign({ object, id, node }: TenantSubject, { path, value, field, what
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} ${verb} ${noun === undefined ? '' : `${noun} `}${what}, which does not belong to the tenant. Allowed: namespace ${shown(id.namespace)}. The controller would act there with its own rights.`,
-    fix: `Set the reference to an object of namespace ${shown(id.namespace)}.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} ${verb} ${noun === undefined ? '' : message`${untyped(noun)} `}${what}, which does not belong to the tenant. Allowed: namespace ${quoted('object', id.namespace)}. The controller would act there with its own rights.`,
+    fix: message`Set the reference to an object of namespace ${quoted('object', id.namespace)}.`,
     clusterAnswer: 'none: the API server accepts it',
     ...(path.at(-1) === 'namespace' ? { allowed: [id.namespace] } : {}),
     ...(field.level ? { level: field.level } : {}),
@@ -82,8 +83,8 @@ function judge(context: RuleContext, node: FleetNode, object: KubeObject, refere
   const access = accessOf(index, node.cluster, namespace, reference)
   // Without Flux's own refusal the owner of the source decides; whom the list does not let in is for the rule source-acl.
   if (!locked && access !== 'none') return undefined
-  const who = shownObject(kind, namespace, name)
-  const what = shownObject(reference.kind, target, reference.name)
+  const who = objectPart(kind, namespace, name)
+  const what = objectPart(reference.kind, target, reference.name)
   const said = saidByFlux(reference, locked, access)
   return {
     node: index.nodeOf(node.cluster, object) ?? node,
@@ -91,8 +92,8 @@ function judge(context: RuleContext, node: FleetNode, object: KubeObject, refere
     object,
     path: reference.path,
     value: `${reference.kind}/${target}/${reference.name}`,
-    message: `${who} refers to ${what}, which is in another namespace. Allowed: its own namespace ${shown(namespace)}.${shownSafe(said)}`,
-    fix: `Remove \`namespace\` from the reference and use an object of namespace ${shown(namespace)}.`,
+    message: message`${who} refers to ${what}, which is in another namespace. Allowed: its own namespace ${quoted('object', namespace)}.${untyped(shownSafe(said))}`,
+    fix: message`Remove \`namespace\` from the reference and use an object of namespace ${quoted('object', namespace)}.`,
     ...(reference.path.at(-1) === 'namespace' ? { allowed: [namespace] } : {}),
   }
 }

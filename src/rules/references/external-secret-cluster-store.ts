@@ -1,9 +1,10 @@
 import { namespaceLabels } from '../../facts/namespace-labels.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { readLabelSelector, selects } from '../../kube/label-selector.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { textsOf } from '../../kube/read-text.ts'
+import { message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
 const GROUP = 'external-secrets.io'
@@ -43,8 +44,8 @@ function* judgeStores(subject: Subject, context: RuleContext): Iterable<Breach> 
       object,
       path: [...place, 'kind'],
       value: `ClusterSecretStore ${name}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} uses ClusterSecretStore ${shown(name)}, which reads with the platform's account and is not limited to the tenant's namespaces. Allowed: a SecretStore, or a ClusterSecretStore limited to them.`,
-      fix: "Replace it with a SecretStore in the tenant's namespace.",
+      message: message`${objectPart(id.kind, id.namespace, id.name)} uses ClusterSecretStore ${quoted('object', name)}, which reads with the platform's account and is not limited to the tenant's namespaces. Allowed: a SecretStore, or a ClusterSecretStore limited to them.`,
+      fix: message`Replace it with a SecretStore in the tenant's namespace.`,
     }
   }
 }
@@ -67,9 +68,9 @@ function* judgeGrant({ object, id, node }: Subject): Iterable<Breach> {
   for (const path of items(object.root, ['spec', 'from'])) {
     const namespace = stringAt(object.root, [...path, 'namespace'])?.trim() ?? ''
     if (namespace !== '' && !namespace.includes('*')) continue
-    const message = `${shownObject(id.kind, id.namespace, id.name)} admits every namespace. Allowed: namespaces by name.`
-    const fix = 'Set from[].namespace to the namespace that may refer to this one.'
-    yield { node, object, path: [...path, 'namespace'], value: namespace, message, fix }
+    const told = message`${objectPart(id.kind, id.namespace, id.name)} admits every namespace. Allowed: namespaces by name.`
+    const fix = message`Set from[].namespace to the namespace that may refer to this one.`
+    yield { node, object, path: [...path, 'namespace'], value: namespace, message: told, fix }
   }
 }
 

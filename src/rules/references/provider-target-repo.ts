@@ -1,8 +1,9 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { PROVIDER } from '../../flux/kinds.ts'
 import { readAddress } from '../../kube/address/source-address.ts'
 import { stringAt } from '../../kube/node.ts'
+import { type Message, message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { endpointsOf } from './support/endpoints.ts'
 
@@ -42,8 +43,8 @@ export const providerTargetRepo: Rule = {
       const isForeign = users.includes('') || (users.length > 0 && !users.includes(node.tenant))
       if (typeof target === 'string' || !isForeign) continue
       const whose = users.includes('') ? "the platform's" : "another tenant's"
-      const what = `writes to ${shown(target.text)} (type ${shown(type)}), which is ${whose}`
-      yield breach(subject, path, target.text, what, "Set spec.address to the tenant's own repository.")
+      const what = message`writes to ${quoted('value', target.text)} (type ${quoted('value', type)}), which is ${whose}`
+      yield breach(subject, path, target.text, what, message`Set spec.address to the tenant's own repository.`)
     }
     const expression = stringAt(object.root, EXPRESSION)
     if (expression && /bailiwick/i.test(expression)) {
@@ -51,8 +52,8 @@ export const providerTargetRepo: Rule = {
         subject,
         EXPRESSION,
         'bailiwick',
-        "sets a commit status with the name of Bailiwick's check",
-        'Rename the status.',
+        message`sets a commit status with the name of Bailiwick's check`,
+        message`Rename the status.`,
       )
     }
   },
@@ -68,7 +69,13 @@ function usersOf({ index }: RuleContext, parts: readonly string[], text: string)
   return []
 }
 
-function breach({ object, id, node }: Subject, path: Breach['path'], value: string, what: string, fix: string): Breach {
-  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own repository and other status names. Flux accepts it.`
-  return { node, object, path, value, message, fix }
+function breach(
+  { object, id, node }: Subject,
+  path: Breach['path'],
+  value: string,
+  what: Message,
+  fix: Message,
+): Breach {
+  const told = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own repository and other status names. Flux accepts it.`
+  return { node, object, path, value, message: told, fix }
 }

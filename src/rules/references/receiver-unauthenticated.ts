@@ -1,6 +1,7 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { RECEIVER } from '../../flux/kinds.ts'
 import { stringAt } from '../../kube/node.ts'
+import { message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { secretValue } from './support/named-secret.ts'
 
@@ -19,40 +20,40 @@ export const receiverUnauthenticated: Rule = {
   kinds: [RECEIVER],
   *checkTenantObject({ object, id, node }, { index }) {
     const type = stringAt(object.root, TYPE) ?? ''
-    const who = shownObject(id.kind, id.namespace, id.name)
+    const who = objectPart(id.kind, id.namespace, id.name)
     if (type.trim().toLowerCase() === 'generic') {
-      const message = `${who} has type generic, which checks no signature: anyone who knows its address can trigger it. Allowed: types that check a signature.`
+      const told = message`${who} has type generic, which checks no signature: anyone who knows its address can trigger it. Allowed: types that check a signature.`
       yield {
         node,
         object,
         path: TYPE,
         value: type,
-        message,
-        fix: 'Set spec.type to generic-hmac or to the type of the sender.',
+        message: told,
+        fix: message`Set spec.type to generic-hmac or to the type of the sender.`,
       }
     }
     const secret = stringAt(object.root, SECRET)?.trim()
     const token = secret ? secretValue(index, node, id.namespace, secret, 'token') : undefined
     if (token && token !== 'sealed') {
-      const message = `${who} checks requests with the token of Secret ${shown(secret!)}, which is plain text in git: anyone who can read the repository can sign a request. Allowed: an encrypted token.`
+      const told = message`${who} checks requests with the token of Secret ${quoted('object', secret!)}, which is plain text in git: anyone who can read the repository can sign a request. Allowed: an encrypted token.`
       yield {
         node,
         object,
         path: SECRET,
         value: 'readable token',
-        message,
-        fix: 'Replace the token and encrypt the Secret.',
+        message: told,
+        fix: message`Replace the token and encrypt the Secret.`,
       }
     }
     if (!secret) {
-      const message = `${who} (type ${shown(type)}) names no Secret with a token, so it cannot check requests. Allowed: a Receiver with spec.secretRef.`
+      const told = message`${who} (type ${quoted('value', type)}) names no Secret with a token, so it cannot check requests. Allowed: a Receiver with spec.secretRef.`
       yield {
         node,
         object,
         path: ['spec', 'secretRef'],
         value: 'none',
-        message,
-        fix: 'Set spec.secretRef.name to the Secret with the token.',
+        message: told,
+        fix: message`Set spec.secretRef.name to the Secret with the token.`,
       }
     }
   },

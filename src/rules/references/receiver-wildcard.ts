@@ -1,7 +1,8 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { RECEIVER } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
+import { type Message, message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
 const FILTER = ['spec', 'resourceFilter']
@@ -26,11 +27,16 @@ export const receiverWildcard: Rule = {
       const selects = labels?.type === 'map' && labels.fields.size > 0
       if (stringAt(object.root, [...path, 'name'])?.trim() !== '*' || selects) continue
       const kind = stringAt(object.root, [...path, 'kind']) ?? 'object'
-      yield breach(subject, [...path, 'name'], `${kind} *`, `triggers every ${shown(kind)} of the namespace`)
+      yield breach(
+        subject,
+        [...path, 'name'],
+        `${kind} *`,
+        message`triggers every ${quoted('object', kind)} of the namespace`,
+      )
     }
     const filter = stringAt(object.root, FILTER)
     if (filter && isAlwaysTrue(filter))
-      yield breach(subject, FILTER, filter, 'has a resourceFilter that matches every object')
+      yield breach(subject, FILTER, filter, message`has a resourceFilter that matches every object`)
   },
 }
 
@@ -41,7 +47,7 @@ function isAlwaysTrue(filter: string): boolean {
   return !asks || /\|\| ?\(?true\b|\btrue\)? ?\|\|/.test(text)
 }
 
-function breach({ object, id, node }: Subject, path: Path, value: string, what: string): Breach {
-  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}.`
-  return { node, object, path, value, message, fix: 'Set name to the object, or set matchLabels.' }
+function breach({ object, id, node }: Subject, path: Path, value: string, what: Message): Breach {
+  const told = message`${objectPart(id.kind, id.namespace, id.name)} ${what}.`
+  return { node, object, path, value, message: told, fix: message`Set name to the object, or set matchLabels.` }
 }

@@ -1,8 +1,9 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { references, referringKinds } from '../../flux/references.ts'
 import { ACCESS_FROM, readSourceAcl } from '../../flux/source/source-acl.ts'
 import { stringAt } from '../../kube/node.ts'
+import { message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { isOwnSecret } from './support/is-own-secret.ts'
 import { accessOf, sharedKinds } from './support/source-access.ts'
@@ -32,15 +33,15 @@ function* judgeReferences({ object, id, node }: Subject, { index }: RuleContext,
       access === 'closed'
         ? 'whose access control list does not admit'
         : 'whose access control list is invalid, so it does not admit'
-    const what = shownObject(kind, namespace, name)
+    const what = objectPart(kind, namespace, name)
     yield {
       node: index.nodeOf(node.cluster, object) ?? node,
       renderedBy: node,
       object,
       path,
       value: `${kind}/${namespace}/${name}`,
-      message: `${shownObject(id.kind, id.namespace, id.name)} refers to ${what}, ${why} namespace ${shown(id.namespace)}. Allowed: sources that admit this namespace by labels that the platform writes.`,
-      fix: `Ask the owner of ${what} to admit the namespace, or declare a separate source.`,
+      message: message`${objectPart(id.kind, id.namespace, id.name)} refers to ${what}, ${why} namespace ${quoted('object', id.namespace)}. Allowed: sources that admit this namespace by labels that the platform writes.`,
+      fix: message`Ask the owner of ${what} to admit the namespace, or declare a separate source.`,
     }
   }
 }
@@ -52,24 +53,26 @@ function* judgeList({ object, id, node }: Subject, { index }: RuleContext): Iter
   const inField = object.root.fields.get('spec')?.value
   const hasField = inField?.type === 'map' && inField.fields.has('accessFrom')
   const path = hasField ? ['spec', 'accessFrom'] : ['metadata', 'annotations', ACCESS_FROM]
-  const who = shownObject(id.kind, id.namespace, id.name)
+  const who = objectPart(id.kind, id.namespace, id.name)
   if (acl === 'unreadable') {
-    const message = `${who} has an invalid access control list, so it admits no namespace. Allowed: namespaceSelectors, a list of maps with matchLabels.`
-    const fix = 'Rewrite the list as namespaceSelectors with only matchLabels.'
-    yield { node, object, path, value: 'unreadable', message, fix, level: 'warning' }
+    const told = message`${who} has an invalid access control list, so it admits no namespace. Allowed: namespaceSelectors, a list of maps with matchLabels.`
+    const fix = message`Rewrite the list as namespaceSelectors with only matchLabels.`
+    yield { node, object, path, value: 'unreadable', message: told, fix, level: 'warning' }
     return
   }
   if (!acl.some(selector => selector.size === 0)) return
   const secret = stringAt(object.root, ['spec', 'secretRef', 'name'])
   const isForeign = secret !== undefined && !isOwnSecret(index, node, id.namespace, secret)
-  const whose = isForeign ? `, with the credentials of Secret ${shown(secret)}, which is not the tenant's own` : ''
+  const whose = isForeign
+    ? message`, with the credentials of Secret ${quoted('object', secret)}, which is not the tenant's own`
+    : ''
   yield {
     node,
     object,
     path,
     value: 'everybody',
-    message: `${who} admits every namespace of the cluster${whose}. Allowed: namespaces selected by labels.`,
-    fix: 'Set matchLabels to labels that the platform writes, or to kubernetes.io/metadata.name.',
+    message: message`${who} admits every namespace of the cluster${whose}. Allowed: namespaces selected by labels.`,
+    fix: message`Set matchLabels to labels that the platform writes, or to kubernetes.io/metadata.name.`,
     ...(isForeign ? {} : { level: 'warning' }),
   }
 }

@@ -1,9 +1,10 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { sourceKinds } from '../../facts/source-fields.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
 import { PROVIDER } from '../../flux/kinds.ts'
 import { readAddress } from '../../kube/address/source-address.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { type Endpoint, endpointsOf, hostOf } from './support/endpoints.ts'
 import { insideOf } from './support/inside-of.ts'
@@ -28,12 +29,12 @@ export const ssrfEndpoint: Rule = {
 function judge(subject: Subject, context: RuleContext, endpoint: Endpoint, tenant: string): Breach | undefined {
   const { object, id, node } = subject
   const { path, address, secret } = endpoint
-  const who = shownObject(id.kind, id.namespace, id.name)
-  const place = secret === undefined ? '' : ` in Secret ${shown(secret)}`
+  const who = objectPart(id.kind, id.namespace, id.name)
+  const place = secret === undefined ? '' : message` in Secret ${quoted('object', secret)}`
   if (address === 'sealed') {
-    const message = `${who} takes an address from the encrypted Secret ${shown(secret ?? '')}, which overrides the one in the object. Its target is unknown. Allowed: an address in the object.`
-    const fix = 'Move the address to the object, and keep only credentials in the Secret.'
-    return { node, object, path, value: `${secret} sealed`, message, fix, level: 'warning' }
+    const told = message`${who} takes an address from the encrypted Secret ${quoted('object', secret ?? '')}, which overrides the one in the object. Its target is unknown. Allowed: an address in the object.`
+    const fix = message`Move the address to the object, and keep only credentials in the Secret.`
+    return { node, object, path, value: `${secret} sealed`, message: told, fix, level: 'warning' }
   }
   const found = hostOf(address.text)
   const inside =
@@ -44,8 +45,8 @@ function judge(subject: Subject, context: RuleContext, endpoint: Endpoint, tenan
     object,
     path,
     value: secret === undefined ? found.host : `${secret} ${found.host}`,
-    message: `${who} names the address ${shown(found.host)}${place}, which is ${inside}. Allowed: addresses outside the cluster. Flux's controller would connect to it from inside the cluster.`,
-    fix: 'Set an address outside the cluster, or ask a fleet admin to list this one in allowedSources.',
+    message: message`${who} names the address ${quoted('value', found.host)}${place}, which is ${untyped(inside)}. Allowed: addresses outside the cluster. Flux's controller would connect to it from inside the cluster.`,
+    fix: message`Set an address outside the cluster, or ask a fleet admin to list this one in allowedSources.`,
   }
 }
 

@@ -1,9 +1,11 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import type { JudgedRepository } from '../../facts/judged-repository.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
+import { message, untyped } from '../../message/message.ts'
+import { asMessage } from '../../message/said.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { otherUse } from '../references/support/secret-readers.ts'
 import { encryptedDocuments } from './support/encrypted-files.ts'
@@ -42,7 +44,7 @@ function* named({ object, id, node }: Subject, index: FleetIndex): Iterable<Brea
   const use =
     otherUse(index, node.cluster, id.namespace, name) ??
     (OTHER_NAME.test(name) ? 'something else, by its name' : undefined)
-  const why = use ? `which is for ${shown(use)}` : whyNoKey(index, node.cluster, id.namespace, name)
+  const why = use ? message`which is for ${quoted('value', use)}` : whyNoKey(index, node.cluster, id.namespace, name)
   if (!why) return
   yield {
     node: index.nodeOf(node.cluster, object) ?? node,
@@ -50,8 +52,8 @@ function* named({ object, id, node }: Subject, index: FleetIndex): Iterable<Brea
     object,
     path: FIELD,
     value: name,
-    message: `${shownObject(id.kind, id.namespace, id.name)} decrypts with the Secret ${shown(name)}, ${why}. Allowed: a Secret that holds only decryption keys. Flux reads it with the controller's rights.`,
-    fix: "Set spec.decryption.secretRef.name to the Secret with the tenant's key.",
+    message: message`${objectPart(id.kind, id.namespace, id.name)} decrypts with the Secret ${quoted('object', name)}, ${asMessage(why)}. Allowed: a Secret that holds only decryption keys. Flux reads it with the controller's rights.`,
+    fix: message`Set spec.decryption.secretRef.name to the Secret with the tenant's key.`,
   }
 }
 
@@ -85,8 +87,8 @@ function* chosenKeys({ url, tree, before, nodes }: JudgedRepository): Iterable<B
         path: ['spec', 'decryption'],
         origin: place.origin,
         value: `${file} ${recipient}`,
-        message: `The file ${shown(file)} makes the controller decrypt with ${shown(recipient)}: ${what}. Allowed: keys that .sops.yaml of the base branch names.`,
-        fix: "Encrypt the file with the tenant's key, or ask a fleet admin to add the key to .sops.yaml.",
+        message: message`The file ${quoted('path', file)} makes the controller decrypt with ${quoted('value', recipient)}: ${untyped(what)}. Allowed: keys that .sops.yaml of the base branch names.`,
+        fix: message`Encrypt the file with the tenant's key, or ask a fleet admin to add the key to .sops.yaml.`,
       }
     }
   }

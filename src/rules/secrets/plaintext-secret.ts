@@ -1,10 +1,11 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import type { JudgedRepository } from '../../facts/judged-repository.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, canonical, originAt, type Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { listed, type Message, message, untyped } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import {
   embeddedSecrets,
@@ -43,7 +44,7 @@ export const plaintextSecret: Rule = {
 function* secret({ object, kind, id, node }: Subject, before: FleetIndex | undefined): Iterable<Breach> {
   for (const { path, harmless } of openValues(object.root, isSealed(object))) {
     if (harmless) continue
-    const found = breach(node, object, path, 'has a plain-text value', sopsFix(object, path))
+    const found = breach(node, object, path, message`has a plain-text value`, sopsFix(object, path))
     const versions = before?.versionsOf(node.cluster, kind, id.namespace, id.name) ?? []
     yield isAnother(object, path, versions) ? { ...found, value: 'another plain' } : found
   }
@@ -76,8 +77,8 @@ function* changedFiles({ url, nodes, brokenSeals = [] }: JudgedRepository): Iter
       path: ['spec', 'path'],
       origin: { repository: url, file, line: 1, column: 1 },
       value: `${file} seal`,
-      message: `The encrypted file ${shown(file)} was changed without its key: its MAC does not match its values. Allowed: files that SOPS wrote. Flux does not check the MAC and would apply the file.`,
-      fix: 'Restore the file, or change it with `sops edit`.',
+      message: message`The encrypted file ${quoted('path', file)} was changed without its key: its MAC does not match its values. Allowed: files that SOPS wrote. Flux does not check the MAC and would apply the file.`,
+      fix: message`Restore the file, or change it with \`sops edit\`.`,
     }
   }
 }
@@ -91,10 +92,9 @@ function* elsewhere({ object, kind, node }: Subject): Iterable<Breach> {
     const key = JSON.stringify(path)
     if (found.has(key)) continue
     found.add(key)
-    const fix =
-      'Move the value to a Secret that SOPS encrypts, and refer to the Secret. Rotate the value: it is already in git.'
+    const fix = message`Move the value to a Secret that SOPS encrypts, and refer to the Secret. Rotate the value: it is already in git.`
     yield {
-      ...breach(node, object, path, `contains ${what} in plain text`, fix),
+      ...breach(node, object, path, message`contains ${untyped(what)} in plain text`, fix),
       ...(byName ? { level: 'warning' } : {}),
     }
   }
@@ -109,16 +109,19 @@ function* credentialsIn(object: KubeObject, kind: string, seen: Glance, isNamed:
   if (isNamed) yield* namedCredentials(kind, object)
 }
 
-function breach(node: FleetNode, object: KubeObject, path: Path, what: string, fix: string): Breach {
+function breach(node: FleetNode, object: KubeObject, path: Path, what: Message, fix: string | Message): Breach {
   const { kind, namespace, name } = idOf(object)
-  const place = path.map(step => shown(String(step))).join(' ')
+  const place = listed(
+    path.map(step => quoted('field', String(step))),
+    ' ',
+  )
   return {
     node,
     object,
     path,
     // Not the value itself: a hash of it in public would let people try words against it.
     value: 'plain',
-    message: `${shownObject(kind, namespace, name)} ${what}, at ${place}. Allowed: values that SOPS encrypted, with their sops block. Flux and the API server accept it.`,
+    message: message`${objectPart(kind, namespace, name)} ${what}, at ${place}. Allowed: values that SOPS encrypted, with their sops block. Flux and the API server accept it.`,
     fix,
   }
 }

@@ -1,10 +1,11 @@
 import type { Rendered } from '../../facts/object-table.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { TenantSubject } from '../../facts/subject.ts'
 import { kindsThat, PROVIDER } from '../../flux/kinds.ts'
 import { readAddress, type SourceAddress } from '../../kube/address/source-address.ts'
 import { type NameRead, secretsSentBy, sendingKinds } from '../../kube/capabilities/secret-names.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { isOwnSecret } from '../references/support/is-own-secret.ts'
 import { platformReaders, readerName } from '../references/support/secret-readers.ts'
@@ -61,14 +62,14 @@ function judge(
   ) {
     return undefined
   }
-  const to = address ? ` to ${shown(stringAt(object.root, address) ?? 'an unknown address')}` : ''
+  const to = address ? message` to ${quoted('repository', stringAt(object.root, address) ?? 'an unknown address')}` : ''
   return {
     node,
     object,
     path,
     value: `${name} ${target ?? ''}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} sends Secret ${shown(name)}${to}. The Secret belongs to the platform: ${readerName(others[0]!)} reads it. Allowed: the tenant's own Secrets. The object's controller accepts it.`,
-    fix: `Set the reference to a Secret of the tenant in namespace ${shown(id.namespace)}.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} sends Secret ${quoted('object', name)}${to}. The Secret belongs to the platform: ${untyped(readerName(others[0]!))} reads it. Allowed: the tenant's own Secrets. The object's controller accepts it.`,
+    fix: message`Set the reference to a Secret of the tenant in namespace ${quoted('object', id.namespace)}.`,
   }
 }
 
@@ -104,7 +105,7 @@ function* selected({ object, id, node }: TenantSubject): Iterable<Breach> {
     path: SELECTOR,
     value: 'selector',
     level: 'warning',
-    message: `${shownObject(id.kind, id.namespace, id.name)} sends every Secret of namespace ${shown(id.namespace)} that its labels select, including the platform's. Allowed: Secrets by name.`,
-    fix: "Set spec.selector.secret.name to the tenant's own Secret.",
+    message: message`${objectPart(id.kind, id.namespace, id.name)} sends every Secret of namespace ${quoted('object', id.namespace)} that its labels select, including the platform's. Allowed: Secrets by name.`,
+    fix: message`Set spec.selector.secret.name to the tenant's own Secret.`,
   }
 }

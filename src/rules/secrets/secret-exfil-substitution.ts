@@ -1,12 +1,13 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { kindOf } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { type Need, needsOf } from '../../fleet/graph/node-values.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import { at, originAt, type Path, type ScalarNode } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { isOwnSecret } from '../references/support/is-own-secret.ts'
 import { routeKinds } from '../workloads/support/route-hosts.ts'
@@ -42,8 +43,8 @@ function* taken({ object, id, node }: Subject, index: FleetIndex): Iterable<Brea
       path: ['spec', 'postBuild', 'substituteFrom'],
       origin: need.origin,
       value: name,
-      message: `${shownObject(id.kind, id.namespace, id.name)} substitutes from the Secret ${shown(name)}, which the tenant does not render, so it belongs to the platform. Allowed: Secrets of the tenant. Flux reads it with the controller's rights.`,
-      fix: 'Remove it from substituteFrom, and refer to the Secret with secretKeyRef.',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} substitutes from the Secret ${quoted('object', name)}, which the tenant does not render, so it belongs to the platform. Allowed: Secrets of the tenant. Flux reads it with the controller's rights.`,
+      fix: message`Remove it from substituteFrom, and refer to the Secret with secretKeyRef.`,
     }
   }
 }
@@ -125,7 +126,7 @@ function leak(node: FleetNode, tenant: string, object: KubeObject, path: Path, n
     object,
     path,
     value: name,
-    message: `${shownObject(kind, namespace, own)} of tenant ${shown(tenant)} exposes the variable ${shown(name)}, whose value is in a Secret of the platform, to everyone who can read the object. Allowed: a reference to the Secret. Flux would write the value into the object.`,
-    fix: 'Replace the variable with a secretKeyRef in the workload.',
+    message: message`${objectPart(kind, namespace, own)} of tenant ${quoted('tenant', tenant)} exposes the variable ${quoted('object', name)}, whose value is in a Secret of the platform, to everyone who can read the object. Allowed: a reference to the Secret. Flux would write the value into the object.`,
+    fix: message`Replace the variable with a secretKeyRef in the workload.`,
   }
 }

@@ -1,6 +1,6 @@
 import { type FleetIndex, kindOf } from '../../facts/fleet-index.ts'
 import { ENCRYPTED, type Rendered } from '../../facts/object-table.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { flagsByController } from '../../fleet/lockdown/lockdown-flags.ts'
 import type { Cluster } from '../../fleet/model/fleet.ts'
@@ -8,6 +8,7 @@ import { isBlank } from '../../fleet/model/read-spec.ts'
 import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
+import { listed, message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { scalarsOf } from './support/scalars-of.ts'
 
@@ -41,15 +42,15 @@ function judge({ object, id, node }: Subject, index: FleetIndex): Breach | undef
   if (secret === '' && !usesIdentity) return undefined
   const key = usesIdentity
     ? "everything that the controller's identity can decrypt"
-    : `everything with its own (--sops-age-secret is ${shown(secret)})`
+    : message`everything with its own (--sops-age-secret is ${quoted('value', secret)})`
   return {
     node: index.nodeOf(node.cluster, object) ?? node,
     renderedBy: node,
     object,
     path: ['spec', 'decryption'],
     value: 'without secretRef',
-    message: `${shownObject(id.kind, id.namespace, id.name)} names no decryption key, so the controller would decrypt ${key}, including other tenants' ciphertext. Allowed: a key of the tenant.`,
-    fix: "Set spec.decryption.secretRef to a Secret with the tenant's key.",
+    message: message`${objectPart(id.kind, id.namespace, id.name)} names no decryption key, so the controller would decrypt ${key}, including other tenants' ciphertext. Allowed: a key of the tenant.`,
+    fix: message`Set spec.decryption.secretRef to a Secret with the tenant's key.`,
   }
 }
 
@@ -137,7 +138,10 @@ function copied({ node, object, path }: Ciphertext): Breach {
     object,
     path,
     value: 'copied',
-    message: `${shownObject(kind, namespace, name)} contains ciphertext of another tenant or the platform, at ${path.map(step => shown(String(step))).join(' ')}. Allowed: ciphertext that was encrypted for this tenant. Flux decrypts it with any matching key.`,
-    fix: "Remove the value. If the secret is the tenant's own, encrypt it again with the tenant's key.",
+    message: message`${objectPart(kind, namespace, name)} contains ciphertext of another tenant or the platform, at ${listed(
+      path.map(step => quoted('field', String(step))),
+      ' ',
+    )}. Allowed: ciphertext that was encrypted for this tenant. Flux decrypts it with any matching key.`,
+    fix: message`Remove the value. If the secret is the tenant's own, encrypt it again with the tenant's key.`,
   }
 }

@@ -1,9 +1,10 @@
 import { hashOf } from '../../facts/fingerprint.ts'
 import type { JudgedRepository } from '../../facts/judged-repository.ts'
-import { shown } from '../../facts/shown.ts'
+import { quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { Tree } from '../../git/tree.ts'
 import type { Node } from '../../kube/node.ts'
+import { type Message, message, untyped } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { documentsOf, type EncryptedDocument, encryptedDocuments } from './support/encrypted-files.ts'
 import { isBelow, readerOf } from './support/reader-of.ts'
@@ -48,19 +49,19 @@ function* differences(
   const { file, recipients } = document
   for (const [recipient, at] of recipients) {
     if (asked.has(recipient)) continue
-    const message = `the file ${shown(file)} can be decrypted with ${shown(recipient)}, which ${whose} does not name`
+    const told = message`The file ${quoted('path', file)} can be decrypted with ${quoted('value', recipient)}, which ${untyped(whose)} does not name`
     yield breach(
       node,
       at,
       `${file} + ${recipient}`,
-      message,
-      'Run `sops updatekeys` on the file, and rotate the secret.',
+      told,
+      message`Run \`sops updatekeys\` on the file, and rotate the secret.`,
     )
   }
   for (const recipient of asked.keys()) {
     if (recipients.has(recipient)) continue
-    const message = `the file ${shown(file)} cannot be decrypted with ${shown(recipient)}, which ${whose} names`
-    yield breach(node, document.root, `${file} - ${recipient}`, message, 'Run `sops updatekeys` on the file.')
+    const told = message`The file ${quoted('path', file)} cannot be decrypted with ${quoted('value', recipient)}, which ${untyped(whose)} names`
+    yield breach(node, document.root, `${file} - ${recipient}`, told, message`Run \`sops updatekeys\` on the file.`)
   }
 }
 
@@ -111,18 +112,19 @@ function* changedConfigs({ url, tree, before, nodes }: JudgedRepository): Iterab
     if (!node) return
     const place: Node = { type: 'scalar', value: null, origin: { repository: url, file: path, line: 1, column: 1 } }
     const [old, now] = [creationRules(before, path) ?? [], creationRules(tree, path)]
-    const say = (value: string, what: string, at: Node = place) =>
+    const say = (value: string, what: Message, at: Node = place) =>
       breach(
         node,
         { ...at, origin: { ...at.origin, repository: url } },
         `${path} ${value}`,
-        `${shown(path)} ${what}`,
+        message`${quoted('path', path)} ${what}`,
         FIX,
       )
     if (was.length === 0) yield* strangers(now ?? [], before, url, say)
-    else if (!was.includes(path)) yield say('new', 'is new, and replaces the rules of another file for its directory')
-    else if (!is.includes(path)) yield say('gone', 'is removed, so no rule defines the recipients of secrets')
-    else if (!now) yield say('unreadable', 'can no longer be read')
+    else if (!was.includes(path))
+      yield say('new', message`is new, and replaces the rules of another file for its directory`)
+    else if (!is.includes(path)) yield say('gone', message`is removed, so no rule defines the recipients of secrets`)
+    else if (!now) yield say('unreadable', message`can no longer be read`)
     else yield* changedRules(old, now, say)
   }
 }
@@ -133,13 +135,17 @@ function* strangers(rules: readonly CreationRule[], before: Tree, url: string, s
   if (known.size === 0) return
   for (const [recipient, at] of new Map(rules.flatMap(rule => [...rule.recipients]))) {
     if (!known.has(recipient))
-      yield say(`+ ${recipient}`, `adds the recipient ${shown(recipient)}, which could decrypt nothing here before`, at)
+      yield say(
+        `+ ${recipient}`,
+        message`adds the recipient ${quoted('value', recipient)}, which could decrypt nothing here before`,
+        at,
+      )
   }
 }
 
-type Say = (value: string, what: string, at?: Node) => Breach
+type Say = (value: string, what: Message, at?: Node) => Breach
 
-const FIX = 'Ask a fleet admin to accept the change of recipients.'
+const FIX = message`Ask a fleet admin to accept the change of recipients.`
 
 function* changedRules(old: readonly CreationRule[], now: readonly CreationRule[], say: Say): Iterable<Breach> {
   const all = (rules: readonly CreationRule[]) => new Map(rules.flatMap(rule => [...rule.recipients]))
@@ -148,17 +154,21 @@ function* changedRules(old: readonly CreationRule[], now: readonly CreationRule[
   for (const [recipient, at] of after) {
     if (before.has(recipient)) continue
     found = true
-    yield say(`+ ${recipient}`, `adds the recipient ${shown(recipient)}`, at)
+    yield say(`+ ${recipient}`, message`adds the recipient ${quoted('value', recipient)}`, at)
   }
   for (const recipient of before.keys()) {
     if (after.has(recipient)) continue
     found = true
-    yield say(`- ${recipient}`, `no longer encrypts to ${shown(recipient)}`)
+    yield say(`- ${recipient}`, message`no longer encrypts to ${quoted('value', recipient)}`)
   }
   const [was, is] = [old.map(rule => rule.text), now.map(rule => rule.text)]
   if (found || JSON.stringify(was) === JSON.stringify(is)) return
   const moved = now.find((rule, index) => rule.text !== was[index])?.node ?? now[0]?.node
-  yield say(hashOf(is), 'has other rules, or another rule order: the first rule that matches a path applies', moved)
+  yield say(
+    hashOf(is),
+    message`has other rules, or another rule order: the first rule that matches a path applies`,
+    moved,
+  )
 }
 
 function configsIn(tree: Tree): string[] {
@@ -173,14 +183,14 @@ function configsIn(tree: Tree): string[] {
   return found
 }
 
-function breach(node: FleetNode, at: Node, value: string, what: string, fix: string): Breach {
+function breach(node: FleetNode, at: Node, value: string, what: Message, fix: Message): Breach {
   return {
     node,
     object: node.kustomization,
     path: ['spec', 'path'],
     origin: at.origin,
     value,
-    message: `${what[0]?.toUpperCase()}${what.slice(1)}. Allowed: the recipients that the base branch requires. Flux decrypts what it can, and does not check the other recipients.`,
+    message: message`${what}. Allowed: the recipients that the base branch requires. Flux decrypts what it can, and does not check the other recipients.`,
     fix,
   }
 }

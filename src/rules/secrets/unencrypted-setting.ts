@@ -1,5 +1,6 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { idOf } from '../../kube/object.ts'
+import { listed, message, untyped } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { embeddedSecrets, glanceAt, isDocumentation } from './support/plain-credentials.ts'
 import { type OpenValue, openValues } from './support/secret-values.ts'
@@ -25,15 +26,15 @@ export const unencryptedSetting: Rule = {
     const { kind: name, namespace, name: called } = idOf(object)
     const shownOnes = values
       .slice(0, MAX_NAMES)
-      .map(({ path, harmless }) => `${shown(String(path.at(-1)))} (${harmless})`)
+      .map(({ path, harmless }) => message`${quoted('field', String(path.at(-1)))} (${untyped(harmless ?? '')})`)
     const more = values.length > MAX_NAMES ? ` and ${values.length - MAX_NAMES} more` : ''
     yield {
       node,
       object,
       path: values[0]!.path.slice(0, -1),
       value: 'settings',
-      message: `${shownObject(name, namespace, called)}: ${values.length === 1 ? '1 value is' : `${values.length} values are`} not encrypted and not considered a secret: ${shownOnes.join(', ')}${more}.`,
-      fix: 'Encrypt the Secret with SOPS if one of the values is a secret.',
+      message: message`${objectPart(name, namespace, called)}: ${values.length === 1 ? '1 value is' : message`${values.length} values are`} not encrypted and not considered a secret: ${listed(shownOnes)}${untyped(more)}.`,
+      fix: message`Encrypt the Secret with SOPS if one of the values is a secret.`,
     }
   },
 }

@@ -2,7 +2,7 @@ import { contentKey } from '../../facts/chart-parts-of.ts'
 import { chartKey, sourceOfChart } from '../../facts/chart-source.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { kindOf } from '../../facts/kind-of.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted, shown } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { chartSpecOf, DEPLOYERS } from '../../fleet/charts/chart-of.ts'
 import type { ChartPart } from '../../fleet/charts/chart-parts.ts'
@@ -11,6 +11,7 @@ import { HELM_CHART, HELM_RELEASE, KUSTOMIZATION } from '../../flux/kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
+import { listed, message, untyped } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { changedFiles } from './support/changed-files.ts'
 
@@ -72,7 +73,13 @@ function change(subject: Subject, context: RuleContext, parts: readonly ChartPar
   const { index, before, config } = context
   const files = changedFiles(index, before!, parts.slice(1))
   const more = files.hasMore ? ' and more' : ''
-  const what = files.named.length > 0 ? `${files.named.map(shown).join(', ')}${more}` : 'its list of files'
+  const what =
+    files.named.length > 0
+      ? message`${listed(
+          files.named.map(one => quoted('path', one)),
+          ', ',
+        )}${more}`
+      : 'its list of files'
   const [account, further] = applier(subject, context, parts)
   const level = further !== undefined || config.forbidOpaqueSources ? { level: 'violation' as const } : {}
   const confined = further ?? "which the fleet's RBAC confines to the tenant's namespaces"
@@ -82,11 +89,11 @@ function change(subject: Subject, context: RuleContext, parts: readonly ChartPar
     path: chartSpecOf(object)?.field ?? ['spec'],
     ...(files.first ? { origin: files.first } : {}),
     value: key,
-    message: `${shownObject(id.kind, id.namespace, id.name)}: its chart or artifact changes (${what}). Allowed without review: none, because charts and generated artifacts are not rendered. ${account} applies the content, ${confined}.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)}: its chart or artifact changes (${what}). Allowed without review: none, because charts and generated artifacts are not rendered. ${untyped(account)} applies the content, ${untyped(confined)}.`,
     fix:
       further === undefined
-        ? "Review the chart's change before the merge."
-        : `Set spec.serviceAccountName of ${shownObject(id.kind, id.namespace, id.name)} to an account with rights only in the tenant's namespaces, or ask a fleet admin to review the chart and override.`,
+        ? message`Review the chart's change before the merge.`
+        : message`Set spec.serviceAccountName of ${objectPart(id.kind, id.namespace, id.name)} to an account with rights only in the tenant's namespaces, or ask a fleet admin to review the chart and override.`,
     ...level,
   }
 }
@@ -128,7 +135,7 @@ function tooMuch({ node, object, id }: Subject): Breach {
     path: chartSpecOf(object)?.field ?? ['spec'],
     value: 'too-much',
     level: 'error',
-    message: `${shownObject(id.kind, id.namespace, id.name)}: its chart comes from too many sources (render-limits). Allowed: at most 200 sources.`,
-    fix: 'Remove entries from spec.include of the sources.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)}: its chart comes from too many sources (render-limits). Allowed: at most 200 sources.`,
+    fix: message`Remove entries from spec.include of the sources.`,
   }
 }

@@ -1,9 +1,10 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { followedBy, readRef } from '../../facts/source-ref.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { GIT_REPOSITORY, IMAGE_UPDATE_AUTOMATION } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { type Message, message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
 /** Where the versions of the API say what is pushed, and what the commit says. */
@@ -46,8 +47,13 @@ function* judgePush(subject: Subject, context: RuleContext): Iterable<Breach> {
     // Of a source that nobody knows the branch that is checked out is the one that is followed.
     const isCheckedOut = branch === '' || branch === checkedOut(object, source)
     if (follower === undefined && !isEvery && !isCheckedOut) continue
-    const where = branch === '' ? 'the branch that it checks out' : `branch ${shown(branch)}`
-    yield breach(subject, path, branch, `pushes to ${where}${url ? ` of ${shown(url)}` : ''}, which a source deploys`)
+    const where = branch === '' ? 'the branch that it checks out' : message`branch ${quoted('branch', branch)}`
+    yield breach(
+      subject,
+      path,
+      branch,
+      message`pushes to ${where}${url ? message` of ${quoted('repository', url)}` : ''}, which a source deploys`,
+    )
   }
 }
 
@@ -98,7 +104,7 @@ function* judgeMessage(subject: Subject): Iterable<Breach> {
     const what = SKIPS.test(text) ? 'skips checks' : CLAIMS.test(text) ? 'claims that somebody approved it' : undefined
     if (what) {
       yield {
-        ...breach(subject, path, what, `writes a commit message that ${what}`),
+        ...breach(subject, path, what, message`writes a commit message that ${what}`),
         level: 'warning',
         severity: 'low',
       }
@@ -115,13 +121,20 @@ function* judgeAuthor(subject: Subject, path: Path): Iterable<Breach> {
   for (const field of ['name', 'email']) {
     const text = stringAt(subject.object.root, [...path, field])?.trim() ?? ''
     if (!TRUSTED.test(text)) continue
-    const what = `writes its commits as ${shown(text)}`
-    const fix = 'Set spec.git.commit.author to a separate name for the automation.'
+    const what = message`writes its commits as ${quoted('value', text)}`
+    const fix = message`Set spec.git.commit.author to a separate name for the automation.`
     yield { ...breach(subject, [...path, field], text, what), fix, level: 'warning', severity: 'low' }
   }
 }
 
-function breach({ object, id, node }: Subject, path: Path, value: string, what: string): Breach {
-  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Allowed: its own name, a plain commit message, and branches that no source follows. Flux accepts it.`
-  return { node, object, path, value, message, fix: 'Set spec.git.push.branch to a branch that no source follows.' }
+function breach({ object, id, node }: Subject, path: Path, value: string, what: Message): Breach {
+  const told = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: its own name, a plain commit message, and branches that no source follows. Flux accepts it.`
+  return {
+    node,
+    object,
+    path,
+    value,
+    message: told,
+    fix: message`Set spec.git.push.branch to a branch that no source follows.`,
+  }
 }

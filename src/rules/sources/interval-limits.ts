@@ -1,7 +1,8 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { kindsThat, OPERATOR_GROUP } from '../../flux/kinds.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
+import { message, part } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
 const KINDS = kindsThat(row => row.repeats)
@@ -42,10 +43,17 @@ function* judge(subject: Subject, { config }: RuleContext, path: Path, isInterva
   if (text === undefined || text.includes('${')) return
   const seconds = secondsOf(text)
   const field = path.join('.')
-  const who = shownObject(id.kind, id.namespace, id.name)
+  const who = objectPart(id.kind, id.namespace, id.name)
   if (seconds === undefined) {
-    const message = `${who}: ${field} is ${shown(text)}, which is not a duration. Allowed: durations such as 5m. Old Flux controllers stop at it.`
-    yield { node, object, path, value: text, message, fix: `Set ${field} to a duration, such as 5m.` }
+    const told = message`${who}: ${part('field', field)} is ${quoted('value', text)}, which is not a duration. Allowed: durations such as 5m. Old Flux controllers stop at it.`
+    yield {
+      node,
+      object,
+      path,
+      value: text,
+      message: told,
+      fix: message`Set ${part('field', field)} to a duration, such as 5m.`,
+    }
     return
   }
   if (!isInterval || seconds >= Math.max(config.minimumInterval, 1)) return
@@ -55,8 +63,8 @@ function* judge(subject: Subject, { config }: RuleContext, path: Path, isInterva
     object,
     path,
     value: text,
-    message: `${who}: ${field} is ${shown(text)}. Allowed: ${config.minimumInterval}s or more.`,
-    fix: `Set ${field} to ${config.minimumInterval}s or more.`,
+    message: message`${who}: ${part('field', field)} is ${quoted('value', text)}. Allowed: ${config.minimumInterval}s or more.`,
+    fix: message`Set ${part('field', field)} to ${config.minimumInterval}s or more.`,
     ...(isTiny ? {} : { level: 'warning' }),
   }
 }

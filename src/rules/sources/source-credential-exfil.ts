@@ -1,12 +1,13 @@
 import { kindOf } from '../../facts/fleet-index.ts'
 import type { Naming } from '../../facts/naming.ts'
 import type { Rendered } from '../../facts/object-table.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { addressOf, sourceKinds } from '../../facts/source-fields.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
 import type { SourceAddress } from '../../kube/address/source-address.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
+import { type Message, message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { isOwnSecret } from '../references/support/is-own-secret.ts'
 
@@ -35,13 +36,13 @@ export const sourceCredentialExfil: Rule = {
     yield* judgeSecrets(subject, context, address)
     const pass = at(object.root, PASS)
     if (pass?.type === 'scalar' && (pass.value === true || pass.value === 'true')) {
-      const what = 'forwards its credentials to every host that the chart index names'
-      yield { ...breach(subject, PASS, 'true', what, 'Remove spec.passCredentials.'), edit: { remove: true } }
+      const what = message`forwards its credentials to every host that the chart index names`
+      yield { ...breach(subject, PASS, 'true', what, message`Remove spec.passCredentials.`), edit: { remove: true } }
     }
     const provider = stringAt(object.root, PROVIDER)
     if (provider?.toLowerCase() === 'github') yield* judgeApp(subject, context, address)
     if (provider && CLOUDS.has(provider.toLowerCase()) && !isGranted(subject, context, provider, address)) {
-      const what = `signs in to ${shown(address?.text ?? '')} with the platform's cloud identity (${shown(provider)})`
+      const what = message`signs in to ${quoted('repository', address?.text ?? '')} with the platform's cloud identity (${quoted('value', provider)})`
       yield breach(
         subject,
         PROVIDER,
@@ -59,7 +60,7 @@ function* judgeApp(subject: Subject, context: RuleContext, address: SourceAddres
   const secret = stringAt(object.root, SECRETS[0]!) ?? ''
   if (secret !== '' && isOwnSecret(context.index, node, id.namespace, secret)) return
   if (isGranted(subject, context, 'github', address)) return
-  const what = `signs in to ${shown(address?.text ?? '')} as a GitHub App whose key the tenant does not render`
+  const what = message`signs in to ${quoted('repository', address?.text ?? '')} as a GitHub App whose key the tenant does not render`
   yield breach(
     subject,
     PROVIDER,
@@ -81,13 +82,13 @@ function* judgeSecrets(subject: Subject, context: RuleContext, address: SourceAd
       .filter(one => SECRETS.some(other => stringAt(one.object.root, other) === name) || (!isOwn && isFor(name, one)))
       .flatMap(one => placeOf(addressIn(one)) ?? [])
     if (places.length === 0 || places.includes(placeOf(address)!)) continue
-    const what = `sends the credentials of Secret ${shown(name)}, which is the platform's for ${shown(places[0]!)}, to ${shown(address.text)}`
+    const what = message`sends the credentials of Secret ${quoted('object', name)}, which is the platform's for ${quoted('value', places[0]!)}, to ${quoted('repository', address.text)}`
     yield breach(
       subject,
       path,
       `${name} ${address.text}`,
       what,
-      `Set spec.secretRef to a Secret of the tenant in namespace ${shown(id.namespace)}.`,
+      message`Set spec.secretRef to a Secret of the tenant in namespace ${quoted('object', id.namespace)}.`,
     )
   }
 }
@@ -138,7 +139,13 @@ function placeOf(address: SourceAddress | undefined): string | undefined {
 
 const hostText = ({ host, port }: SourceAddress) => `${host}${port && `:${port}`}`
 
-function breach({ object, id, node }: Subject, path: Path, value: string, what: string, fix: string): Breach {
-  const message = `${shownObject(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own credentials. Flux accepts it.`
-  return { node, object, path, value, message, fix }
+function breach(
+  { object, id, node }: Subject,
+  path: Path,
+  value: string,
+  what: Message,
+  fix: string | Message,
+): Breach {
+  const told = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own credentials. Flux accepts it.`
+  return { node, object, path, value, message: told, fix }
 }

@@ -1,9 +1,10 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { followedBy, wordsOf } from '../../facts/source-ref.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { isGatedBranch } from '../../fleet/config/gated-branch.ts'
 import { GIT_REPOSITORY } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
+import { message } from '../../message/message.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
 
 /** A source takes in only what is judged, too. */
@@ -29,8 +30,8 @@ export const sourceInclude: Rule = {
         object,
         path,
         value: `${name} ${what}`,
-        message: `${shownObject(id.kind, id.namespace, id.name)} includes ${shownObject('GitRepository', id.namespace, name)}, which follows ${shown(what)}, whose changes are not evaluated. Allowed: sources that the platform declares or that pin a commit. Flux accepts it.`,
-        fix: 'Replace it with a platform source, or set spec.ref.commit of the included source.',
+        message: message`${objectPart(id.kind, id.namespace, id.name)} includes ${objectPart('GitRepository', id.namespace, name)}, which follows ${quoted('value', what)}, whose changes are not evaluated. Allowed: sources that the platform declares or that pin a commit. Flux accepts it.`,
+        fix: message`Replace it with a platform source, or set spec.ref.commit of the included source.`,
       }
     }
   },

@@ -1,10 +1,11 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { addressOf, sourceKinds } from '../../facts/source-fields.ts'
 import { allowedSourcesOf, matchesSource } from '../../fleet/config/allowed-sources.ts'
 import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
 import { internalHost } from '../../kube/address/internal-host.ts'
 import type { SourceAddress } from '../../kube/address/source-address.ts'
 import { at, type Path } from '../../kube/node.ts'
+import { message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 const INSECURE = ['spec', 'insecure']
@@ -27,14 +28,15 @@ export const sourceInsecureTransport: Rule = {
     if (flag?.type === 'scalar' && (flag.value === true || flag.value === 'true')) fields.push(INSECURE)
     if (fields.length === 0 || (address && isExempt(config, node.tenant, address))) return
     for (const path of fields) {
-      const what = path === INSECURE ? 'sets spec.insecure' : `follows ${shown(address?.text ?? '')}`
+      const what =
+        path === INSECURE ? 'sets spec.insecure' : message`follows ${quoted('repository', address?.text ?? '')}`
       yield {
         node,
         object,
         path,
         value: path === INSECURE ? 'insecure' : (address?.text ?? ''),
-        message: `${shownObject(id.kind, id.namespace, id.name)} ${what}: its content is neither encrypted nor authenticated. Allowed: https, ssh and oci. Flux accepts it.`,
-        fix: path === INSECURE ? 'Remove spec.insecure.' : 'Set the address to https.',
+        message: message`${objectPart(id.kind, id.namespace, id.name)} ${what}: its content is neither encrypted nor authenticated. Allowed: https, ssh and oci. Flux accepts it.`,
+        fix: path === INSECURE ? message`Remove spec.insecure.` : message`Set the address to https.`,
         ...(path === INSECURE ? { edit: { remove: true } as const } : {}),
       }
     }

@@ -1,8 +1,9 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { GIT_REPOSITORY, OCI_REPOSITORY } from '../../flux/kinds.ts'
 import { type Path, stringAt } from '../../kube/node.ts'
 import type { ObjectId } from '../../kube/object.ts'
+import { message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { feedsReleasesOnly } from './support/feeds-something.ts'
 
@@ -39,8 +40,8 @@ export const sourceMutableRef: Rule = {
       object,
       path,
       value,
-      message: `${shownObject(id.kind, id.namespace, id.name)} follows ${isRange ? 'every newer tag in' : 'the tag'} ${shown(value)}: its content can change without an evaluation. Allowed: a branch, a commit or a digest. Flux accepts it.`,
-      fix: kind === GIT_REPOSITORY ? 'Set spec.ref.branch or spec.ref.commit.' : 'Set spec.ref.digest.',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${isRange ? 'every newer tag in' : 'the tag'} ${quoted('value', value)}: its content can change without an evaluation. Allowed: a branch, a commit or a digest. Flux accepts it.`,
+      fix: kind === GIT_REPOSITORY ? message`Set spec.ref.branch or spec.ref.commit.` : message`Set spec.ref.digest.`,
       ...(isRange && isProduction(node.cluster) && !isChart(index, node.cluster, kind, id)
         ? { level: 'violation' }
         : {}),

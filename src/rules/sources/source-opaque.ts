@@ -1,7 +1,7 @@
 import { chartKey, sourceOfChart } from '../../facts/chart-source.ts'
 import { kindOf } from '../../facts/fleet-index.ts'
 import type { Naming } from '../../facts/naming.ts'
-import { shown, shownIdentity, shownObject } from '../../facts/shown.ts'
+import { identityPart, objectPart, quoted } from '../../facts/shown.ts'
 import { addressOf } from '../../facts/source-fields.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { controllerFlags, featureGate } from '../../fleet/lockdown/controller-flags.ts'
@@ -9,6 +9,7 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { WANTED } from '../../fleet/model/unread.ts'
 import { FLUX_INSTANCE, GIT_REPOSITORY, HELM_CHART, HELM_RELEASE, kindsThat, sourceNamed } from '../../flux/kinds.ts'
 import { canonical } from '../../kube/node.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
 const OPAQUE = kindsThat(row => row.source === 'opaque')
@@ -46,13 +47,13 @@ function* judgeSource({ object, id, kind, node }: Subject, context: RuleContext)
   const known = context.before?.found(node.cluster, kind, id.namespace, WRITTEN, found?.written ?? NOWHERE) ?? []
   const isSame = known.length > 0
   if (isSame && !context.config.forbidOpaqueSources) return
-  const from = found?.written ? ` from ${shown(found.written)}` : ''
+  const from = found?.written ? message` from ${quoted('repository', found.written)}` : ''
   yield {
     node,
     object,
     path: found?.path ?? ['spec'],
     value: found?.written ?? id.name,
-    message: `${shownObject(id.kind, id.namespace, id.name)} deploys content${from} that is not in git and not evaluated: ${confined(node)}.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} deploys content${from} that is not in git and not evaluated: ${confined(node)}.`,
     fix: FIX,
     ...levelOf(context),
   }
@@ -82,7 +83,7 @@ function* judgeChart(subject: Subject, context: RuleContext): Iterable<Breach> {
     object,
     path: chart.path,
     value: key,
-    message: `${shownObject(id.kind, id.namespace, id.name)} deploys the chart ${shown(key)}, whose templates are not evaluated: ${confined(node)}.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} deploys the chart ${quoted('object', key)}, whose templates are not evaluated: ${confined(node)}.`,
     fix: FIX,
     ...levelOf(context),
   }
@@ -103,7 +104,7 @@ function* judgeNode(node: FleetNode, context: RuleContext): Iterable<Breach> {
     object: node.kustomization,
     path: ['spec', 'sourceRef'],
     value: url,
-    message: `${shownObject('Kustomization', node.namespace, node.name)} follows ${shown(url)}, which is not visible (${opaque}): ${confined(node)}.`,
+    message: message`${objectPart('Kustomization', node.namespace, node.name)} follows ${quoted('repository', url)}, which is not visible (${untyped(opaque)}): ${confined(node)}.`,
     fix: FIX,
     ...levelOf(context),
   }
@@ -138,9 +139,9 @@ function* judgeController({ object, id, kind, node }: Subject): Iterable<Breach>
     object,
     path: ['spec'],
     value: 'AllowDNSLookups',
-    message: `${shownObject(id.kind, id.namespace, id.name)} allows DNS lookups in charts (AllowDNSLookups): templates of a tenant's chart, which are not evaluated, can leak data. Allowed: no DNS lookups.`,
-    fix: 'Remove the feature gate AllowDNSLookups.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} allows DNS lookups in charts (AllowDNSLookups): templates of a tenant's chart, which are not evaluated, can leak data. Allowed: no DNS lookups.`,
+    fix: message`Remove the feature gate AllowDNSLookups.`,
   }
 }
 
-const confined = ({ identity }: FleetNode) => `only the rights of ${shownIdentity(identity)} limit it`
+const confined = ({ identity }: FleetNode) => message`only the rights of ${identityPart(identity)} limit it`

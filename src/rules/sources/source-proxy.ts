@@ -1,6 +1,7 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { sourceKinds } from '../../facts/source-fields.ts'
 import { stringAt } from '../../kube/node.ts'
+import { message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 const FIELD = ['spec', 'proxySecretRef', 'name']
@@ -24,8 +25,8 @@ export const sourceProxy: Rule = {
       object,
       path: FIELD,
       value: name,
-      message: `${shownObject(id.kind, id.namespace, id.name)} is fetched through the proxy of Secret ${shown(name)}, which the platform does not render. Allowed: no proxy, or a Secret that the platform renders. Flux accepts it.`,
-      fix: 'Remove spec.proxySecretRef.',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} is fetched through the proxy of Secret ${quoted('object', name)}, which the platform does not render. Allowed: no proxy, or a Secret that the platform renders. Flux accepts it.`,
+      fix: message`Remove spec.proxySecretRef.`,
     }
   },
 }

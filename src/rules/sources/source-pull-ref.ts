@@ -1,6 +1,7 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { GIT_REPOSITORY } from '../../flux/kinds.ts'
 import { stringAt } from '../../kube/node.ts'
+import { type MessagePart, message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 const NAME = ['spec', 'ref', 'name']
@@ -19,7 +20,7 @@ export const sourcePullRef: Rule = {
   *checkObject({ object, id, node }) {
     const name = stringAt(object.root, NAME)
     if (name === undefined || !UNMERGED.test(name.trim())) return
-    yield { node, object, path: NAME, value: name, ...textsOf(shownObject(id.kind, id.namespace, id.name), name) }
+    yield { node, object, path: NAME, value: name, ...textsOf(objectPart(id.kind, id.namespace, id.name), name) }
   },
   *checkNode(node, { index }) {
     const { id, ref } = node.source
@@ -34,14 +35,14 @@ export const sourcePullRef: Rule = {
       object: node.kustomization,
       path: ['spec', 'sourceRef'],
       value: ref.name,
-      ...textsOf(shownObject('Kustomization', node.namespace, node.name), ref.name),
+      ...textsOf(objectPart('Kustomization', node.namespace, node.name), ref.name),
     }
   },
 }
 
-function textsOf(what: string, name: string) {
+function textsOf(what: MessagePart, name: string) {
   return {
-    message: `${what} follows ${shown(name)}, the head of an unmerged pull request. Allowed: a branch or a commit. Flux accepts it.`,
-    fix: 'Set spec.ref.branch to the branch that pull requests are merged into.',
+    message: message`${what} follows ${quoted('branch', name)}, the head of an unmerged pull request. Allowed: a branch or a commit. Flux accepts it.`,
+    fix: message`Set spec.ref.branch to the branch that pull requests are merged into.`,
   }
 }

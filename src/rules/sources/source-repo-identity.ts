@@ -1,5 +1,6 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { ANOTHER_REPOSITORY } from '../../fleet/model/input.ts'
+import { listed, message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 /** Where the fleet pins the repositories of a tenant, it deploys from no other one. */
@@ -17,8 +18,8 @@ export const sourceRepoIdentity: Rule = {
     const isAnother = opaque === ANOTHER_REPOSITORY
     if (pinned.has(url) && !isAnother) return
     const renderedBy = index.node(node.parent)
-    const known = [...pinned.keys()].map(shown).join(', ')
-    const what = `${shownObject('Kustomization', node.namespace, node.name)} deploys from ${shown(url)}`
+    const known = listed([...pinned.keys()].map(one => quoted('repository', one)))
+    const what = message`${objectPart('Kustomization', node.namespace, node.name)} deploys from ${quoted('repository', url)}`
     yield {
       node,
       ...(renderedBy ? { renderedBy } : {}),
@@ -26,11 +27,11 @@ export const sourceRepoIdentity: Rule = {
       path: ['spec', 'sourceRef'],
       value: isAnother ? `${url} ${pinned.get(url)}` : url,
       message: isAnother
-        ? `${what}, but the repository at that address no longer has the pinned id ${pinned.get(url)}: it was recreated, or another one was renamed to it. Allowed: the repository with that id.`
-        : `${what}, whose identity is not pinned for tenant ${shown(node.tenant)}. Allowed: ${known}.`,
+        ? message`${what}, but the repository at that address no longer has the pinned id ${pinned.get(url) ?? ''}: it was recreated, or another one was renamed to it. Allowed: the repository with that id.`
+        : message`${what}, whose identity is not pinned for tenant ${quoted('tenant', node.tenant)}. Allowed: ${known}.`,
       fix: isAnother
-        ? 'Set the address to where the pinned repository is now, or pin the id of the new repository.'
-        : 'Set the address to a pinned repository, or pin this repository with its id under tenants in .github/bailiwick.yaml.',
+        ? message`Set the address to where the pinned repository is now, or pin the id of the new repository.`
+        : message`Set the address to a pinned repository, or pin this repository with its id under tenants in .github/bailiwick.yaml.`,
     }
   },
 }

@@ -1,6 +1,7 @@
-import { shownObject } from '../../facts/shown.ts'
+import { objectPart } from '../../facts/shown.ts'
 import { GIT_REPOSITORY } from '../../flux/kinds.ts'
 import { at } from '../../kube/node.ts'
+import { message } from '../../message/message.ts'
 import { renderedSubmodules } from '../git/support/rendered-submodules.ts'
 import type { Rule } from '../model/rule.ts'
 
@@ -24,8 +25,8 @@ export const sourceSubmodules: Rule = {
       object,
       path: FIELD,
       value: 'true',
-      message: `${shownObject(id.kind, id.namespace, id.name)} fetches submodules, which are not evaluated. Allowed: no submodules. Flux accepts it.`,
-      fix: 'Remove spec.recurseSubmodules.',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} fetches submodules, which are not evaluated. Allowed: no submodules. Flux accepts it.`,
+      fix: message`Remove spec.recurseSubmodules.`,
       edit: { remove: true },
     }
   },

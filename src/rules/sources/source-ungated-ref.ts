@@ -1,8 +1,9 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { followedBy, refPath, wordsOf } from '../../facts/source-ref.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { isGatedBranch } from '../../fleet/config/gated-branch.ts'
 import { GIT_REPOSITORY } from '../../flux/kinds.ts'
+import { message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { feedsSomething } from './support/feeds-something.ts'
 
@@ -39,7 +40,7 @@ function judge({ object, id, node }: Subject, { index, config }: RuleContext): B
     object,
     path: refPath(object),
     value: `${url} ${wordsOf(ref)}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(wordsOf(ref))} of ${shown(url)}, whose changes are not evaluated: ${whose}. Allowed: a branch that a platform source follows or gatedBranches lists, or a commit. Flux accepts it.`,
-    fix: "Set spec.ref.branch to the tenant's deployment branch, set spec.ref.commit, or ask a fleet admin to declare the source.",
+    message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('branch', wordsOf(ref))} of ${quoted('repository', url)}, whose changes are not evaluated: ${whose}. Allowed: a branch that a platform source follows or gatedBranches lists, or a commit. Flux accepts it.`,
+    fix: message`Set spec.ref.branch to the tenant's deployment branch, set spec.ref.commit, or ask a fleet admin to declare the source.`,
   }
 }

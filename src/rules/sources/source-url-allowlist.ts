@@ -1,10 +1,11 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted, shown } from '../../facts/shown.ts'
 import { addressOf, formOf, sourceKinds } from '../../facts/source-fields.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
 import { EXTERNAL_ARTIFACT } from '../../flux/kinds.ts'
 import type { SourceAddress } from '../../kube/address/source-address.ts'
 import type { Path } from '../../kube/node.ts'
+import { message, part, untyped } from '../../message/message.ts'
 import type { PolicyFinding } from '../../policy/engine.ts'
 import { askPolicies } from '../../policy/registry/policy-engines.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
@@ -59,26 +60,27 @@ function breach(
     object,
     path,
     value: address.text,
-    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(address.text)}, ${why} Flux accepts it.`,
-    fix: 'Set the address to an allowed one, or ask a fleet admin to allow this one.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('repository', address.text)}, ${untyped(why)} Flux accepts it.`,
+    fix: message`Set the address to an allowed one, or ask a fleet admin to allow this one.`,
     allowed,
   }
 }
 
 function denied({ object, id, node }: Subject, address: SourceAddress, finding: PolicyFinding): Breach {
   const { kind, namespace, name } = finding.policy
-  const policy = shownObject(kind, namespace, name)
-  const said = finding.message ? `: ${shown(finding.message)}` : ''
+  const policy = objectPart(kind, namespace, name)
+  const said = finding.message ? message`: ${quoted('value', finding.message)}` : ''
   const denies = finding.action === 'deny'
-  const effect = denies ? `${finding.by} would reject the object` : `${finding.by} would report it`
-  const what = finding.rule === '' ? policy : `the rule ${shown(finding.rule)} of ${policy}`
+  const by = part('value', finding.by)
+  const effect = denies ? message`${by} would reject the object` : message`${by} would report it`
+  const what = finding.rule === '' ? policy : message`the rule ${quoted('object', finding.rule)} of ${policy}`
   return {
     node,
     object,
     path: finding.field,
     value: `${address.text} ${name}/${finding.rule}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} follows ${shown(address.text)}, which ${what} does not allow. ${effect}${said}.`,
-    fix: `Set the address to one that ${policy} allows.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('repository', address.text)}, which ${what} does not allow. ${effect}${said}.`,
+    fix: message`Set the address to one that ${policy} allows.`,
     ...(denies ? {} : { level: 'warning' }),
   }
 }
@@ -91,7 +93,7 @@ function* judgeArtifact({ object, id, node }: Subject, { config }: RuleContext):
     object,
     path: ['spec', 'sourceRef'],
     value: 'ExternalArtifact',
-    message: `${shownObject(id.kind, id.namespace, id.name)} has no address, but the fleet allows only listed addresses. Allowed: sources with an address. Anyone who can write its status controls its content.`,
-    fix: 'Replace it with a GitRepository, OCIRepository or Bucket with an allowed address.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} has no address, but the fleet allows only listed addresses. Allowed: sources with an address. Anyone who can write its status controls its content.`,
+    fix: message`Replace it with a GitRepository, OCIRepository or Bucket with an allowed address.`,
   }
 }

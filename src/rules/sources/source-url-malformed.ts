@@ -1,6 +1,7 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { addressOf, sourceKinds } from '../../facts/source-fields.ts'
 import { idOf } from '../../kube/object.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 /** The address of a source has one meaning, whoever reads it. */
@@ -22,8 +23,8 @@ export const sourceUrlMalformed: Rule = {
       object,
       path: found.path,
       value: what,
-      message: `${shownObject(id.kind, id.namespace, idOf(object).name)} follows an address that ${found.address}: ${shown(what)}. Allowed: a plain https, ssh or oci address. git or an HTTP client can interpret it as another address.`,
-      fix: 'Replace it with the plain address of the repository.',
+      message: message`${objectPart(id.kind, id.namespace, idOf(object).name)} follows an address that ${untyped(found.address)}: ${quoted('repository', what)}. Allowed: a plain https, ssh or oci address. git or an HTTP client can interpret it as another address.`,
+      fix: message`Replace it with the plain address of the repository.`,
     }
   },
 }

@@ -1,10 +1,11 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { GIT_REPOSITORY, sourceNamed, valuesOf } from '../../flux/kinds.ts'
 import { at, canonical, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
 const VERIFIED = valuesOf(row => row.verify)
@@ -50,8 +51,8 @@ function judgeObject(subject: Subject, { index }: RuleContext, before: FleetInde
     object,
     path: VERIFIED.get(kind)!,
     value: is ? canonical(is) : 'removed',
-    message: `${shownObject(id.kind, id.namespace, id.name)} ${weaker}: Flux would deploy content without that signature. Allowed: spec.verify as it was.`,
-    fix: 'Restore spec.verify.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} ${untyped(weaker)}: Flux would deploy content without that signature. Allowed: spec.verify as it was.`,
+    fix: message`Restore spec.verify.`,
     ...(concerns ? {} : { level: 'warning' }),
   }
 }
@@ -92,8 +93,8 @@ function judgeNode(node: FleetNode, index: FleetIndex, before: FleetIndex): Brea
     object: node.kustomization,
     path: ['spec', 'sourceRef'],
     value: node.source.id,
-    message: `${shownObject('Kustomization', node.namespace, node.name)} followed ${shown(was.id)}, which is verified, but now follows ${shownObject(kind, namespace, name)}, which is not. Allowed: sources with the same verification. Flux accepts it.`,
-    fix: `Set spec.verify of ${shownObject(kind, namespace, name)}.`,
+    message: message`${objectPart('Kustomization', node.namespace, node.name)} followed ${quoted('object', was.id)}, which is verified, but now follows ${objectPart(kind, namespace, name)}, which is not. Allowed: sources with the same verification. Flux accepts it.`,
+    fix: message`Set spec.verify of ${objectPart(kind, namespace, name)}.`,
   }
 }
 

@@ -1,7 +1,8 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
+import { message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { everyPath } from './support/every-path.ts'
 
@@ -64,8 +65,8 @@ function breach({ object, id, node }: Subject): Breach {
     object,
     path: ['kind'],
     value: id.kind,
-    message: `${shownObject(id.kind, id.namespace, id.name)} configures admission for other tenants or the platform. Allowed: this kind only in the fleet repository. The API server accepts it if the account has the rights.`,
-    fix: 'Remove the object, or ask a fleet admin to add it to the fleet repository.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} configures admission for other tenants or the platform. Allowed: this kind only in the fleet repository. The API server accepts it if the account has the rights.`,
+    fix: message`Remove the object, or ask a fleet admin to add it to the fleet repository.`,
   }
 }
 
@@ -80,8 +81,8 @@ function* inTenantsHands({ object, id, node }: Subject, index: FleetIndex): Iter
       path,
       value: namespace,
       level: 'warning',
-      message: `${shownObject(id.kind, '', id.name)} makes the API server call a Service in the tenant's namespace ${shown(namespace)}. Allowed: a Service of the platform.`,
-      fix: 'Set the service reference to a Service in a platform namespace.',
+      message: message`${objectPart(id.kind, '', id.name)} makes the API server call a Service in the tenant's namespace ${quoted('object', namespace)}. Allowed: a Service of the platform.`,
+      fix: message`Set the service reference to a Service in a platform namespace.`,
     }
   }
 }

@@ -1,8 +1,9 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
+import { message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { isUnset, textOf } from './support/scalars.ts'
 
@@ -36,8 +37,8 @@ function* release({ object, id, node }: Subject, index: FleetIndex): Iterable<Br
       path,
       value: text,
       severity: 'high',
-      message: `${shownObject(id.kind, id.namespace, id.name)} replaces CustomResourceDefinitions, which are cluster-scoped: spec.${when}.crds is ${shown(text)}. Allowed: Skip and Create. Flux would replace them with the rights of its service account.`,
-      fix: `Remove spec.${when}.crds, and ask a fleet admin to install the CustomResourceDefinitions.`,
+      message: message`${objectPart(id.kind, id.namespace, id.name)} replaces CustomResourceDefinitions, which are cluster-scoped: ${part('field', `spec.${when}.crds`)} is ${quoted('value', text)}. Allowed: Skip and Create. Flux would replace them with the rights of its service account.`,
+      fix: message`Remove ${part('field', `spec.${when}.crds`)}, and ask a fleet admin to install the CustomResourceDefinitions.`,
       edit: { remove: true },
     }
   }
@@ -50,8 +51,8 @@ function definition({ object, id, node }: Subject): Breach {
     object,
     path: webhook ? ['spec', 'conversion', 'strategy'] : ['kind'],
     value: webhook ? 'Webhook' : 'CustomResourceDefinition',
-    message: `${shownObject(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', with a conversion webhook that reads all its objects' : ''}. Allowed: CustomResourceDefinitions that the platform applies. API server, unless the account has such rights: customresourcedefinitions.apiextensions.k8s.io is forbidden.`,
-    fix: 'Remove the object, or ask a fleet admin to add it to the fleet repository.',
+    message: message`${objectPart(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', with a conversion webhook that reads all its objects' : ''}. Allowed: CustomResourceDefinitions that the platform applies. API server, unless the account has such rights: customresourcedefinitions.apiextensions.k8s.io is forbidden.`,
+    fix: message`Remove the object, or ask a fleet admin to add it to the fleet repository.`,
   }
 }
 
@@ -70,8 +71,8 @@ function* conversion({ object, id, node }: Subject, index: FleetIndex): Iterable
       path,
       value: namespace,
       level: 'warning',
-      message: `${shownObject(id.kind, '', id.name)} makes a Service in the tenant's namespace ${shown(namespace)} convert every object of its kind. Allowed: a Service of the platform.`,
-      fix: 'Set spec.conversion.webhook.clientConfig.service to a Service in a platform namespace.',
+      message: message`${objectPart(id.kind, '', id.name)} makes a Service in the tenant's namespace ${quoted('object', namespace)} convert every object of its kind. Allowed: a Service of the platform.`,
+      fix: message`Set spec.conversion.webhook.clientConfig.service to a Service in a platform namespace.`,
     }
   }
 }

@@ -1,9 +1,10 @@
 import { BailiwickError } from '../../errors.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Node, type Path, type ScalarValue } from '../../kube/node.ts'
 import { pointer } from '../../kube/pointer.ts'
+import { message } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import { everyMap } from '../model/every-map.ts'
 import type { Breach, Rule } from '../model/rule.ts'
@@ -95,7 +96,10 @@ function wishesOf(root: Node, mayBeUnseen: boolean): Wishes {
   const found: Wishes = { asked: [...wishes(root)], accounts: [...accounts(root, mayBeUnseen)] }
   if (found.accounts.length > MAX_ACCOUNTS) {
     const what = `values that name more than ${MAX_ACCOUNTS} accounts`
-    throw new BailiwickError('render-limits', what, { origin: root.origin, fix: 'Remove accounts from the values.' })
+    throw new BailiwickError('render-limits', what, {
+      origin: root.origin,
+      fix: message`Remove accounts from the values.`,
+    })
   }
   known.set(root, found)
   return found
@@ -183,7 +187,7 @@ function breach({ object, id, node }: Subject, path: Path, { what, value }: Wish
     object,
     path,
     value: `${what} ${value}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} requests ${shown(what)} at ${shown(pointer(path))}. Allowed: values that keep pods unprivileged and objects in the namespace. Flux would install the chart with the rights of its service account.`,
-    fix: 'Remove the value, or ask a fleet admin to install the chart.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} requests ${quoted('value', what)} at ${quoted('field', pointer(path))}. Allowed: values that keep pods unprivileged and objects in the namespace. Flux would install the chart with the rights of its service account.`,
+    fix: message`Remove the value, or ask a fleet admin to install the chart.`,
   }
 }

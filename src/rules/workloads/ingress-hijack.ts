@@ -1,10 +1,11 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import type { Rendered } from '../../facts/object-table.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import type { Cluster } from '../../fleet/model/fleet.ts'
 import type { Path } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { type HostClaim, HostClaims } from './support/host-claims.ts'
 import { hostsAsked } from './support/hosts-asked.ts'
@@ -32,8 +33,8 @@ function snippet({ object, id, node }: Subject, { path, value, what, level }: Sn
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} changes the proxy's configuration with ${shown(value)}: ${what}. Allowed: settings that the proxy validates. The proxy's controller accepts it where snippets are enabled.`,
-    fix: `Remove ${shown(value)}, or ask a fleet admin for a supported setting.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} changes the proxy's configuration with ${quoted('value', value)}: ${untyped(what)}. Allowed: settings that the proxy validates. The proxy's controller accepts it where snippets are enabled.`,
+    fix: message`Remove ${quoted('value', value)}, or ask a fleet admin for a supported setting.`,
     ...(level ? { level } : {}),
   }
 }
@@ -85,7 +86,7 @@ function hostBreach({ node, object, path, claim }: Claimed, overlap: keyof typeo
     path,
     value: claim.host,
     level: 'warning',
-    message: `${shownObject(kind, namespace, name)} uses the host ${shown(claim.host)}, ${SAID[overlap]}. Allowed: a host of one tenant. The API server accepts it, and the proxy picks one of the routes.`,
-    fix: 'Change the host to one that only this tenant uses.',
+    message: message`${objectPart(kind, namespace, name)} uses the host ${quoted('value', claim.host)}, ${untyped(SAID[overlap])}. Allowed: a host of one tenant. The API server accepts it, and the proxy picks one of the routes.`,
+    fix: message`Change the host to one that only this tenant uses.`,
   }
 }

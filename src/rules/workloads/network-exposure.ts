@@ -1,6 +1,7 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Path } from '../../kube/node.ts'
+import { message, part, untyped } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { isUnset, textOf } from './support/scalars.ts'
 
@@ -47,7 +48,7 @@ function breach({ object, id, node }: Subject, path: Path, value: string, allowe
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} is exposed outside the cluster: ${field} is ${shown(value)}. Allowed: ${allowed}. The API server accepts it.`,
-    fix: `Remove ${field}, and route traffic to the Service with an Ingress or a route.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} is exposed outside the cluster: ${part('field', field)} is ${quoted('value', value)}. Allowed: ${untyped(allowed)}. The API server accepts it.`,
+    fix: message`Remove ${part('field', field)}, and route traffic to the Service with an Ingress or a route.`,
   }
 }

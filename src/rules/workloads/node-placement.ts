@@ -1,6 +1,7 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
+import { message, untyped } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { everyPath } from './support/every-path.ts'
 import type { Pod } from './support/pod-parts.ts'
@@ -96,7 +97,7 @@ function breach({ object, id, node }: Subject, path: Path, value: string, why: s
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} controls its node placement with ${shown(value)}: ${why}. Allowed: nodes for tenants, which the scheduler picks. The API server accepts it.`,
-    fix: 'Remove the field, or ask a fleet admin for dedicated nodes.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} controls its node placement with ${quoted('value', value)}: ${untyped(why)}. Allowed: nodes for tenants, which the scheduler picks. The API server accepts it.`,
+    fix: message`Remove the field, or ask a fleet admin for dedicated nodes.`,
   }
 }

@@ -1,7 +1,8 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Path } from '../../kube/node.ts'
+import { message, part, untyped } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { POD_SPEC_PATHS } from './support/pod-spec-paths.ts'
 import { podsOf } from './support/pods-of.ts'
@@ -52,8 +53,8 @@ function breach(subject: Subject, path: Path, value: string, allowed: string): B
     object,
     path,
     value,
-    message: `${shownObject(id.kind, id.namespace, id.name)} sets ${String(path.at(-1))} to ${shown(value)}. Allowed: ${allowed}. The API server accepts it, unless a ResourceQuota limits the class.`,
-    fix: `Remove ${String(path.at(-1))}.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} sets ${part('field', String(path.at(-1)))} to ${quoted('value', value)}. Allowed: ${untyped(allowed)}. The API server accepts it, unless a ResourceQuota limits the class.`,
+    fix: message`Remove ${part('field', String(path.at(-1)))}.`,
     edit: { remove: true },
     ...(POD_SPEC_PATHS.has(subject.kind) ? {} : { level: 'warning' }),
   }

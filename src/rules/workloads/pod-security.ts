@@ -1,9 +1,10 @@
-import { shown, shownObject } from '../../facts/shown.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { pointer } from '../../kube/pointer.ts'
+import { message, untyped } from '../../message/message.ts'
 import { everyMap } from '../model/every-map.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { badProfiles } from './support/bad-profiles.ts'
@@ -100,11 +101,11 @@ function breach(node: FleetNode, object: KubeObject, { path, standard, reason, a
     object,
     path,
     value,
-    message: `${shownObject(kind, namespace, name)} sets ${shown(pointer(path))} to ${shown(value)}. Allowed: ${allowed}. ${said}`,
+    message: message`${objectPart(kind, namespace, name)} sets ${quoted('field', pointer(path))} to ${quoted('value', value)}. Allowed: ${untyped(allowed)}. ${untyped(said)}`,
     fix:
       standard === 'unusual'
-        ? `Set ${shown(pointer(path))} to ${allowed}.`
-        : `Remove ${shown(pointer(path))}, or set it to ${allowed}.`,
+        ? message`Set ${quoted('field', pointer(path))} to ${untyped(allowed)}.`
+        : message`Remove ${quoted('field', pointer(path))}, or set it to ${untyped(allowed)}.`,
     ...(standard === 'restricted' ? { profile: 'restricted', severity: 'high' } : {}),
     ...(standard === 'unusual' ? { level: 'warning', severity: 'low' } : {}),
   }

@@ -1,7 +1,8 @@
-import { shown, shownObject } from '../../../facts/shown.ts'
+import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { mayCreateNamespace } from '../../../fleet/tenancy/capsule.ts'
 import { at, stringAt } from '../../../kube/node.ts'
+import { message } from '../../../message/message.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 
 const FIELD = ['spec', 'install', 'createNamespace']
@@ -22,8 +23,8 @@ export function* createdByHelm({ object, id, node }: Subject, { index, config }:
     value: target,
     ...(isOwn && (profile === 'baseline' || byCapsule) ? { level: 'warning' as const } : {}),
     severity: 'high',
-    message: `${shownObject(id.kind, id.namespace, id.name)} makes Helm create namespace ${shown(target)} without the platform's labels, quotas and policies. Allowed: an existing namespace. Helm would create it with the rights of the release's account.`,
-    fix: 'Remove spec.install.createNamespace, and ask a fleet admin to render the Namespace.',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} makes Helm create namespace ${quoted('object', target)} without the platform's labels, quotas and policies. Allowed: an existing namespace. Helm would create it with the rights of the release's account.`,
+    fix: message`Remove spec.install.createNamespace, and ask a fleet admin to render the Namespace.`,
     edit: { remove: true },
   }
 }

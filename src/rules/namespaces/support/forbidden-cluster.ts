@@ -1,5 +1,6 @@
-import { shown, shownObject } from '../../../facts/shown.ts'
+import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
+import { listed, message } from '../../../message/message.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 
 /** A Kustomization of a tenant on a cluster where the fleet's own file does not let that tenant be; its children follow from it. */
@@ -9,14 +10,14 @@ export function* forbiddenCluster(node: FleetNode, { config, index }: RuleContex
   if (allowed === undefined || allowed.includes(cluster)) return
   const renderedBy = index.node(parent)
   if (renderedBy?.tenant === tenant) return
-  const clusters = allowed.map(shown).join(', ') || 'none'
+  const clusters = allowed.length === 0 ? message`none` : listed(allowed.map(one => quoted('object', one)))
   yield {
     node,
     ...(renderedBy ? { renderedBy } : {}),
     object: kustomization,
     path: ['metadata', 'name'],
     value: `cluster ${cluster}`,
-    message: `${shownObject('Kustomization', namespace, name)} acts for tenant ${shown(tenant ?? '')} on cluster ${shown(cluster)}. Allowed by .github/bailiwick.yaml: ${clusters}.`,
-    fix: `Remove the tenant from this cluster, or add the cluster to tenants[].clusters in .github/bailiwick.yaml in a separate change.`,
+    message: message`${objectPart('Kustomization', namespace, name)} acts for tenant ${quoted('tenant', tenant ?? '')} on cluster ${quoted('object', cluster)}. Allowed by .github/bailiwick.yaml: ${clusters}.`,
+    fix: message`Remove the tenant from this cluster, or add the cluster to tenants[].clusters in .github/bailiwick.yaml in a separate change.`,
   }
 }

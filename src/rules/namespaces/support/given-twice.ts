@@ -1,7 +1,8 @@
-import { shown, shownObject } from '../../../facts/shown.ts'
+import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { TENANT_LABEL } from '../../../fleet/tenancy/tenancy.ts'
 import { stringAt } from '../../../kube/node.ts'
+import { message } from '../../../message/message.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 
 /**
@@ -20,7 +21,7 @@ export function* givenTwice({ object, id, node }: Subject, { index, before }: Ru
     object,
     path: TENANT_LABEL,
     value: `${label} in ${owner}`,
-    message: `${shownObject(id.kind, id.namespace, id.name)} is labeled for tenant ${shown(label)}, but its namespace belongs to tenant ${shown(owner)}: they would share accounts, secrets and rights. Allowed: one tenant per namespace. Flux and the API server accept it.`,
-    fix: `Create a separate namespace for tenant ${shown(label)} (flux create tenant --with-namespace).`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} is labeled for tenant ${quoted('tenant', label)}, but its namespace belongs to tenant ${quoted('tenant', owner)}: they would share accounts, secrets and rights. Allowed: one tenant per namespace. Flux and the API server accept it.`,
+    fix: message`Create a separate namespace for tenant ${quoted('tenant', label)} (flux create tenant --with-namespace).`,
   }
 }

@@ -1,8 +1,9 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { sourceKey } from '../../../facts/repository-authors.ts'
-import { shown, shownIdentity, shownObject } from '../../../facts/shown.ts'
+import { identityPart, objectPart, quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { TENANT_LABEL } from '../../../fleet/tenancy/tenancy.ts'
+import { message } from '../../../message/message.ts'
 import type { Breach } from '../../model/rule.ts'
 
 /**
@@ -25,14 +26,14 @@ const keysOf = ({ source }: FleetNode): string[] => [source, ...(source.includes
 
 function breach(node: FleetNode, tenant: string, stayed: boolean, index: FleetIndex): Breach {
   const label = stayed ? index.platformObject(node.cluster, '/Namespace', '', node.namespace) : undefined
-  const who = shownObject('Kustomization', node.namespace, node.name)
+  const who = objectPart('Kustomization', node.namespace, node.name)
   const what = stayed ? 'it acted for' : 'what it follows belonged to'
   return {
     node,
     object: label ?? node.kustomization,
     path: label ? TENANT_LABEL : ['spec', 'sourceRef'],
     value: `unconfined ${node.namespace}/${node.name} ${tenant}`,
-    message: `${who} would become the platform's, applied by ${shownIdentity(node.identity)}: before this change ${what} tenant ${shown(tenant)}, and no tenancy rule would apply to it. Allowed: a Kustomization in a namespace with the tenant's label toolkit.fluxcd.io/tenant. Flux accepts it.`,
-    fix: `Keep the label toolkit.fluxcd.io/tenant: ${shown(tenant)} on the namespace of the Kustomization, or remove the tenant in a separate change.`,
+    message: message`${who} would become the platform's, applied by ${identityPart(node.identity)}: before this change ${what} tenant ${quoted('tenant', tenant)}, and no tenancy rule would apply to it. Allowed: a Kustomization in a namespace with the tenant's label toolkit.fluxcd.io/tenant. Flux accepts it.`,
+    fix: message`Keep the label toolkit.fluxcd.io/tenant: ${quoted('tenant', tenant)} on the namespace of the Kustomization, or remove the tenant in a separate change.`,
   }
 }

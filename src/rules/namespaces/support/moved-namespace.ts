@@ -1,6 +1,7 @@
-import { shown, shownObject } from '../../../facts/shown.ts'
+import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { at, stringAt } from '../../../kube/node.ts'
+import { message, part } from '../../../message/message.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 import { TENANT_KEYS } from './protected-metadata.ts'
 
@@ -22,8 +23,8 @@ export function* movedNamespace({ object, id, node }: Subject, { before }: RuleC
       object,
       path,
       value: `${key} ${was} to ${text ?? is.type}`,
-      message: `${shownObject('Namespace', '', id.name)} belongs to tenant ${shown(was)}, but its label ${key} now gives it, with everything in it, to ${shown(text ?? is.type)}. Allowed: the same tenant. Flux and the API server accept it.`,
-      fix: `Keep ${key}: ${shown(was)} and create a separate namespace for the other tenant. To move the namespace, waive the rule for it or merge with an override.`,
+      message: message`${objectPart('Namespace', '', id.name)} belongs to tenant ${quoted('tenant', was)}, but its label ${part('field', key)} now gives it, with everything in it, to ${quoted('tenant', text ?? is.type)}. Allowed: the same tenant. Flux and the API server accept it.`,
+      fix: message`Keep ${part('field', key)}: ${quoted('tenant', was)} and create a separate namespace for the other tenant. To move the namespace, waive the rule for it or merge with an override.`,
     }
   }
 }

@@ -1,8 +1,9 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
-import { shown, shownIdentity, shownObject } from '../../../facts/shown.ts'
+import { identityPart, objectPart, quoted, shown } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { mayCreateNamespace } from '../../../fleet/tenancy/capsule.ts'
 import { at, type Path, stringAt } from '../../../kube/node.ts'
+import { type Message, message, part } from '../../../message/message.ts'
 import { namesOf, tenantsOwnedBy } from '../../capsule/support/capsule-tenants.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 import { keepsNamespace } from './keeps-namespace.ts'
@@ -13,13 +14,13 @@ import { TENANT_KEYS } from './protected-metadata.ts'
 export function* writtenNamespace(subject: Subject, tenant: string, context: RuleContext): Iterable<Breach> {
   const { index } = context
   const { object, id, node } = subject
-  const who = `${shownObject('Namespace', '', id.name)} is written by ${shownIdentity(node.identity)}, which acts for a tenant`
-  const breach = (path: Path, value: string, message: string, fix: string): Breach => ({
+  const who = message`${objectPart('Namespace', '', id.name)} is written by ${identityPart(node.identity)}, which acts for a tenant`
+  const breach = (path: Path, value: string, told: string | Message, fix: string | Message): Breach => ({
     node,
     object,
     path,
     value,
-    message,
+    message: told,
     fix,
   })
   const own = keepsNamespace(context, node.cluster, tenant, id.name)
@@ -28,12 +29,12 @@ export function* writtenNamespace(subject: Subject, tenant: string, context: Rul
       ? 'only the platform writes the Namespaces of tenants, because a writer can relabel or delete them'
       : 'it is not a namespace of the tenant'
     const allowed = ownNamespaces(index, node.cluster, tenant)
-    const message = `${who}: ${why}. Namespaces of the tenant: ${allowed}. API server, unless the account has such rights: namespaces "${shown(id.name).slice(1, -1)}" is forbidden.`
+    const told = message`${who}: ${why}. Namespaces of the tenant: ${allowed}. API server, unless the account has such rights: namespaces "${part('object', id.name, shown(id.name).slice(1, -1))}" is forbidden.`
     yield breach(
       ['metadata', 'name'],
       id.name,
-      message,
-      'Remove the Namespace, or ask a fleet admin to add it to the fleet repository.',
+      told,
+      message`Remove the Namespace, or ask a fleet admin to add it to the fleet repository.`,
     )
   }
   for (const key of TENANT_KEYS) {
@@ -41,17 +42,17 @@ export function* writtenNamespace(subject: Subject, tenant: string, context: Rul
     const label = at(object.root, path)
     const text = stringAt(object.root, path)
     if (!label || (text !== undefined && namesFor(key, tenant, subject, index).includes(text))) continue
-    const message = `${who}, and its label ${key} gives it to ${shown(text ?? label.type)}. Allowed: the tenant's own name.`
-    yield breach(path, `${key}=${text ?? label.type}`, message, `Remove the label ${key}.`)
+    const told = message`${who}, and its label ${part('field', key)} gives it to ${quoted('tenant', text ?? label.type)}. Allowed: the tenant's own name.`
+    yield breach(path, `${key}=${text ?? label.type}`, told, message`Remove the label ${part('field', key)}.`)
   }
   const owners = at(object.root, ['metadata', 'ownerReferences']) ?? object.owners
   if (owners) {
-    const message = `${who} with ownerReferences, from which Capsule derives the namespace's owner. Allowed: none, because Capsule writes them.`
+    const told = message`${who} with ownerReferences, from which Capsule derives the namespace's owner. Allowed: none, because Capsule writes them.`
     const found = breach(
       ['metadata', 'ownerReferences'],
       'ownerReferences',
-      message,
-      'Remove metadata.ownerReferences.',
+      told,
+      message`Remove metadata.ownerReferences.`,
     )
     yield object.owners ? { ...found, origin: object.owners.origin } : found
   }

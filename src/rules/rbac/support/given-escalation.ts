@@ -1,9 +1,10 @@
 import { excessRights } from '../../../facts/excess-rights.ts'
-import { shown, shownObject } from '../../../facts/shown.ts'
+import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { originAt } from '../../../kube/node.ts'
 import { type Binding, RBAC_GROUP } from '../../../kube/rbac/binding.ts'
 import { readBinding } from '../../../kube/rbac/read-binding.ts'
+import { message, part, untyped } from '../../../message/message.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 import { type Danger, dangersOf, editsNamespaceParts } from './dangerous-rights.ts'
 import { declaredOwner } from './declared-owner.ts'
@@ -30,8 +31,8 @@ function* ofRole(context: RuleContext, { node, object, id }: Subject): Iterable<
       path: ['rules'],
       origin: originAt(object.root, ['rules', at]),
       value: danger.what,
-      message: `${shownObject(id.kind, id.namespace, id.name)} lets accounts of a tenant ${shown(danger.what)}: ${danger.why}. Allowed: rights on objects in the namespace.`,
-      fix: 'Remove namespaces/status and namespaces/finalize from the rule.',
+      message: message`${objectPart(id.kind, id.namespace, id.name)} lets accounts of a tenant ${quoted('value', danger.what)}: ${untyped(danger.why)}. Allowed: rights on objects in the namespace.`,
+      fix: message`Remove namespaces/status and namespaces/finalize from the rule.`,
     }
   }
 }
@@ -50,8 +51,8 @@ function* ofBinding(context: RuleContext, { node, object, id }: Subject): Iterab
       path: ['subjects', at],
       ...placeOf(context, node.cluster, binding!, found.what),
       value: `${subjectText(bound)} ${kind} ${name}: ${found.what}`,
-      message: `${shownObject(id.kind, binding!.namespace, id.name)} lets ${shown(subjectText(bound))}, of a tenant, ${shown(found.what)} by ${kind} ${shown(name)}: ${found.why}. Allowed: impersonating the tenant's own account, limited by resourceNames.`,
-      fix: "Set resourceNames of the rule to the tenant's own account, or remove the rule.",
+      message: message`${objectPart(id.kind, binding!.namespace, id.name)} lets ${quoted('identity', subjectText(bound))}, of a tenant, ${quoted('value', found.what)} by ${part('object', kind)} ${quoted('object', name)}: ${untyped(found.why)}. Allowed: impersonating the tenant's own account, limited by resourceNames.`,
+      fix: message`Set resourceNames of the rule to the tenant's own account, or remove the rule.`,
     }
   }
 }

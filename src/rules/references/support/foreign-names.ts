@@ -1,4 +1,4 @@
-import { shown } from '../../../facts/shown.ts'
+import { quoted } from '../../../facts/shown.ts'
 import type { TenantSubject } from '../../../facts/subject.ts'
 import { annotations } from '../../../kube/capabilities/annotations.ts'
 import type { Named, NamingField } from '../../../kube/capabilities/capability.ts'
@@ -7,6 +7,7 @@ import { ANY_NAMESPACE, type NamedValue, namedAt, namedBy } from '../../../kube/
 import { at, type Node, type Path, stringAt } from '../../../kube/node.ts'
 import { userInfo } from '../../../kube/rbac/groups-of.ts'
 import { textsOf } from '../../../kube/read-text.ts'
+import { type Message, message, untyped } from '../../../message/message.ts'
 import type { RuleContext } from '../../model/rule.ts'
 import { keepsNamespace } from '../../namespaces/support/keeps-namespace.ts'
 import { hostOf } from './endpoints.ts'
@@ -18,7 +19,7 @@ export interface ForeignName {
   readonly value: string
   readonly field: NamingField
   /** What it leads to, for people. */
-  readonly what: string
+  readonly what: Message
 }
 
 /** What an object names of these outside of its tenant's namespaces, by fields of its kind and by annotations. */
@@ -79,9 +80,10 @@ function* judge(
   if (field.form === 'host' || field.form === 'url') yield* judgeHost(subject, context, field, value)
   else if (isForeign(subject, context, field, value)) {
     const { path, namespace, name, text } = value
-    const where = namespace === ANY_NAMESPACE ? 'any namespace' : `namespace ${shown(namespace)}`
-    const written = text === namespace ? where : `${where} (${shown(text)})`
-    const what = name === '' ? written : `${shown(name)} of ${where}`
+    const where =
+      namespace === ANY_NAMESPACE ? message`any namespace` : message`namespace ${quoted('object', namespace)}`
+    const written = text === namespace ? where : message`${where} (${quoted('value', text)})`
+    const what = name === '' ? written : message`${quoted('object', name)} of ${where}`
     yield { path, value: name === '' ? text : `${namespace}/${name}`, field, what }
   }
 }
@@ -119,7 +121,7 @@ function* judgeHost(
 ): Iterable<ForeignName> {
   const found = field.form === 'url' ? hostOf(text) : { host: text.replace(PORT, ''), isUrl: false }
   if (/^\*(?:\.(?:svc\.)?(?:cluster\.)?local)?$/.test(text) && isOfMesh(object.root)) {
-    yield { path, value: text, field, what: `${shown(text)}, which is every service of the mesh` }
+    yield { path, value: text, field, what: message`${quoted('value', text)}, which is every service of the mesh` }
     return
   }
   // A name without a dot is a service of the object's own namespace.
@@ -128,7 +130,12 @@ function* judgeHost(
   if (!inside || RESERVED.test(inside.what)) return
   if (field.shared && inside.namespace !== undefined && index.ownerOf(node.cluster, inside.namespace) === undefined)
     return
-  yield { path, value: found.host.toLowerCase(), field, what: `${shown(found.host)}, which is ${inside.what}` }
+  yield {
+    path,
+    value: found.host.toLowerCase(),
+    field,
+    what: message`${quoted('value', found.host)}, which is ${untyped(inside.what)}`,
+  }
 }
 
 /** A route of Istio without a gateway is for the calls between services. */
@@ -153,7 +160,7 @@ export function* suspectedNames({ object, node }: TenantSubject, context: RuleCo
     const field: NamingField = { at: place, names: 'namespace' }
     for (const { path, text } of namedBy(object.root, field)) {
       if (path[0] === 'metadata' || !isKnown(context, node.cluster, node.tenant, text)) continue
-      yield { path, value: text, field, what: `namespace ${shown(text)}` }
+      yield { path, value: text, field, what: message`namespace ${quoted('object', text)}` }
     }
   }
 }

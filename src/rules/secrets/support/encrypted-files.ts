@@ -2,6 +2,7 @@ import { BailiwickError } from '../../../errors.ts'
 import { readUnlessLarge, type Tree } from '../../../git/tree.ts'
 import { at, type Node, stringAt } from '../../../kube/node.ts'
 import { readableDocuments } from '../../../kube/yaml/readable-documents.ts'
+import { message, part } from '../../../message/message.ts'
 import { type Recipients, recipientsOf } from './sops-recipients.ts'
 
 /** What is parsed of one repository: files that speak of SOPS. */
@@ -49,11 +50,11 @@ export function documentsOf(tree: Tree, repository: string, file: string): Encry
 const speaksOfSops = (bytes: Uint8Array): boolean => Buffer.from(bytes).includes('sops')
 
 function tooMuch(repository: string, file: string): BailiwickError {
-  const message = `more than ${MAX_BYTES / 1024 / 1024} MiB of SOPS-encrypted files: ${file} and later files are not read`
+  const told = message`more than ${MAX_BYTES / 1024 / 1024} MiB of SOPS-encrypted files: ${part('path', file)} and later files are not read`
   const origin = { repository, file, line: 1, column: 1 }
-  return new BailiwickError('render-limits', message, {
+  return new BailiwickError('render-limits', told, {
     origin,
-    fix: 'Move large encrypted files to another repository.',
+    fix: message`Move large encrypted files to another repository.`,
   })
 }
 

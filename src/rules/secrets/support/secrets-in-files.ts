@@ -1,7 +1,8 @@
 import type { JudgedRepository } from '../../../facts/judged-repository.ts'
-import { shown } from '../../../facts/shown.ts'
+import { quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { readUnlessLarge, type Tree, type TreeEntry } from '../../../git/tree.ts'
+import { message, untyped } from '../../../message/message.ts'
 import { overLimit } from '../../model/over-limit.ts'
 import type { Breach } from '../../model/rule.ts'
 import { credentialIn } from './credential-forms.ts'
@@ -39,8 +40,8 @@ export function* secretsInFiles({ url, tree, nodes }: JudgedRepository): Iterabl
       path: [],
       origin: { repository: url, file: path, line, column: 1 },
       value: `${path} ${what}`,
-      message: `the file ${shown(path)} contains ${what} in plain text. Allowed: values that SOPS encrypted. Everyone who can read the repository or its history can read it.`,
-      fix: 'Remove the value and rotate it: it is already in git.',
+      message: message`the file ${quoted('path', path)} contains ${untyped(what)} in plain text. Allowed: values that SOPS encrypted. Everyone who can read the repository or its history can read it.`,
+      fix: message`Remove the value and rotate it: it is already in git.`,
       // the keys of tests lie beside the sources of a program, whose repository a tenant may deploy from
       ...(isBelow(node, path) ? {} : { level: 'warning' }),
     }
@@ -49,7 +50,7 @@ export function* secretsInFiles({ url, tree, nodes }: JudgedRepository): Iterabl
 }
 
 function notRead(node: FleetNode, repository: string, file: string): Breach {
-  const what = `the repository holds more than ${MAX_BYTES / 1024 / 1024} MiB of text: ${shown(file)} and later files were not searched for credentials`
+  const what = message`the repository holds more than ${MAX_BYTES / 1024 / 1024} MiB of text: ${quoted('path', file)} and later files were not searched for credentials`
   return overLimit(node, what, 'Move large files out of the deployed directories.', {
     repository,
     file,

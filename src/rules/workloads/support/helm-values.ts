@@ -3,6 +3,7 @@ import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { at, type Node, type Path, stringAt } from '../../../kube/node.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { parseDocuments } from '../../../kube/yaml/parse-documents.ts'
+import { message } from '../../../message/message.ts'
 import { everyPath } from './every-path.ts'
 import { textOf } from './scalars.ts'
 
@@ -59,7 +60,7 @@ function nested(target: string, text: string | undefined, from: Node): Node {
   const value = text === undefined || text === 'true' ? true : /^\d{1,9}$/.test(text) ? Number(text) : text
   if (target.length > MAX_TARGET) {
     const what = `a targetPath of more than ${MAX_TARGET} characters`
-    throw new BailiwickError('render-limits', what, { origin, fix: 'Shorten the path.' })
+    throw new BailiwickError('render-limits', what, { origin, fix: message`Shorten the path.` })
   }
   const steps = target.split(/[.[\]]+/).filter(step => step !== '' && !/^\d+$/.test(step))
   const leaf: Node = { type: 'scalar', value, origin }
