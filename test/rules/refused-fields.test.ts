@@ -11,9 +11,9 @@ function refused(spec: string, dev = {}): readonly string[] {
 
 test.each([
   ['', []],
-  ['  wait: true\n', ['spec.wait']],
+  ['  wait: true\n', []],
   ['  wait: false\n  force: false\n  healthChecks: []\n', []],
-  ['  healthChecks: [{kind: Deployment, name: web, namespace: apps}]\n', ['spec.healthChecks']],
+  ['  healthChecks: [{kind: Deployment, name: web, namespace: apps}]\n', []],
   ['  decryption: {provider: sops}\n', ['spec.decryption']],
   ['  kubeConfig: {secretRef: {name: x}}\n', ['spec.kubeConfig']],
   ['  force: true\n  deletionPolicy: Orphan\n', ['spec.deletionPolicy', 'spec.force']],

@@ -8,6 +8,7 @@ import { applyInLanes } from './apply-in-lanes.ts'
 import { applyNode, type NodeResult } from './apply-node.ts'
 import type { Approved } from './approved-nodes.ts'
 import { ClusterMemory } from './cluster-memory.ts'
+import type { HealthWatch, NodeHealth } from './health-watch.ts'
 import { isSettled } from './is-settled.ts'
 import { pruneNode, pruneStale } from './prune-node.ts'
 import { removedNodes } from './removed-nodes.ts'
@@ -37,8 +38,10 @@ export async function applyApproved(
     said.set(key, { key, user: node?.user ?? '', outcome: 'held', reason, objects: [] })
     if (node) showHeld(board, node, reason)
   }
-  const run: Run = { client, memory, signal, results, said, board, took: new Map() }
-  memory.retries.keep(new Set(approved.apply.map(({ key }) => key)))
+  const run: Run = { client, memory, signal, results, said, board, took: new Map(), health: new Map() }
+  const keys = new Set(approved.apply.map(({ key }) => key))
+  memory.retries.keep(keys)
+  memory.health.keep(keys)
   await applyInLanes(approved.apply, {
     ...(memory.lanes === undefined ? {} : { lanes: memory.lanes }),
     held: (node, reason, dependency) => {
@@ -65,24 +68,20 @@ interface Run {
   readonly board: StatusBoard
   /** Milliseconds that each turn took. */
   readonly took: Map<string, number>
+  readonly health: Map<string, NodeHealth>
 }
 
 /** The turn of one node; true: the cluster holds all of it. */
-async function applyOne(
-  { client, memory, signal, results, said, board, took }: Run,
-  node: ApprovedNode,
-  inventory: Inventory | undefined,
-): Promise<boolean> {
+async function applyOne(run: Run, node: ApprovedNode, inventory: Inventory | undefined): Promise<boolean> {
+  const { client, memory, signal, results, said, board, took } = run
   const { key, user } = node
   signal.throwIfAborted()
   const requested = board.isRequested(node)
   if (isSettled(node, inventory) && !memory.isSuspect(key) && !requested) {
     results.set(key, { key, objects: [], complete: true, inventory, stale: [] })
-    showResult(board, node, results.get(key)!, 0)
     const objects = inventory.entries.map(entry => ({ object: idOfEntry(entry), action: 'unchanged' as const }))
     said.set(key, { key, user, outcome: 'applied', objects })
-    memory.retries.forget(key)
-    return true
+    return await checkHealth(run, node, 'settled', 0)
   }
   const resting = memory.retries.resting(node)
   if (resting && !requested) {
@@ -96,11 +95,13 @@ async function applyOne(
     results.set(key, result)
     said.set(key, { key, user, outcome: 'applied', objects: result.objects })
     took.set(key, performance.now() - start)
-    // what it has no more is deleted at the end of the run
-    if (!result.complete || result.stale.length === 0) showResult(board, node, result, took.get(key)!)
-    if (result.complete) memory.retries.forget(key)
-    else fail(memory, node, said.get(key)!)
-    return result.complete
+    if (result.complete) {
+      const isChanged = result.objects.some(({ action }) => action === 'created' || action === 'configured')
+      return await checkHealth(run, node, isChanged ? 'changed' : 'applied', took.get(key)!)
+    }
+    showResult(board, node, result, took.get(key)!)
+    fail(memory, node, said.get(key)!)
+    return false
   } catch (error) {
     const { message } = await nodeFailure(client, error, signal)
     said.set(key, { key, user, outcome: 'failed', reason: message, objects: [] })
@@ -110,6 +111,31 @@ async function applyOne(
   }
 }
 
+/** What was applied completely is done when it is healthy; what becomes so later is seen by another run. */
+async function checkHealth(
+  { client, memory, results, said, board, health }: Run,
+  node: ApprovedNode,
+  what: Parameters<HealthWatch['look']>[2],
+  tookMs: number,
+): Promise<boolean> {
+  const { key } = node
+  const found = await memory.health.look(client, node, what)
+  health.set(key, found)
+  const result = results.get(key)!
+  // what it has no more is deleted at the end of the run
+  if (result.stale.length === 0) showResult(board, node, { ...result, health: found }, tookMs)
+  const before = said.get(key)!
+  if (found.state === 'failed' || found.state === 'timeout') {
+    said.set(key, { ...before, outcome: 'failed', reason: found.reason })
+    fail(memory, node, said.get(key)!)
+    return false
+  }
+  memory.retries.forget(key)
+  if (found.state !== 'waiting') return true
+  said.set(key, { ...before, reason: 'its health checks still run' })
+  return false
+}
+
 function fail(memory: ClusterMemory, node: ApprovedNode, said: AppliedNode): void {
   memory.retries.failed(node, said)
   // the inventory may still say that it is settled: what was to be looked at was not seen
@@ -117,7 +143,7 @@ function fail(memory: ClusterMemory, node: ApprovedNode, said: AppliedNode): voi
 }
 
 async function pruneAll(
-  { client, signal, results, said, board, took }: Run,
+  { client, signal, results, said, board, took, health }: Run,
   approved: Approved,
   inventories: readonly Inventory[],
   complete: ReadonlySet<string>,
@@ -152,7 +178,12 @@ async function pruneAll(
       const { objects, entries, complete: pruned } = await pruneStale(client, result.inventory, result.stale, signal)
       const all = [...before.objects, ...objects]
       said.set(key, { ...before, objects: all })
-      showResult(board, node, { objects: all, complete: true, inventory: { entries }, pruned }, took.get(key) ?? 0)
+      showResult(
+        board,
+        node,
+        { objects: all, complete: true, inventory: { entries }, pruned, health: health.get(key) },
+        took.get(key) ?? 0,
+      )
     } catch (error) {
       const { message } = await nodeFailure(client, error, signal)
       said.set(key, { ...before, outcome: 'failed', reason: message })

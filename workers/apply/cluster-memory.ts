@@ -1,10 +1,13 @@
 import { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
+import { HealthWatch } from './health-watch.ts'
 import { NodeRetries } from './node-retries.ts'
 import type { BoardMemory } from './status-board.ts'
 
 interface ClusterMemoryOptions {
   readonly lanes?: number
   readonly now?: () => number
+  /** How long a run waits for the health of a node. */
+  readonly patienceMs?: number
   /** Address of the cluster's notification-controller. */
   readonly events?: string | undefined
 }
@@ -12,6 +15,7 @@ interface ClusterMemoryOptions {
 /** What a process keeps of one cluster between two runs. Without it everything is done again, and nothing goes wrong. */
 export class ClusterMemory {
   readonly retries: NodeRetries
+  readonly health: HealthWatch
   /** How many nodes are applied at once; absent: as many as usual. */
   readonly lanes: number | undefined
   /** What was told last about the Kustomizations of the cluster, and where it is told besides. */
@@ -19,10 +23,11 @@ export class ClusterMemory {
   readonly #suspects = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ lanes, now, events }: ClusterMemoryOptions = {}) {
+  constructor({ lanes, now, patienceMs, events }: ClusterMemoryOptions = {}) {
     this.lanes = lanes
     this.board = { correlator: new EventCorrelator(), events }
     this.retries = new NodeRetries(now)
+    this.health = new HealthWatch(patienceMs)
   }
 
   /** What is on the cluster may be something else than what was applied: look at the node in the next run. */
@@ -47,6 +52,7 @@ export class ClusterMemory {
   }
 
   close(): void {
+    this.health.close()
     clearTimeout(this.#timer)
   }
 }

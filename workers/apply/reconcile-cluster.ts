@@ -41,6 +41,7 @@ export async function reconcileCluster(
     await refuseActiveController(client)
     const known = memory.clusters.get(cluster) ?? new ClusterMemory({ events: binding.events })
     memory.clusters.set(cluster, known)
+    known.health.onChange(() => void promiseRun(context, cluster))
     // nobody watches the objects: what somebody changed is seen by looking
     for (const { key } of approved.apply) known.suspect(key)
     const applied = await applyApproved(client, approved, attempt.signal, known)

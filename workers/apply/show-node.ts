@@ -1,12 +1,15 @@
+import type { ReconcileOutcome } from '../../src/cluster/status/kustomization-status.ts'
 import { type ObjectStep, subject } from '../../src/cluster/status/status-events.ts'
 import { redact } from '../../src/message/redact.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
 import type { NodeResult } from './apply-node.ts'
+import type { NodeHealth } from './health-watch.ts'
 import type { ShownNode, StatusBoard } from './status-board.ts'
 
 type Shown = Pick<NodeResult, 'objects' | 'complete'> & {
   readonly inventory: Pick<NodeResult['inventory'], 'entries'>
   readonly pruned?: boolean
+  readonly health?: NodeHealth | undefined
 }
 
 /**
@@ -16,13 +19,13 @@ type Shown = Pick<NodeResult, 'objects' | 'complete'> & {
 export function showResult(
   board: StatusBoard,
   node: ShownNode,
-  { objects, complete, inventory, pruned = true }: Shown,
+  { objects, complete, inventory, pruned = true, health = { state: 'none' } }: Shown,
   durationMs: number,
 ): void {
   const { entries } = inventory
   const changes = changesOf(objects)
   if (complete && pruned) {
-    board.show(node, { outcome: { state: 'applied', entries }, changes, durationMs })
+    board.show(node, { outcome: healthOutcome(health, entries), changes, durationMs })
     return
   }
   const refused = objects.filter(({ action }) => action === 'refused')
@@ -31,6 +34,23 @@ export function showResult(
   const message = [...failures, ...done].join('\n')
   const reason = complete ? 'PruneFailed' : 'ReconciliationFailed'
   board.show(node, { outcome: { state: 'failed', reason, message, entries }, changes, durationMs })
+}
+
+/** Everything is applied; whether it is healthy is the rest. */
+function healthOutcome(health: NodeHealth, entries: Shown['inventory']['entries']): ReconcileOutcome {
+  switch (health.state) {
+    case 'none':
+      return { state: 'applied', entries }
+    case 'waiting':
+      return { state: 'checking', entries }
+    case 'healthy':
+      return { state: 'applied', entries, healthMs: health.tookMs }
+    default:
+      return {
+        ...{ state: 'failed', reason: 'HealthCheckFailed', message: redact(health.reason) },
+        ...{ entries, healthMs: health.tookMs },
+      }
+  }
 }
 
 /** Shows that a node could not be applied, or that what it has no more could not be deleted. */

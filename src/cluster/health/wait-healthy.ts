@@ -14,7 +14,7 @@ interface UnhealthyObject extends ResourceStatus {
 }
 
 /** `reason` is Flux's text, with what kstatus says of each object behind it. */
-type Health =
+export type Health =
   | { readonly state: 'healthy'; readonly checked: number }
   | { readonly state: 'failed' | 'timeout'; readonly reason: string; readonly objects: readonly UnhealthyObject[] }
 
@@ -28,7 +28,7 @@ interface Clock {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
 
-const REAL_CLOCK: Clock = { now: Date.now, sleep: (ms, signal) => sleep(ms, undefined, { signal }) }
+const REAL_CLOCK: Clock = { now: Date.now, sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }) }
 
 /**
  * Waits until everything that the Kustomization wants to be healthy is, one of it has failed, or its timeout has passed.
