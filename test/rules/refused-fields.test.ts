@@ -14,9 +14,9 @@ test.each([
   ['  wait: true\n', []],
   ['  wait: false\n  force: false\n  healthChecks: []\n', []],
   ['  healthChecks: [{kind: Deployment, name: web, namespace: apps}]\n', []],
-  ['  decryption: {provider: sops}\n', ['spec.decryption']],
+  ['  decryption: {provider: sops}\n', []],
   ['  kubeConfig: {secretRef: {name: x}}\n', ['spec.kubeConfig']],
-  ['  force: true\n  deletionPolicy: Orphan\n', ['spec.deletionPolicy', 'spec.force']],
+  ['  force: true\n  deletionPolicy: Orphan\n', ['spec.deletionPolicy']],
   ['  somethingNew: 1\n', ['spec.somethingNew']],
   ['  dependsOn: [{name: dev-team, readyExpr: "true"}]\n', ['spec.dependsOn.readyExpr']],
 ])('%s passes the judgement and is refused at apply: %s', (spec, expected) => {
@@ -26,5 +26,5 @@ test.each([
 test('an object that is still encrypted is not applied', () => {
   const value = `ENC[AES256_GCM,data:aA==,iv:${Buffer.alloc(32).toString('base64')},tag:${Buffer.alloc(16).toString('base64')},type:str]`
   const secret = `apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: apps}\nstringData: {a: "${value}"}\nsops: {mac: "${value}"}\n`
-  expect(refused('', withResource(secret))).toEqual(['SOPS encryption'])
+  expect(refused('', withResource(secret))).toEqual(['SOPS encryption without spec.decryption.secretRef'])
 })

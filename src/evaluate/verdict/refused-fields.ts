@@ -13,6 +13,7 @@ const HONOURED = new Set([
   'serviceAccountName',
   'dependsOn',
   'wait',
+  'force',
   'healthChecks',
   'healthCheckExprs',
   'targetNamespace',
