@@ -29,6 +29,11 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     async () => (await import('./audit.ts')).audit,
   ],
   [
+    'worker-rbac',
+    'Print the least rights of a worker for a cluster',
+    async () => (await import('./worker-rbac.ts')).workerRbacCommand,
+  ],
+  [
     'onboard',
     'Write the files of a new tenant into the working copy',
     async () => (await import('./onboard.ts')).onboard,

@@ -38,7 +38,7 @@ function normalise(url: string): string {
   const path = partsOf(parsed.pathname)
   if (gitHub) return `https://${gitHub}${path.toLowerCase().replace(/(?:\/|\.git)+$/, '')}`
   const port = parsed.port && parsed.port !== standardPort ? `:${parsed.port}` : ''
-  return `https://${host}${port}${path.replace(/\.git$/, '')}`
+  return `https://${host}${port}${path.replace(/\/?\.git$/, '')}`
 }
 
 /** The scp form, also behind `ssh://` as many write it, and addresses with a scheme. */

@@ -1,0 +1,98 @@
+import type { Fleet } from '../fleet/model/fleet.ts'
+import { KUSTOMIZE_GROUP as FLUX, ROOT_NAMESPACE } from '../flux/kinds.ts'
+import { userOfAccount } from '../kube/rbac/groups-of.ts'
+
+/** A manifest as plain data. */
+type Manifest = Readonly<Record<string, unknown>>
+
+/** What a worker needs on a cluster, and the Kustomizations that it will not apply whatever its rights are. */
+interface WorkerRbac {
+  readonly manifests: readonly Manifest[]
+  /** `<key>: <why>`. */
+  readonly left: readonly string[]
+  /** Kustomizations that act as the account of kustomize-controller, which is cluster-admin as Flux installs it. */
+  readonly asController: readonly string[]
+}
+
+/** Where the worker lives. */
+const WORKER_NAMESPACE = 'bailiwick-system'
+const WORKER_ACCOUNT = 'bailiwick'
+
+const RBAC = 'rbac.authorization.k8s.io'
+const NAME = 'bailiwick-worker'
+const SUBJECTS = [{ kind: 'ServiceAccount', name: WORKER_ACCOUNT, namespace: WORKER_NAMESPACE }]
+const CONTROLLER = userOfAccount(ROOT_NAMESPACE, 'kustomize-controller')
+const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
+
+/**
+ * The least rights of a worker for one cluster of a fleet: it may act as the accounts that the cluster's Kustomizations name,
+ * each by its namespace and name, and as itself write inventories, status and Events. Never as an account of its own
+ * namespace: what may act as the worker may do all that it may.
+ */
+export function workerRbac({ nodes }: Pick<Fleet, 'nodes'>, cluster: string): WorkerRbac {
+  const here = nodes.filter(node => (node.hub ?? node.cluster) === cluster)
+  const accounts = new Map<string, Set<string>>()
+  const users = new Set<string>()
+  const left: string[] = []
+  for (const { key, identity } of here) {
+    const [, namespace, name] = ACCOUNT.exec(identity.user) ?? []
+    if (!identity.impersonated || identity.user === '') left.push(`${key}: it impersonates no account`)
+    else if (namespace === WORKER_NAMESPACE) left.push(`${key}: its account is in the namespace of the worker`)
+    else if (namespace === undefined || name === undefined) users.add(identity.user)
+    else accounts.set(namespace, (accounts.get(namespace) ?? new Set()).add(name))
+  }
+  const namespaces = new Set(here.map(node => node.namespace))
+  const inNamespaces = [...new Set([...accounts.keys(), ...namespaces])].sort().flatMap(namespace => {
+    const names = [...(accounts.get(namespace) ?? [])].sort()
+    return bound('Role', { namespace, name: NAME }, [
+      ...(names.length > 0 ? [impersonate('serviceaccounts', names)] : []),
+      ...(namespaces.has(namespace) ? OF_KUSTOMIZATIONS : []),
+    ])
+  })
+  const wide = [...OF_CLUSTER, ...(users.size > 0 ? [impersonate('users', [...users].sort())] : [])]
+  return {
+    manifests: [
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: WORKER_NAMESPACE } },
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: WORKER_ACCOUNT, namespace: WORKER_NAMESPACE } },
+      ...bound('ClusterRole', { name: NAME }, wide),
+      ...bound('Role', { namespace: WORKER_NAMESPACE, name: 'bailiwick-inventories' }, OF_INVENTORIES),
+      ...inNamespaces,
+    ],
+    left,
+    asController: here.flatMap(({ key, identity }) => (identity.user === CONTROLLER ? [key] : [])),
+  }
+}
+
+const rule = (apiGroup: string, resources: readonly string[], verbs: readonly string[]) => ({
+  apiGroups: [apiGroup],
+  resources,
+  verbs,
+})
+
+const impersonate = (resource: string, resourceNames: readonly string[]) => ({
+  ...rule('', [resource], ['impersonate']),
+  resourceNames,
+})
+
+/** To refuse a cluster where a kustomize-controller is active, and to see Kustomizations change. */
+const OF_CLUSTER = [
+  rule('apps', ['deployments'], ['list']),
+  rule('coordination.k8s.io', ['leases'], ['list']),
+  rule(FLUX, ['kustomizations'], ['get', 'list', 'watch']),
+]
+
+/** `patch` on the object itself is for its finalizer, which RBAC cannot tell from the rest. */
+const OF_KUSTOMIZATIONS = [
+  rule(FLUX, ['kustomizations', 'kustomizations/status'], ['patch']),
+  rule('', ['events'], ['create', 'patch']),
+]
+
+const OF_INVENTORIES = [rule('', ['configmaps'], ['get', 'list', 'create', 'update', 'delete'])]
+
+function bound(kind: 'Role' | 'ClusterRole', metadata: Manifest, rules: readonly Manifest[]): Manifest[] {
+  const roleRef = { apiGroup: RBAC, kind, name: metadata.name }
+  return [
+    { apiVersion: `${RBAC}/v1`, kind, metadata, rules },
+    { apiVersion: `${RBAC}/v1`, kind: `${kind}Binding`, metadata, roleRef, subjects: SUBJECTS },
+  ]
+}

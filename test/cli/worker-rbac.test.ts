@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { jsonAt } from '../../src/cluster/json-at.ts'
+import type { Json } from '../../src/kube/node.ts'
+import { haveAssets } from '../cluster/cluster-under-test.ts'
+import { startCluster, type TestCluster } from '../envtest/start.ts'
+import { run } from './run-main.ts'
+
+const ACME = join(import.meta.dirname, '../fleets/acme')
+const FLEET = [
+  'fleet',
+  '--url',
+  'https://github.com/acme/fleet',
+  '--repo',
+  `https://github.com/acme/dev-team=${ACME}/dev-team`,
+]
+const WORKER = 'system:serviceaccount:bailiwick-system:bailiwick'
+
+interface Manifest {
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly rules?: readonly {
+    readonly resources: readonly string[]
+    readonly verbs: readonly string[]
+    readonly resourceNames?: string[]
+  }[]
+}
+
+const documents = (text: string) => parseAllDocuments(text).map(document => document.toJS() as Manifest)
+
+async function printed(): Promise<Manifest[]> {
+  const { code, stdout, stderr } = await run(ACME, 'worker-rbac', ...FLEET, '--cluster', 'staging')
+  expect(code).toBe(0)
+  expect(stderr).toContain('acts as kustomize-controller, which is cluster-admin as Flux installs it')
+  return documents(stdout)
+}
+
+const impersonated = (manifests: readonly Manifest[]) =>
+  manifests.flatMap(({ metadata, rules = [] }) =>
+    rules
+      .filter(({ verbs }) => verbs.includes('impersonate'))
+      .map(({ resources, resourceNames }) => `${metadata.namespace ?? '*'} ${resources} ${resourceNames ?? '*'}`),
+  )
+
+test('the worker may act as the accounts that the cluster names, each by name, and as nobody else', async () => {
+  expect(impersonated(await printed())).toEqual([
+    'apps serviceaccounts dev-team',
+    'flux-system serviceaccounts kustomize-controller',
+  ])
+})
+
+test('everything else is what docs/worker-rbac.yaml gives, no more', async () => {
+  const all = documents(readFileSync(join(import.meta.dirname, '../../docs/worker-rbac.yaml'), 'utf8'))
+  const rights = (manifests: readonly Manifest[]) =>
+    new Set(
+      manifests.flatMap(({ rules = [] }) =>
+        rules.flatMap(({ resources, verbs }) => resources.flatMap(one => verbs.map(verb => `${verb} ${one}`))),
+      ),
+    )
+  expect([...rights(await printed())].sort()).toEqual([...rights(all)].sort())
+})
+
+test('bad use is said', async () => {
+  expect(await run(ACME, 'worker-rbac', ...FLEET)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--cluster is missing'),
+  })
+  expect(await run(ACME, 'worker-rbac', ...FLEET, '--cluster', 'moon')).toMatchObject({ code: 2 })
+})
+
+describe.skipIf(!haveAssets())('on a real API server', () => {
+  let cluster: TestCluster
+  beforeAll(async () => {
+    cluster = await startCluster()
+    for (const namespace of ['apps', 'flux-system'])
+      await create('/api/v1/namespaces', { metadata: { name: namespace } })
+    const rbac = '/apis/rbac.authorization.k8s.io/v1'
+    await cluster.request('DELETE', `${rbac}/clusterrolebindings/bailiwick-worker`)
+    await cluster.request('DELETE', `${rbac}/clusterroles/bailiwick-worker`)
+    for (const { kind, metadata, ...rest } of await printed()) {
+      const isThere = ['Namespace', 'ServiceAccount'].includes(kind) || metadata.name === 'bailiwick-inventories'
+      const within = metadata.namespace ? `/namespaces/${metadata.namespace}` : ''
+      if (!isThere)
+        await create(`${rbac}${within}/${kind.toLowerCase()}s`, { kind, metadata, ...rest } as unknown as Json)
+    }
+  }, 60_000)
+  afterAll(() => cluster?.stop())
+
+  async function create(path: string, body: Json): Promise<void> {
+    const answer = await cluster.request('POST', path, body)
+    if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  }
+
+  async function may(verb: string, group: string, resource: string, namespace: string, name: string): Promise<boolean> {
+    const resourceAttributes = { verb, group, resource, namespace, name }
+    const { body } = await cluster.request('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+      spec: { user: WORKER, resourceAttributes },
+    })
+    return jsonAt(body, 'status', 'allowed') === true
+  }
+
+  test('the manifests are accepted, and give what they say', async () => {
+    expect(await may('impersonate', '', 'serviceaccounts', 'apps', 'dev-team')).toBe(true)
+    expect(await may('impersonate', '', 'serviceaccounts', 'flux-system', 'kustomize-controller')).toBe(true)
+    expect(await may('patch', 'kustomize.toolkit.fluxcd.io', 'kustomizations', 'apps', 'dev-team')).toBe(true)
+    expect(await may('list', 'kustomize.toolkit.fluxcd.io', 'kustomizations', '', '')).toBe(true)
+  })
+
+  test.each([
+    ['impersonate', '', 'serviceaccounts', 'apps', 'default'],
+    ['impersonate', '', 'serviceaccounts', 'kube-system', 'default'],
+    ['impersonate', '', 'serviceaccounts', 'bailiwick-system', 'bailiwick'],
+    ['impersonate', '', 'users', '', 'admin'],
+    ['impersonate', '', 'groups', '', 'system:masters'],
+    ['get', '', 'secrets', 'apps', 'x'],
+    ['patch', 'kustomize.toolkit.fluxcd.io', 'kustomizations', 'other', 'x'],
+    ['get', '', 'configmaps', 'apps', 'x'],
+    ['create', 'rbac.authorization.k8s.io', 'rolebindings', 'apps', ''],
+  ])('never %s %s/%s in %s: %s', async (verb, group, resource, namespace, name) => {
+    expect(await may(verb, group, resource, namespace, name)).toBe(false)
+  })
+})
