@@ -23,14 +23,6 @@ export function shownObject(kind: string, namespace: string, name: string): stri
   return namespace ? `${object}${shownName(namespace)}/${shownName(name)}` : `${object}${shownName(name)}`
 }
 
-/** Who applies something, for people. */
-export function shownIdentity(identity: { readonly user: string; readonly impersonated: boolean }): string {
-  if (identity.impersonated) return identity.user
-  return identity.user === CONTROLLER.user
-    ? "Flux's controller itself (cluster-admin)"
-    : `${identity.user} (cluster-admin)`
-}
-
 /** `shown` with its type: a value in quotes. */
 export function quoted(type: ValueType, value: string): MessagePart {
   return part(type, value, shown(value))
@@ -42,7 +34,7 @@ export function objectPart(kind: string, namespace: string, name: string): Messa
   return part('object', value, shownObject(kind, namespace, name))
 }
 
-/** `shownIdentity` with its type. */
+/** Who applies something, for people. */
 export function identityPart(identity: { readonly user: string; readonly impersonated: boolean }): Message {
   const user = part('identity', identity.user)
   if (identity.impersonated) return message`${user}`
