@@ -12,7 +12,7 @@ export function unknownRole({ kind, namespace, name, roleRef }: Binding): string
   return `${shownObject(kind, namespace, name)} refers to ${role}, which the fleet does not render, so its rights are unknown`
 }
 
-/** What could bind somebody, and was not seen: each in a sentence. */
+/** What could bind someone, and was not seen: each in a sentence. */
 interface Unseen {
   /** Kustomizations that cannot be rendered. */
   readonly failed: readonly string[]

@@ -19,7 +19,7 @@ export interface Heads {
   readonly sources: readonly { readonly url: string; readonly ref: SourceRef; readonly commit: string }[]
 }
 
-/** What was judged about one combination. `disputed`: two judgements of it differ, so neither is believed. */
+/** What was evaluated about one combination. `disputed`: two evaluations of it differ, so neither is believed. */
 export interface Judged {
   readonly nodes: readonly JudgedNode[]
   /** Fingerprints that the fleet's own baseline file lists in this combination. */
@@ -42,7 +42,7 @@ export type ApprovalEvent =
   | { readonly type: 'heads-read'; readonly heads: Heads }
   /** They could not be read: what was known about them is no longer the present. */
   | { readonly type: 'heads-unknown' }
-  /** A judgement without a base (against the baseline file of the same fleet commit) was reached. */
+  /** A evaluation without a base (against the baseline file of the same fleet commit) was reached. */
   | {
       readonly type: 'judged'
       readonly combination: string

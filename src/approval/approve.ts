@@ -4,7 +4,7 @@ import type { Origin } from '../origin.ts'
 import type { Finding, JudgedNode } from '../rules/model/finding.ts'
 import type { ApprovalEvent, ApprovalState, Judged } from './approval-state.ts'
 
-/** A node that may be applied now: exactly these objects were judged, in the combination that is present, and found clean. */
+/** A node that may be applied now: exactly these objects were evaluated, in the combination that is present, and found clean. */
 export type ApprovedNode = Omit<JudgedNode, 'findings' | 'failures' | 'refused' | 'hides' | 'holes' | 'problems'> & {
   readonly combination: string
   /** Digest of all that decides what an apply does: the objects, as whom, and the settings. Equal digests apply equally. */
@@ -18,7 +18,7 @@ export interface Held {
 
 interface Approval {
   readonly state: ApprovalState
-  /** Parents first, in the order of the judgement. The whole of what may be applied now, not a difference. */
+  /** Parents first, in the order of the evaluation. The whole of what may be applied now, not a difference. */
   readonly apply: readonly ApprovedNode[]
   readonly held: readonly Held[]
 }
@@ -26,7 +26,7 @@ interface Approval {
 const REMEMBERED = 8
 
 /**
- * What may be applied after `event`. Pure; never throws. A node may be applied iff the judgement is of exactly the
+ * What may be applied after `event`. Pure; never throws. A node may be applied iff the evaluation is of exactly the
  * combination that is present and complete, it holds neither a violation (outside the baseline) nor an error of this
  * node, its content was seen, its identity is impersonated, nobody holds it back, and its parent may be applied too.
  */
@@ -68,7 +68,7 @@ function next(state: ApprovalState, event: ApprovalEvent): ApprovalState {
   return { ...state, holds }
 }
 
-/** Judging is deterministic: two judgements of one combination that differ mean that one of them is wrong. */
+/** Evaluating is deterministic: two evaluations of one combination that differ mean that one of them is wrong. */
 function remember(state: ApprovalState, combination: string, said: Omit<Judged, 'disputed'>): Map<string, Judged> {
   const judgements = new Map(state.judgements)
   const known = judgements.get(combination)
@@ -147,7 +147,7 @@ function approved(node: JudgedNode, combination: string): ApprovedNode {
   return { ...rest, combination, applyDigest: applyDigest(rest) }
 }
 
-/** When something is applied is no part of it: intervals, and what is waited for by name. */
+/** When something is applied is not a part of it: intervals, and what is waited for by name. */
 function applyDigest({ digest, user, prune, settings }: Pick<JudgedNode, 'digest' | 'user' | 'prune' | 'settings'>) {
   const { intervalMs: _i, retryIntervalMs: _r, timeoutMs: _t, readyExprs: _e, requestedAt: _a, ...applied } = settings
   return digestOfTexts([digest, user, String(prune), canonicalSettings(applied)])

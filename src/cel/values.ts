@@ -79,7 +79,7 @@ export function ofLiteral(literal: Literal): CelValue {
   return new Unsigned(literal.unsigned)
 }
 
-/** Canonical text of a key; undefined for what is no key. Numbers of all types that are equal have one text. */
+/** Canonical text of a key; undefined for what is not a key. Numbers of all types that are equal have one text. */
 export function keyText(key: CelValue): string | undefined {
   if (typeof key === 'string') return `s${key}`
   if (typeof key === 'boolean') return `b${key}`
@@ -143,7 +143,7 @@ export function isEqual(one: CelValue, other: CelValue, spend: (steps: number) =
 export function compare(one: CelValue, other: CelValue): number {
   const [a, b] = [numberOf(one), numberOf(other)]
   if (a !== undefined && b !== undefined) {
-    // nothing is above or below what is no number
+    // nothing is above or below what is not a number
     if (Number.isNaN(a) || Number.isNaN(b)) return Number.NaN
     return a < b ? -1 : a > b ? 1 : 0
   }

@@ -27,7 +27,7 @@ export interface Sides {
 }
 
 /**
- * What is judged, and what it is compared with. With `--fleet` DIR is a tenant's repository, and the fleet stands still on
+ * What is evaluated, and what it is compared with. With `--fleet` DIR is a tenant's repository, and the fleet stands still on
  * both sides, at its own branch. Throws `usage` for options that do not go together and `git-missing` for what is not there.
  */
 export async function checkSides(options: CheckOptions, read: ReadDirectory, env: Environment): Promise<Sides> {

@@ -29,7 +29,7 @@ import { today } from './today.ts'
 import { withEarlier } from './with-earlier.ts'
 import { buildCompleteFleet, type Compared, directoryReader } from './working-sources.ts'
 
-/** `bailiwick check`: judges a working copy of a fleet, or of a tenant's repository together with its fleet. */
+/** `bailiwick check`: evaluates a working copy of a fleet, or of a tenant's repository together with its fleet. */
 export const check: Command = {
   name: 'check',
   usage: `${CHECK_USAGE}\n\n${CHECK_HELP}`,

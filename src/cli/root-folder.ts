@@ -15,7 +15,7 @@ interface Wanted {
 /**
  * The folder that is meant by one that a person names or stands in: the root of the working copy around it. A folder that holds
  * `clusters` where that root has none is a fleet of its own, as is a tenant's folder inside of a repository of another address.
- * Throws `git-missing` for what is no folder, `usage` for a bare repository.
+ * Throws `git-missing` for what is not a folder, `usage` for a bare repository.
  */
 export async function rootFolder(dir: string, { base, url, isTenant = false }: Wanted = {}): Promise<string> {
   const found = await stat(dir).catch(unlessAbsent)

@@ -34,6 +34,6 @@ function gitUrl(source: Parameters<typeof idOf>[0]): string | undefined {
   const { apiVersion, kind } = idOf(source)
   const url = stringAt(source.root, ['spec', 'url'])
   const isGit = `${groupOf(apiVersion)}/${kind}` === GIT_REPOSITORY
-  // a variable in it is no address
+  // a variable in it is not an address
   return isGit && url && !/[{}$]/.test(url) ? normaliseUrl(url) : undefined
 }

@@ -12,7 +12,7 @@ const LONGEST_LINE = 2000
 
 /**
  * The command of a comment; undefined where the comment is none. A quoted reply, an indented line, another spelling or a
- * later line is no command, so nobody gives one by quoting somebody else.
+ * later line is not a command, so nobody gives one by quoting someone else.
  */
 export function readCommandLine(comment: string): CommandLine | undefined {
   const end = comment.search(/\r?\n/)

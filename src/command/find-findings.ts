@@ -5,7 +5,7 @@ import { commandError, quoted } from './command-error.ts'
 const SHORTEST = 6
 
 /**
- * What somebody means among the findings that they are shown: those of a rule, or the one whose fingerprint begins so.
+ * What someone means among the findings that they are shown: those of a rule, or the one whose fingerprint begins so.
  * `isRule`: whether there is a rule of that name. Throws `command-input` where it is nothing, or more than one finding.
  */
 export function findFindings<T extends Pick<Finding, 'rule' | 'fingerprint'>>(

@@ -15,7 +15,7 @@ export interface GateSetting {
 
 const MAX_SHOWN = 20
 
-/** The answer to somebody who asked for the gate; undefined where all is done and nothing is left to say. */
+/** The answer to someone who asked for the gate; undefined where all is done and nothing is left to say. */
 export function gateAnswer(settings: readonly GateSetting[]): string | undefined {
   const of = (outcome: GateSetting['outcome']) => settings.filter(one => one.outcome === outcome)
   const [refused, role, unread] = [of('refused'), of('role'), of('unread')]

@@ -8,7 +8,7 @@ const USAGE = `/bailiwick ${WAIVE_USAGE}`
 const USUAL_DAYS = 30
 const MOST_DAYS = 90
 
-/** What somebody asks to have accepted, until when, and why. */
+/** What someone asks to have accepted, until when, and why. */
 interface WaiveRequest {
   /** Id of a rule, or the beginning of a finding's fingerprint. */
   readonly target: string

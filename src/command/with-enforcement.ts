@@ -9,7 +9,7 @@ const LINE = /^((["']?)enforcement\2[ \t]*:[ \t]*)(["']?)(?:report|block)\3((?:[
 
 /**
  * The fleet's own file with this enforcement; every other character stays, comments included. `text`: undefined where there
- * is no file. Throws `command-input` where it says so already, cannot be read or is written in another way than line by line.
+ * is not a file. Throws `command-input` where it says so already, cannot be read or is written in another way than line by line.
  */
 export function withEnforcement(text: string | undefined, wanted: Enforcement): string {
   const before = text ?? ''

@@ -59,7 +59,7 @@ export interface NodeChange {
   readonly change: 'added' | 'changed' | 'removed'
   /** Which side could not be rendered, so that the objects cannot be compared. */
   readonly unknown?: 'before' | 'after'
-  /** Nothing of it is applied until somebody resumes it. */
+  /** Nothing of it is applied until someone resumes it. */
   readonly suspended: boolean
   readonly prune: boolean
   /** Who applies it, where that is another one than before. */

@@ -11,7 +11,7 @@ import { excessRights, type RightsHolder, rulesText } from './excess-rights.ts'
 import type { FleetAnswers } from './fleet-answers.ts'
 import type { Rendered } from './object-table.ts'
 
-/** What somebody holds by one binding where it should hold nothing. */
+/** What someone holds by one binding where it should hold nothing. */
 export interface ForeignRight {
   /** `ClusterRoleBinding x`, `RoleBinding ns/x`. */
   readonly binding: string
@@ -60,7 +60,7 @@ export class ClusterRights {
   readonly every: Authorizer
   /**
    * Without the bindings that tenants write: what a tenant held before it granted anything itself. By them alone its grants
-   * are judged, or a binding would justify itself.
+   * are evaluated, or a binding would justify itself.
    */
   readonly given: Authorizer
 

@@ -40,7 +40,7 @@ function add(parties: Map<string, Set<string>>, path: string, party: string): vo
   parties.set(path, (parties.get(path) ?? new Set()).add(party))
 }
 
-/** Whether somebody else than the tenant and the platform holds a directory below a path that is not the tenant's. */
+/** Whether someone else than the tenant and the platform holds a directory below a path that is not the tenant's. */
 export function holdsOthersBelow({ holders, below }: Directories, path: string, tenant: string): boolean {
   for (let here: string | undefined = path; here !== undefined; here = parentOf(here)) {
     if (holders.get(here)?.has(tenant)) return false

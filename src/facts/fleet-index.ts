@@ -53,7 +53,7 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
     return this.#facts.aliases()
   }
 
-  /** What the fleet's file says after the change: it counts for nothing yet. */
+  /** What the fleet's file says after the change: it has no effect yet. */
   proposed(): FleetConfig {
     return this.#facts.proposed()
   }

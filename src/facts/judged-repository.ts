@@ -13,6 +13,6 @@ export interface JudgedRepository {
   /** Nodes that read it, parents first; the first one carries what is found in it. */
   readonly nodes: readonly FleetNode[]
   readonly isFleet: boolean
-  /** Encrypted files whose MAC does not hold, as far as somebody had the key and looked. */
+  /** Encrypted files whose MAC does not hold, as far as someone had the key and looked. */
   readonly brokenSeals?: readonly string[]
 }

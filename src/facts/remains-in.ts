@@ -19,6 +19,6 @@ export function remainsIn(index: FleetAnswers, facts: Facts, cluster: string, na
   return undefined
 }
 
-/** What only a last complete build had is not what somebody left there. */
+/** What only a last complete build had is not what someone left there. */
 const isRendered = ({ node, object }: { readonly node: FleetNode; readonly object: KubeObject }) =>
   !node.retained?.includes(object)

@@ -19,7 +19,7 @@ interface WrittenAddress {
   readonly path: Path
   /** '' where it is not text. */
   readonly written: string
-  /** A text says why it is no address. */
+  /** A text says why it is not an address. */
   readonly address: SourceAddress | string
 }
 

@@ -46,7 +46,7 @@ const MAKERS: readonly (readonly [apiGroup: string, ...resources: string[]])[] =
   ['secrets.hashicorp.com', 'vaultdynamicsecrets', 'vaultpkisecrets', 'vaultstaticsecrets'],
 ]
 
-/** Whether rights let somebody decide what a ConfigMap or Secret holds. */
+/** Whether rights let someone decide what a ConfigMap or Secret holds. */
 export function mayWrite({ rules, unknown }: TenantRights, kind: 'ConfigMap' | 'Secret', name: string): boolean {
   const own = { apiGroup: '', resource: kind === 'Secret' ? 'secrets' : 'configmaps', name }
   const made = MAKERS.flatMap(([apiGroup, ...resources]) =>

@@ -60,7 +60,7 @@ export class Leniency implements Tolerance {
     } catch (error) {
       if (!this.takesOut(error)) throw error
       undo?.()
-      // what failed within it is no part of the build any more
+      // what failed within it is not a part of the build any more
       for (const key of [...this.found.keys()].slice(before)) this.found.delete(key)
       this.add(error, part)
       return undefined

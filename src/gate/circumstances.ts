@@ -1,6 +1,6 @@
 /** Something that a person with more rights must agree to, whatever the verdict says. */
 export interface Demand {
-  /** Id of the behaviour in the catalogue: `gate-config-change`, `gate-workflow-change`, `gate-fork-untrusted`. */
+  /** Id of the behavior in the catalogue: `gate-config-change`, `gate-workflow-change`, `gate-fork-untrusted`. */
   readonly rule: string
   /** What asks for it, who may agree, in one sentence. */
   readonly message: string
@@ -11,7 +11,7 @@ export interface Demand {
 
 /** What decides about a commit besides what its content is. */
 export interface Circumstances {
-  /** Somebody holds it: it blocks, whatever the verdict. `by`: who, as far as known. */
+  /** Someone holds it: it blocks, whatever the verdict. `by`: who, as far as known. */
   readonly hold?: {
     readonly by: string
     /** Who took the label off without write access to the repository: the hold stays. */

@@ -9,7 +9,7 @@ import type { Tree, TreeEntry } from './tree.ts'
 /**
  * A folder of this machine as a tree that reads only what it is asked for, once: for a command line, where what a build
  * needs may be a few files of a large disk. Links are seen, never followed; `.git` is left out; ids are worked out when
- * somebody asks. Throws `render-limits` for a file that is too large, `source-unreadable` for what the system denies.
+ * someone asks. Throws `render-limits` for a file that is too large, `source-unreadable` for what the system denies.
  */
 export function diskTree(root: string): Tree {
   const entries = new Map<string, TreeEntry | undefined>([['', directoryEntry(root, '')]])

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 
-/** What a repository may hold at most before it is refused: a reader must not be filled by somebody else's commit. */
+/** What a repository may hold at most before it is refused: a reader must not be filled by someone else's commit. */
 export interface TreeLimits {
   readonly files: number
   readonly bytes: number

@@ -22,7 +22,7 @@ export async function readFileEntry(dir: string, path: string): Promise<Snapshot
   }
 }
 
-/** What is at a path, links not followed; undefined when nothing is (or a directory on the way is no directory). */
+/** What is at a path, links not followed; undefined when nothing is (or a directory on the way is not a directory). */
 export async function statsOf(full: string): Promise<Stats | undefined> {
   try {
     return await lstat(full)

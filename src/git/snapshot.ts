@@ -28,7 +28,7 @@ export function packSnapshot(files: readonly SnapshotFile[]): TreeSnapshot {
   return { id: directoriesOf(entries).get('')!.id, entries, bytes }
 }
 
-/** Opens a snapshot for reading. Throws `git-missing` from `read` for a path that is no file or symlink. */
+/** Opens a snapshot for reading. Throws `git-missing` from `read` for a path that is not a file or symlink. */
 export function openSnapshot(snapshot: TreeSnapshot): Tree {
   const directories = directoriesOf(snapshot.entries)
   const byPath = new Map(snapshot.entries.map(entry => [entry.path, entry]))

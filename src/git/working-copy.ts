@@ -168,7 +168,7 @@ const firstLine = (message: string) => message.split('\n', 1)[0]!.replace(/^fata
 
 /**
  * Why git refuses to work in a folder at all, by what it printed: another user owns it (safe.directory), or its files
- * cannot be read. Undefined for anything else, such as a folder that is no repository. Source: git's setup.c.
+ * cannot be read. Undefined for anything else, such as a folder that is not a repository. Source: git's setup.c.
  */
 function refusalOf(dir: string, message: string): BailiwickError | undefined {
   if (message.includes('dubious ownership')) {

@@ -25,7 +25,7 @@ interface Frame {
 
 /**
  * Estimates what an expression costs in one pass over its text. Numbers are upper bounds for what is written out, and a
- * guess for lists of the object; strings and comments count for nothing.
+ * guess for lists of the object; strings and comments have no effect.
  */
 export function celCost(expression: string): CelCost {
   if (expression.length > MAX_LENGTH) return { steps: 0, buildsLists: false, isHuge: true }

@@ -4,7 +4,7 @@ import { TENANT_ROLES, type TenantRole } from './request.ts'
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const RESERVED = new Set(['flux-system', 'bailiwick-system', 'default', 'base', 'platform'])
 
-/** An RFC 1123 label that is nobody's already. Throws `onboard-input`; `what` says of what it is the name. */
+/** An RFC 1123 label that is not in use. Throws `onboard-input`; `what` says of what it is the name. */
 export function checkedName(value: string, what: 'tenant' | 'namespace' | 'cluster'): string {
   if (value.length > 63 || !LABEL.test(value)) {
     throw inputError(

@@ -11,7 +11,7 @@ type Option = (typeof OPTIONS)[number]
 
 /**
  * The request in the first line of a comment; undefined when the comment does not begin with `/bailiwick`. A quoted reply,
- * an indented line or a later line is no command. Throws `onboard-input`, saying what is allowed.
+ * an indented line or a later line is not a command. Throws `onboard-input`, saying what is allowed.
  */
 export function parseOnboardCommand(comment: string): OnboardRequest | undefined {
   const line = comment.split(/\r?\n/, 1)[0]!

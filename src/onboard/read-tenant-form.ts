@@ -46,7 +46,7 @@ export function readTenantForm(body: string, host: string): TenantForm | undefin
   return { request, ...(team === undefined ? {} : { team }) }
 }
 
-/** The answer below each heading that we know. What else stands there is for people; a heading twice is nobody's form. */
+/** The answer below each heading that we know. What else stands there is for people; a form has no heading twice. */
 function fieldsOf(text: string): ReadonlyMap<Field, string> {
   const fields = new Map<Field, string>()
   const seen = new Set<Field>()

@@ -3,7 +3,7 @@ import type { ProtectedBranch, ProtectionLayer } from './protected-branch.ts'
 
 /**
  * `real`: nothing reaches the branch but what our App said yes to. `weak`: it is required and bound to our App, with a way
- * around it. `open`: our check is not required, or somebody else can answer in its place. `unknown`: GitHub does not show it.
+ * around it. `open`: our check is not required, or someone else can answer in its place. `unknown`: GitHub does not show it.
  */
 export type GateState = 'real' | 'weak' | 'open' | 'unknown'
 
@@ -92,7 +92,7 @@ function bypass(bound: readonly ProtectionLayer[]): GateGap[] {
   )
 }
 
-/** Ways onto the branch besides a pull request whose present state was judged. */
+/** Ways onto the branch besides a pull request whose present state was evaluated. */
 function ways(layers: readonly ProtectionLayer[]): GateGap[] {
   const gaps: GateGap[] = []
   const open = (of: (layer: ProtectionLayer) => boolean | undefined, what: string, fix: string) => {

@@ -14,7 +14,7 @@ export function namesBranch({ include, exclude }: RefCondition, branch: string, 
   return include.some(matches) && !exclude.some(matches)
 }
 
-/** More is nobody's pattern; the two of them bound the work. */
+/** No real pattern has more; the two of them bound the work. */
 const MAX_PATTERN = 300
 
 /** `*` and `?` stay within a part of the name, a part `**` stands for any number of parts. Never slower than length by length. */

@@ -1,4 +1,4 @@
-/** What GitHub waits for after somebody asked for a check once more: a run that completes, whatever it says. */
+/** What GitHub waits for after someone asked for a check once more: a run that completes, whatever it says. */
 interface Asked {
   readonly rerun?: true
 }
@@ -70,7 +70,7 @@ export interface CommandJob {
   readonly comment: number
 }
 
-/** A button of our check run that somebody pressed. What `login` may do is asked of GitHub. */
+/** A button of our check run that someone pressed. What `login` may do is asked of GitHub. */
 export interface CheckAction {
   readonly installation: number
   readonly owner: string
@@ -102,7 +102,7 @@ export interface SweepInstallation {
 /** Have GitHub send again what it could not deliver. */
 type Redeliver = Record<never, never>
 
-/** Say on the present head of a pull request that it could not be judged: the job for it is dead. */
+/** Say on the present head of a pull request that it could not be evaluated: the job for it is dead. */
 export interface SayDeadPullRequest {
   readonly installation: number
   readonly owner: string

@@ -1,11 +1,11 @@
 import { count } from './text/headline.ts'
 
-/** How far a judgement is. `known`: Kustomizations that need not be rendered again; `total`: as many as there were last time. */
+/** How far an evaluation is. `known`: Kustomizations that need not be rendered again; `total`: as many as there were last time. */
 export type Progress =
   | { readonly state: 'queued' }
   | { readonly state: 'rendering'; readonly rendered: number; readonly known: number; readonly total?: number }
 
-/** The check run of a judgement that takes a while. */
+/** The check run of an evaluation that takes a while. */
 interface AnnouncementText {
   readonly status: 'queued' | 'in_progress'
   readonly title: string

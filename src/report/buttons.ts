@@ -13,7 +13,7 @@ const EVALUATE: Button = { label: 'Re-evaluate', description: 'Evaluate this com
 const FIX: Button = { label: 'Apply fixes', description: 'Commit the automatic fixes to the branch', identifier: 'fix' }
 const WAIVE: Button = { label: 'Request waiver', description: 'Ask a fleet admin to accept this', identifier: 'waive' }
 
-/** The buttons that make sense. A merge group's commit is gone soon: it has none. `view`: absent where nothing was judged. */
+/** The buttons that make sense. A merge group's commit is gone soon: it has none. `view`: absent where nothing was evaluated. */
 export function buttonsOf({ kind, fixable, circumstances }: ReportContext, view?: View): readonly Button[] {
   if (kind === 'merge-group') return []
   const blocks = view?.verdict.violations.some(isNew) === true && circumstances?.override === undefined

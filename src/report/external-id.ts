@@ -50,7 +50,7 @@ export function versionOfExternalId(externalId: string): string | undefined {
   return FORM.exec(externalId)?.groups?.version
 }
 
-/** Whether it says that nothing could be judged, for a reason that no event tells the end of. */
+/** Whether it says that nothing could be evaluated, for a reason that no event tells the end of. */
 export function isUndecidedId(externalId: string): boolean {
   return FORM.exec(externalId)?.groups?.combination === UNDECIDED
 }

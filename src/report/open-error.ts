@@ -1,7 +1,7 @@
 import { BailiwickError, type ErrorCode } from '../errors.ts'
 import type { MessagePart } from '../message/message.ts'
 
-/** What is said in place of an error that is about somebody else's repository. */
+/** What is said in place of an error that is about someone else's repository. */
 export const CLOSED_ERROR =
   'the cause is in another repository, which is not named here. The log of the operator names it'
 

@@ -11,11 +11,11 @@ export interface ReportContext {
   readonly repository: string
   /** The commit that the check run stands on. */
   readonly headSha: string
-  /** The fleet's address and the commit of it that was judged; absent where no fleet was read. */
+  /** The fleet's address and the commit of it that was evaluated; absent where no fleet was read. */
   readonly fleet?: { readonly repository: string; readonly commit: string }
   /** The repository belongs to these tenants: nothing of others is shown there. Absent: the fleet repository. */
   readonly audience?: readonly string[]
-  /** What was judged: by it the words of others are known that an audience is not shown. */
+  /** What was evaluated: by it the words of others are known that an audience is not shown. */
   readonly nodes?: readonly JudgedNode[]
   /** Files that the pull request changes: what stems from an unchanged file is annotated where a changed one leads to it. */
   readonly changedPaths?: ReadonlySet<string>

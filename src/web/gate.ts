@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Visibility } from '../fleet/model/visibility.ts'
 import { isLoopbackHost } from '../process/loopback.ts'
 
-/** Somebody who looks at pages. */
+/** Someone who looks at pages. */
 export interface Visitor {
   /** Absent where nobody signs in. */
   readonly login?: string

@@ -31,7 +31,7 @@ export class Pages {
     this.#settings = settings
   }
 
-  /** Answers what is asked of pages; false for a path or a method of somebody else, which is not answered. */
+  /** Answers what is asked of pages; false for a path or a method of someone else, which is not answered. */
   async serve(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const url = URL.parse(request.url ?? '/', 'http://pages.invalid')
     if (!url) return false

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import type { Shelf } from '../pages/shelf.ts'
 
-/** Somebody who signed in. */
+/** Someone who signed in. */
 export interface Session {
   readonly login: string
   /** The person's user-to-server token; secret, and nowhere but here. */

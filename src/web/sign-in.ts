@@ -21,7 +21,7 @@ interface Attempt {
   readonly to: string
 }
 
-/** Signing in and out by GitHub's OAuth. Nothing is kept of somebody who has not come back from GitHub yet. */
+/** Signing in and out by GitHub's OAuth. Nothing is kept of someone who has not come back from GitHub yet. */
 export class SignIn {
   readonly #sessions: Sessions
   readonly #people: People

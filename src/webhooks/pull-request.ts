@@ -1,7 +1,7 @@
 import type { AskedJob, Heard, Payload } from './heard.ts'
 
 /**
- * A pull request that is new, moved, aims elsewhere, or of which people decided something is judged. Retargeting counts,
+ * A pull request that is new, moved, aims elsewhere, or of which people decided something is evaluated. Retargeting counts,
  * because a verdict belongs to one base branch. A closed one leaves its check run to the others with the same head:
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request
  */

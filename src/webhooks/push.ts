@@ -7,8 +7,8 @@ const NOTHING = /^0+$/
 const SETTLE_MS = 1_000
 
 /**
- * A branch that moved is judged, whichever it is: some source may follow it. A tag, or a branch that is gone, has no
- * commit of its own to say anything on: who follows it is judged.
+ * A branch that moved is evaluated, whichever it is: some source may follow it. A tag, or a branch that is gone, has no
+ * commit of its own to say anything on: who follows it is evaluated.
  */
 export const push: Heard<'push'> = {
   event: 'push',

@@ -11,7 +11,7 @@ import { presentPull } from './present-pull.ts'
 import type { Asking, Verb } from './verb.ts'
 import { wasSeen } from './was-seen.ts'
 
-/** Accepts a waiver that somebody else asked for, by writing the approver into it. Merging it stays a matter of GitHub. */
+/** Accepts a waiver that someone else asked for, by writing the approver into it. Merging it stays a matter of GitHub. */
 export const approveWaiver: Verb = {
   name: 'approve-waiver',
   usage: 'approve-waiver',

@@ -40,7 +40,7 @@ export const unhold: Verb = {
     const { octokit, owner, repo } = asking.place
     const pull = await presentPull(asking)
     const held = isLabeledHold(pull) || (await readHold(asking.context, subjectOf(asking), pull)) !== undefined
-    // that our App took it off is what clears the hold: where somebody else did, it is put on once more
+    // that our App took it off is what clears the hold: where someone else did, it is put on once more
     if (held) await addLabel(octokit, { owner, repo }, asking.data.issue, LABEL)
     await removeLabel(octokit, { owner, repo }, asking.data.issue, HOLD_LABEL)
     await judgeAgain(asking)

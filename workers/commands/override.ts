@@ -83,7 +83,7 @@ async function refuseForeignFleets(asking: Asking, pull: PullRequest): Promise<v
 
 /**
  * The fleets that a pull request concerns. Where that cannot be found out, every one that it might: who lets it pass then
- * decides for all of them. An override is for the day on which judging itself fails, so whatever fails here is no answer.
+ * decides for all of them. An override is for the day on which evaluating itself fails, so whatever fails here is no answer.
  */
 async function concernedFleets(asking: Asking, pull: PullRequest): Promise<readonly FleetPlace[]> {
   const { context, installation } = asking

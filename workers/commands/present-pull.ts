@@ -10,7 +10,7 @@ export async function presentPull({ reader, data }: Asking): Promise<PullRequest
   throw commandError('the pull request is no longer open', 'Reopen it first.')
 }
 
-/** The repository of a command, for whoever judges. */
+/** The repository of a command, for whoever evaluates. */
 export function subjectOf({ installation, repository, reader }: Asking): OpenedRepository {
   return { installation, repository, octokit: reader }
 }

@@ -19,7 +19,7 @@ import { narrowerSources } from '../fleets/narrower-sources.ts'
 import { speaker } from '../publish/speaker.ts'
 import { openWaiverPull, type WaiverDesk, waiverBranch } from './open-waiver-pull.ts'
 
-/** What somebody asks to have accepted. */
+/** What someone asks to have accepted. */
 interface WaiverWish {
   /** Login of who asks. */
   readonly by: string

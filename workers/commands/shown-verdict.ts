@@ -7,7 +7,7 @@ import type { Said } from '../evaluate/said.ts'
 import { presentPull, subjectOf } from './present-pull.ts'
 import type { Asking } from './verb.ts'
 
-/** A pull request judged as it stands. */
+/** A pull request evaluated as it stands. */
 interface ShownVerdict {
   readonly pull: PullRequest
   readonly said: Said
@@ -15,7 +15,7 @@ interface ShownVerdict {
   readonly verdict?: Verdict
 }
 
-/** Judges the pull request of a command now; what is already at hand costs nothing. Throws as presentPull does. */
+/** Evaluates the pull request of a command now; what is already at hand costs nothing. Throws as presentPull does. */
 export async function shownVerdict(asking: Asking): Promise<ShownVerdict> {
   const pull = await presentPull(asking)
   const said = await judgePullRequest(asking.context, subjectOf(asking), pull, asking.attempt)

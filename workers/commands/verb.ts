@@ -8,7 +8,7 @@ import type { FleetPlace, ReadableRepository } from '../context/readable-reposit
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
 
-/** Somebody who asks for something in a comment, as GitHub knows the person and the place now. */
+/** Someone who asks for something in a comment, as GitHub knows the person and the place now. */
 export interface Asking {
   readonly context: WorkerContext
   readonly data: CommandJob
@@ -45,7 +45,7 @@ export interface Verb {
   readonly summary: string
   /** `pull-request`: only there. */
   readonly where: 'anywhere' | 'pull-request'
-  /** Whether it takes long enough that somebody wants to see that it began. */
+  /** Whether it takes long enough that someone wants to see that it began. */
   readonly slow: boolean
   /** Whether the person may, by what GitHub and the fleet's own file say at this moment. */
   may(asking: Asking): Promise<boolean>

@@ -9,7 +9,7 @@ import type { ReadableRepository } from './readable-repository.ts'
 /** Where every fleet keeps its clusters, see fluxcd/flux2-multi-tenancy. */
 export const CLUSTERS = 'clusters'
 
-/** What a combination is made of: asked of one installation, so that nobody reads a repository through somebody else's rights. */
+/** What a combination is made of: asked of one installation, so that nobody reads a repository through someone else's rights. */
 export interface Installation {
   readonly id: number
   /** Where artifacts are read, with the operator's credentials for what the platform declares. */

@@ -29,7 +29,7 @@ export async function findRecords(
   return found.flat()
 }
 
-/** The record in one issue as it is now; undefined where it is gone, changed by somebody else, or of another place. */
+/** The record in one issue as it is now; undefined where it is gone, changed by someone else, or of another place. */
 export async function verifyRecord(
   context: WorkerContext,
   installation: number,

@@ -10,8 +10,8 @@ import type { Pin } from '../fleets/source-reader.ts'
 import { isPassing } from '../job-error.ts'
 
 /**
- * The repositories, other than the one that was pushed to, whose open pull requests may be judged otherwise since it holds
- * `head` in place of `before`: found by judging both in the combination of now. Most pushes concern nobody else.
+ * The repositories, other than the one that was pushed to, whose open pull requests may be evaluated otherwise since it holds
+ * `head` in place of `before`: found by evaluating both in the combination of now. Most pushes concern nobody else.
  */
 export async function affectedPlaces(
   context: WorkerContext,

@@ -16,7 +16,7 @@ import { readDemands } from './read-demands.ts'
 import type { Said } from './said.ts'
 import type { LedVerdict } from './worst-of-head.ts'
 
-/** A commit that somebody may lead onto a branch: what its check says counts there, too. */
+/** A commit that someone may lead onto a branch: what its check says counts there, too. */
 interface LedHead {
   readonly sha: string
   /** Who brought it. */

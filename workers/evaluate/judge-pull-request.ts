@@ -12,7 +12,7 @@ import { outcomeOf } from './outcome-of.ts'
 import { peopleOfPull } from './people-of.ts'
 import type { Said } from './said.ts'
 
-/** Judges an open pull request as it would be merged now. `merging`: its test merge, where it is being read. Throws what may be gone when the job is tried again. */
+/** Evaluates an open pull request as it would be merged now. `merging`: its test merge, where it is being read. Throws what may be gone when the job is tried again. */
 export async function judgePullRequest(
   context: WorkerContext,
   subject: OpenedRepository,

@@ -15,7 +15,7 @@ export interface JudgedPull {
 }
 
 /**
- * Judges an open pull request and reads what people decided about it. `runs`: our check runs of its head, asked for when
+ * Evaluates an open pull request and reads what people decided about it. `runs`: our check runs of its head, asked for when
  * the verdict is there. Throws what may be gone when the job is tried again.
  */
 export async function judgeWithCircumstances(
@@ -28,7 +28,7 @@ export async function judgeWithCircumstances(
 ): Promise<JudgedPull> {
   const said = await judgePullRequest(context, subject, pull, attempt, merging)
   const circumstances = await readCircumstances(context, subject, pull, said, await runs())
-  // nobody writes to somebody else's fork
+  // nobody writes to someone else's fork
   const fixable = !pull.head.fork && readFixes(said).length > 0
   return { pull, said: { ...said, context: { ...said.context, fixable, circumstances } } }
 }

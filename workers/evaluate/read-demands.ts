@@ -9,7 +9,7 @@ import { forkDemand } from './fork-demand.ts'
 import type { FleetApprovals, Said } from './said.ts'
 
 /**
- * What a pull request asks somebody with more rights to agree to, and nobody did yet. Asks GitHub nothing where it changes
+ * What a pull request asks someone with more rights to agree to, and nobody did yet. Asks GitHub nothing where it changes
  * no guarded file of a fleet, adds no remote file and comes from no fork. `said`: its verdict, which knows what it changes.
  */
 export async function readDemands(

@@ -14,7 +14,7 @@ export function readFixes({ outcome, context, tree }: Said): readonly Fix[] {
   return fixesOf(verdict, context.repository, path => texts(path))
 }
 
-/** Those whose file is the same at the head of the pull request as in the merge that was judged. */
+/** Those whose file is the same at the head of the pull request as in the merge that was evaluated. */
 export function fixesAtHead(fixes: readonly Fix[], judged: TreeSnapshot, head: TreeSnapshot): readonly Fix[] {
   const ids = (tree: TreeSnapshot) => new Map(tree.entries.map(({ path, mode, id }) => [path, `${mode} ${id}`]))
   const [before, after] = [ids(judged), ids(head)]

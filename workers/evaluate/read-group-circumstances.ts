@@ -20,7 +20,7 @@ interface GroupVerdict {
 
 /**
  * What people decided about the pull request that a merge group adds: a hold that came while it waited, what it needs
- * somebody's agreement for, and an override of its head. The override is one of that pull request's verdict, so it counts
+ * someone's agreement for, and an override of its head. The override is one of that pull request's verdict, so it counts
  * only where the group holds nothing else.
  */
 export async function readGroupCircumstances(

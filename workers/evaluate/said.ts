@@ -7,7 +7,7 @@ import type { FleetPlace } from '../context/readable-repository.ts'
 export interface Said {
   readonly outcome: Outcome
   readonly context: ReportContext
-  /** What was judged, of the repository that it is said on; absent where nothing of it was read. */
+  /** What was evaluated, of the repository that it is said on; absent where nothing of it was read. */
   readonly tree?: TreeSnapshot
   /** What admins of fleets must agree to by what was evaluated; guarded files besides are known by their paths. */
   readonly required?: readonly FleetApprovals[]

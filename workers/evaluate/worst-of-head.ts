@@ -6,7 +6,7 @@ import type { JudgedPull } from './judge-with-circumstances.ts'
 import type { Said } from './said.ts'
 
 /**
- * What is said of a commit that is the head of these open pull requests, each judged onto its own base. GitHub keeps check
+ * What is said of a commit that is the head of these open pull requests, each evaluated onto its own base. GitHub keeps check
  * runs by commit, and one that passes lets every one of them be merged, so the worst verdict is said; whichever of them it
  * is reached from, it is the same one. One that GitHub cannot merge anyway holds back nobody else. Needs at least one.
  */

@@ -15,7 +15,7 @@ import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest } from '../thr
 import { undecided } from '../threads/undecided.ts'
 import { type Contributors, isPinned, type Pin, type ReadSource, type SourceReader } from './source-reader.ts'
 
-/** A source as it was judged; `lent`: only a tenant's declaration leads there, so its repository is not gated by it. */
+/** A source as it was evaluated; `lent`: only a tenant's declaration leads there, so its repository is not gated by it. */
 export type FollowedSource = ReadSource & { readonly lent: boolean }
 
 interface CombinationRequest {
@@ -37,11 +37,11 @@ export interface JudgedCombination {
   readonly gated?: readonly GatedBranch[]
   /** What the head does to what the clusters get; absent without a base. */
   readonly changes?: Changes
-  /** Commit of the fleet repository that was judged. */
+  /** Commit of the fleet repository that was evaluated. */
   readonly fleetCommit: string
-  /** All that was judged, to ask more about it. */
+  /** All that was evaluated, to ask more about it. */
   readonly snapshot: CombinationSnapshot
-  /** The sources that it read besides the fleet, as they were judged. */
+  /** The sources that it read besides the fleet, as they were evaluated. */
   readonly sources: readonly FollowedSource[]
   /** Earlier addresses by which its manifests name sources, and the present ones. */
   readonly names: Names
@@ -55,7 +55,7 @@ export interface JudgedCombination {
 const MAX_ROUNDS = 32
 
 /**
- * Judges one combination: reads the fleet and, round by round, every source that its graph turns out to need.
+ * Evaluates one combination: reads the fleet and, round by round, every source that its graph turns out to need.
  * A fleet that cannot be decided as a whole gives an error verdict; a GitHub that does not answer throws.
  */
 export async function judgeCombination(

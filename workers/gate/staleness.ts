@@ -4,12 +4,12 @@ import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import { isForBases, isUndecidedId, versionOfExternalId } from '../../src/report/external-id.ts'
 
 /**
- * What to do about a verdict. `missing`: there is none, or an outage kept us from it. `old`: what it depends on was judged
+ * What to do about a verdict. `missing`: there is none, or an outage kept us from it. `old`: what it depends on was evaluated
  * since. `slowly`: only the version of engine and rules is another one; the old verdict is honoured until its turn comes.
  */
 export type Staleness = 'missing' | 'old' | 'slowly' | 'fresh'
 
-/** `since`: when what the verdict depends on was last judged itself, in ms; a verdict begun before may be older than it. */
+/** `since`: when what the verdict depends on was last evaluated itself, in ms; a verdict begun before may be older than it. */
 export function stalenessOf(run: OurCheckRun | undefined, since = 0): Staleness {
   const id = run?.externalId ?? ''
   if (run?.status !== 'completed' || isUndecidedId(id)) return 'missing'

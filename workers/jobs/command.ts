@@ -23,7 +23,7 @@ const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']
 
 /**
  * Answers `/bailiwick ...`. The comment is what GitHub has now: an edited one, one of a bot, of an App or on a closed issue
- * is no command. What its author may do is asked of GitHub too. Who may not gets a reaction and nothing else; what cannot
+ * is not a command. What its author may do is asked of GitHub too. Who may not gets a reaction and nothing else; what cannot
  * be done gets a reply that says why; one that was answered is not answered again.
  */
 export async function command(context: WorkerContext, data: CommandJob, attempt: Attempt): Promise<void> {
@@ -55,7 +55,7 @@ function counts(comment: IssueComment, data: CommandJob): boolean {
   return comment.issue.number === data.issue && comment.issue.open
 }
 
-/** The same job may come twice, and late: a hold that somebody lifted meanwhile is not put on again. */
+/** The same job may come twice, and late: a hold that someone lifted meanwhile is not put on again. */
 async function isAnswered(place: PublishTarget, { id, reacted }: IssueComment): Promise<boolean> {
   if (!reacted) return false
   return (await ourReactions(place.octokit, place.app, place, id)).some(one => FINAL.includes(one))

@@ -4,7 +4,7 @@ import type { WorkerContext } from '../context/worker-context.ts'
 
 type SayDead = (context: WorkerContext, data: never, why: string, at: number) => Promise<void>
 
-/** Kinds of jobs that owe somebody a check run: it must not stay open, or stay green, because the job is dead. */
+/** Kinds of jobs that owe someone a check run: it must not stay open, or stay green, because the job is dead. */
 const OWES: { readonly [N in JobName]?: SayDead } = {
   'validate-pull-request': ({ queue }, data: Jobs['validate-pull-request'], why, at) => {
     const { installation, owner, repo, pull } = data

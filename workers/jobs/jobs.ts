@@ -17,7 +17,7 @@ import { validateMergeGroup } from './validate-merge-group.ts'
 import { validatePullRequest } from './validate-pull-request.ts'
 import { validatePush } from './validate-push.ts'
 
-/** A kind of job that has somebody who does it. */
+/** A kind of job that has someone who does it. */
 interface Work {
   readonly name: JobName
   /** Takes jobs of this kind from the queue from now on. */

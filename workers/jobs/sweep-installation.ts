@@ -43,7 +43,7 @@ export async function sweepInstallation(
     const since = Math.max(0, ...deciding.map(head => judgedAt.get(headKey(head)) ?? 0))
     const { staleness, run } = stalenessOfChecks(checks, runs, since)
     if (staleness === 'slowly') slow.push(one)
-    // one that is judged again with the same result keeps its run: once is enough
+    // one that is evaluated again with the same result keeps its run: once is enough
     const isTold = staleness === 'old' && !context.memory.isNew(nameOf(one), `${run?.id} ${since}`)
     if (isDue(staleness) && !isTold) await judgePull(context, id, one, 0)
   }

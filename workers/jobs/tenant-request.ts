@@ -98,7 +98,7 @@ async function reasonAgainst({ place, issue }: Asked, isReader: boolean, adminis
     return `⚠️ ${refusalText(error, 'The author may not request a tenant for this repository')}`
   }
   if (!maintains) return NOBODY
-  // anybody with the role triage may edit an issue of somebody else
+  // anybody with the role triage may edit an issue of someone else
   const age = Date.parse(issue.updatedAt) - Date.parse(issue.createdAt)
   if (age <= FRESH_MS) return undefined
   return 'This issue was edited after it was opened, and GitHub does not show by whom.'

@@ -22,7 +22,7 @@ import { openPlace } from '../publish/open-place.ts'
 import { sayVerdict } from '../publish/say-verdict.ts'
 
 /**
- * Judges the tree that a merge queue would make of a branch, and says so on the group's own commit: two pull requests that
+ * Evaluates the tree that a merge queue would make of a branch, and says so on the group's own commit: two pull requests that
  * pass alone may be red together. It is compared with what the branch holds now, not with the group before it: a queue
  * may merge several groups by the verdict on the last of them (HEADGREEN).
  */

@@ -22,8 +22,8 @@ const SPREAD_MS = 300
 const LATEST_MS = 60_000
 
 /**
- * Judges one commit of a branch in the combination that it makes and says so on it, then has the clusters that follow it
- * looked after, and the open pull requests judged again that it concerns: those onto it (what was green against the old
+ * Evaluates one commit of a branch in the combination that it makes and says so on it, then has the clusters that follow it
+ * looked after, and the open pull requests evaluated again that it concerns: those onto it (what was green against the old
  * base may be red now) and those of other repositories where what changed reaches them.
  */
 export async function validatePush(context: WorkerContext, data: ValidatePush, attempt: Attempt): Promise<void> {
@@ -43,7 +43,7 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   await keepFleetPages(context, installation, answers)
 }
 
-/** What the fleets that read the branch say of the commit, said on it. Empty where none does, or it could not be judged. */
+/** What the fleets that read the branch say of the commit, said on it. Empty where none does, or it could not be evaluated. */
 async function judgeCommit(
   context: WorkerContext,
   subject: OpenedRepository,

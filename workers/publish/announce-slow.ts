@@ -34,7 +34,7 @@ interface Announcing {
 }
 
 /**
- * Tells a commit that has no verdict yet that it is being judged, as soon as that takes a while: one run of each name that is
+ * Tells a commit that has no verdict yet that it is being evaluated, as soon as that takes a while: one run of each name that is
  * created, changed now and then, and completed by the verdict. What fails here is logged only: the verdict decides.
  */
 export function announceSlow(announcing: Announcing): Announced {
@@ -87,7 +87,7 @@ export function announceSlow(announcing: Announcing): Announced {
 
 const atOnce: HeadRuns['alone'] = (present, write) => write(present)
 
-/** The same context, whose judgements tell how far they are. */
+/** The same context, whose evaluations tell how far they are. */
 export function watched(context: WorkerContext, { report }: Announced): WorkerContext {
   const { evaluator } = context
   return {

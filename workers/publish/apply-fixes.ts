@@ -11,7 +11,7 @@ type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
 
 /**
  * Commits all certain fixes of a verdict to the branch of its pull request, as one commit on top of the head that was
- * judged. `fork`: the branch is in a repository of somebody else, which is never written to.
+ * evaluated. `fork`: the branch is in a repository of someone else, which is never written to.
  */
 export async function applyFixes(
   { octokit }: Pick<PublishTarget, 'octokit'>,

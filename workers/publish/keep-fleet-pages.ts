@@ -9,7 +9,7 @@ import { narrowerSources, withoutSources } from '../fleets/narrower-sources.ts'
 import type { CombinationSnapshot } from '../threads/protocol.ts'
 
 /**
- * Keeps the pages of the fleets that were judged as they stand on their branches. What fails here is logged and no more:
+ * Keeps the pages of the fleets that were evaluated as they stand on their branches. What fails here is logged and no more:
  * the verdict was said, and the next push makes the page again.
  */
 export async function keepFleetPages(
@@ -46,7 +46,7 @@ async function keepFleetPage(
   if (!(await pages.store.keep(page))) throw new Error('the page is too large')
 }
 
-/** In portions, so that pull requests are judged in between. What the thread refuses was said by the verdict. */
+/** In portions, so that pull requests are evaluated in between. What the thread refuses was said by the verdict. */
 async function askOverview(evaluator: WorkerContext['evaluator'], head: CombinationSnapshot): Promise<Overview> {
   const namespaces: AccessView[] = []
   let found: Overview = { audit: [], access: { namespaces, left: 0 } }

@@ -2,7 +2,7 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import type { PublishTarget } from './say-verdict.ts'
 
 /**
- * With what something is said on one repository: a token that reaches no other one. What is judged is read with another
+ * With what something is said on one repository: a token that reaches no other one. What is evaluated is read with another
  * token, which may write nowhere; so nothing that a change holds can lead to a write on a repository of others.
  */
 export async function speaker(

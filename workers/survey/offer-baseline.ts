@@ -38,7 +38,7 @@ export async function offerBaseline(
     })
     return { kind: 'offered', pull }
   } catch (error) {
-    // somebody uses a branch of that name: it is theirs
+    // someone uses a branch of that name: it is theirs
     if (error instanceof BailiwickError && error.code === 'onboard-input') return { kind: 'declined' }
     throw error
   }

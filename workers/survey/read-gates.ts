@@ -31,7 +31,7 @@ export interface GateDesk {
 /** Each costs two to four requests; a fleet with more is looked at as far as this. */
 const MAX_BRANCHES = 300
 
-/** What GitHub protects of these branches, judged: asked of GitHub now. Throws `github-unavailable`. */
+/** What GitHub protects of these branches, evaluated: asked of GitHub now. Throws `github-unavailable`. */
 export async function readGates(
   desk: GateDesk,
   installation: Installation,

@@ -19,7 +19,7 @@ import type {
 } from './protocol.ts'
 
 /**
- * Renders one combination (and the one that it is compared with) and judges it; or says which sources it still needs.
+ * Renders one combination (and the one that it is compared with) and evaluates it; or says which sources it still needs.
  * With a base, nothing of the answer is applied: it says what changes in place of every object. Without one, what the
  * fleet's own baseline file lists is standing. What is kept of the fleet spares work only.
  */
@@ -33,7 +33,7 @@ export function evaluate(
   session.watch = { running, stopped: new Set(request.stopped) }
   const sides = { kept, request, onProgress }
   let built = buildSides(sides, undefined)
-  // what only a tenant's declaration leads to is not judged by a change of that repository: its result is the tenant's
+  // what only a tenant's declaration leads to is not evaluated by a change of that repository: its result is the tenant's
   const isLent = (one: Fleet | undefined) => one?.nodes.some(node => isLentFrom(node, request.changed))
   if (isLent(built.head) || isLent(built.base)) built = buildSides(sides, request.changed)
   kept.end()

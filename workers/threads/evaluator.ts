@@ -13,7 +13,7 @@ const MAX_STOPPED = 3
 type OnProgress = (progress: EvaluationProgress) => void
 
 /**
- * Renders and judges in threads of their own, so that the event loop of the process stays free (a blocked loop loses the
+ * Renders and evaluates in threads of their own, so that the event loop of the process stays free (a blocked loop loses the
  * job's lock and the job runs twice). Repositories take turns: one never has all threads while another waits. A thread that
  * passes its limits is ended and replaced.
  */
@@ -97,7 +97,7 @@ function ownerOf(request: EvaluationRequest): string {
   return (request.type === 'judge' ? request.changed : undefined) ?? request.head.fleet.url
 }
 
-/** The fleet, of which a thread that judged it before knows the most. */
+/** The fleet, of which a thread that evaluated it before knows the most. */
 function homeOf(request: EvaluationRequest): string {
   if (request.type === 'plan') return ''
   return JSON.stringify([request.head.fleet.url, request.head.fleet.branch])

@@ -4,7 +4,7 @@ import { idOf } from '../../src/kube/object.ts'
 import type { JudgedNode, Judgement } from '../../src/rules/model/finding.ts'
 
 /**
- * A judgement that nobody applies, with the objects by name only: crossing to another thread costs what they are long. Of a
+ * A evaluation that nobody applies, with the objects by name only: crossing to another thread costs what they are long. Of a
  * change in a tenant's repository at `changed` the objects of its tenants stay: by them, and by the names of others, a report
  * knows which words it must not say.
  */

@@ -4,7 +4,7 @@ import type { FleetInput } from '../../src/fleet/model/input.ts'
 import type { KeptFleet } from './kept-fleet.ts'
 import type { EvaluationAnswer, OverviewRequest } from './protocol.ts'
 
-/** Says what keeps the tenants of a fleet apart, and who can change what. A fleet that was judged just now costs little. */
+/** Says what keeps the tenants of a fleet apart, and who can change what. A fleet that was evaluated just now costs little. */
 export function overview({ head, from }: OverviewRequest, kept: KeptFleet): EvaluationAnswer {
   const input: FleetInput = {
     fleet: { ...head.fleet, tree: kept.open(head.fleet.url, head.fleet.tree) },

@@ -89,7 +89,7 @@ export interface PinnedRepository {
   readonly id: number
 }
 
-/** Said while a judgement is under way. */
+/** Said while an evaluation is under way. */
 export interface EvaluationProgress extends WalkProgress {
   readonly type: 'progress'
 }

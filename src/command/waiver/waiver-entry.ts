@@ -13,7 +13,7 @@ export interface WaiverEntry {
   readonly violations: readonly AcceptedViolation[]
   readonly reason: string
   readonly requester: string
-  /** Absent until somebody else accepts it: then it counts for nothing. */
+  /** Absent until someone else accepts it: then it has no effect. */
   readonly approver?: string
   readonly expires: string
 }

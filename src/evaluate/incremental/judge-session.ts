@@ -7,7 +7,7 @@ import { type JudgeOptions, judge } from '../verdict/judge.ts'
 import { Assessor } from './assessor.ts'
 
 /**
- * Builds and judges states of one fleet one after the other: the answers are those of `buildFleet` and `judge`, at a cost
+ * Builds and evaluates states of one fleet one after the other: the answers are those of `buildFleet` and `judge`, at a cost
  * that follows what changed since the state before.
  */
 export class JudgeSession {

@@ -5,7 +5,7 @@ import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import { sameButObjects } from '../../fleet/model/same-node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 
-/** Somebody whose result follows from answers. */
+/** Someone whose result follows from answers. */
 export interface Asker {
   readonly questions: Set<Question>
   /** An answer is another one by now. */

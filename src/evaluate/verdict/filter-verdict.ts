@@ -60,7 +60,7 @@ function keysAbove(kept: readonly JudgedNode[], nodes: readonly JudgedNode[]): R
   return above
 }
 
-/** Names of which there is no Kustomization: nothing of them was evaluated. */
+/** Names of which there is not a Kustomization: nothing of them was evaluated. */
 function nothingLeft(
   kept: readonly JudgedNode[],
   { clusters, tenants }: VerdictFilter,

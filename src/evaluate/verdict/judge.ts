@@ -41,7 +41,7 @@ export interface JudgeOptions {
 }
 
 /**
- * The judgement of a combination. Only what is new decides: an error that is new or hides other bytes than before, then a new
+ * The evaluation of a combination. Only what is new decides: an error that is new or hides other bytes than before, then a new
  * violation. Pure, deterministic, never throws for what a repository holds.
  */
 export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess): Judgement {

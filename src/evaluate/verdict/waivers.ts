@@ -69,7 +69,7 @@ export function waivedUntil({ expires, approver, reason }: GrantedWaiver): strin
   return `Waived until ${expires} by ${shown(approver)}: ${shown(reason)}.`
 }
 
-/** Somebody accepted it who did not ask for it; logins have no case, and may be written as mentions. */
+/** Someone accepted it who did not ask for it; logins have no case, and may be written as mentions. */
 function isApproved({ requester, approver }: Waiver): boolean {
   const login = (who: string) => who.trim().replace(/^@/, '').toLowerCase()
   return approver !== undefined && (requester === undefined || login(requester) !== login(approver))

@@ -23,7 +23,7 @@ export function allowsSource(config: FleetConfig, tenant: string, url: string): 
 
 /**
  * Whether a pattern stands for an address. Both are normalised first (https, ssh and scp forms, `.git`, the case of the
- * host), then compared part by part; what is no address of a repository matches nothing.
+ * host), then compared part by part; what is not an address of a repository matches nothing.
  */
 export function matchesSource(pattern: string, url: string): boolean {
   const [wanted, given] = [plain(pattern.endsWith('/') ? `${pattern}**` : pattern), plain(url)]

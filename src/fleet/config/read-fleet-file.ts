@@ -26,7 +26,7 @@ export function readFleetText(text: string): FleetConfig {
   return reading(() => onlyDocument(parseDocuments(file, new TextEncoder().encode(text))))
 }
 
-/** The one document of the file; undefined where there is no file or nothing in it. Throws where it is no plain file. */
+/** The one document of the file; undefined where there is not a file or nothing in it. Throws where it is no plain file. */
 export function fileRoot(tree: Tree, repository: string): Node | undefined {
   const start = { repository, file: FLEET_FILE, line: 1, column: 1 }
   const other = FLEET_FILE.replace(/yaml$/, 'yml')

@@ -94,7 +94,7 @@ function depthOf(walk: Walk, key: string): number {
 
 function refuse({ parent, kustomization }: Claim, code: ErrorCode, message: string, identity = message): void {
   const origin = originAt(kustomization.root, ['metadata', 'name'])
-  // a tenant who renders what somebody else renders breaks a rule; the platform's own conflicts cannot be decided
+  // a tenant who renders what someone else renders breaks a rule; the platform's own conflicts cannot be decided
   const rule = code === 'graph-conflict' && parent.tenant !== undefined ? 'ownership-conflict' : undefined
   parent.error ??= new BailiwickError(code, message, {
     origin,

@@ -116,7 +116,7 @@ function repositoriesOf({ fleet, sources }: FleetInput, own: Sources['own'], ali
   return [{ url: own.url, ref: own.ref, tree: fleet.tree }, ...others]
 }
 
-/** What the change itself writes into the file counts for nothing yet, but it must be readable. */
+/** What the change itself writes into the file has no effect yet, but it must be readable. */
 function fleetFile({ config }: FleetInput, proposed: FleetConfig, repository: string): FleetConfig {
   if (!config) return proposed
   const file = readFleetFile(config, repository)

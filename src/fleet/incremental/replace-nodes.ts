@@ -164,7 +164,7 @@ function changedSources(before: FleetInput, input: FleetInput): Changed[] | unde
     if (source === was) continue
     if (was.url !== source.url || (was.ref !== source.ref && refKey(was.ref) !== refKey(source.ref))) return undefined
     if (was.tree === source.tree && was.commit === source.commit) continue
-    // a file of ours in it is about more than what it renders, and a fleet in it makes that file count for nothing
+    // a file of ours in it is about more than what it renders, and a fleet in it makes that file have no effect
     if (says(was.tree) !== says(source.tree)) return undefined
     changed.push({ source, was, place: index + 1 })
   }

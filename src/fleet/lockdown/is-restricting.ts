@@ -2,7 +2,7 @@ import { groupsThat, ROOT_NAMESPACE } from '../../flux/kinds.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { CAPSULE_GROUP } from '../tenancy/capsule.ts'
 
-/** Groups whose every object restricts somebody, says who acts, or what Flux may do. */
+/** Groups whose every object restricts someone, says who acts, or what Flux may do. */
 const GROUPS: ReadonlySet<string> = new Set([
   CAPSULE_GROUP,
   'rbac.authorization.k8s.io',

@@ -36,7 +36,7 @@ export interface AcceptedViolation {
   readonly field: string | undefined
 }
 
-/** A violation that somebody accepted, until a day. */
+/** A violation that someone accepted, until a day. */
 export interface Waiver {
   readonly rule: string
   /** Undefined: on every cluster. */
@@ -51,7 +51,7 @@ export interface Waiver {
   readonly reason: string
   /** Who asked for it, where that was written down. */
   readonly requester: string | undefined
-  /** Undefined: nobody accepted it yet, and it counts for nothing. */
+  /** Undefined: nobody accepted it yet, and it has no effect. */
   readonly approver: string | undefined
   /** `YYYY-MM-DD`, the last day on which it holds. */
   readonly expires: string
@@ -140,7 +140,7 @@ interface OwnConfig {
   readonly namedRules: readonly NamedRule[]
 }
 
-/** A rule that the file names: whether there is such a rule is known to whoever judges. */
+/** A rule that the file names: whether there is such a rule is known to whoever evaluates. */
 export interface NamedRule {
   readonly id: string
   /** The key that names it, for people. */
@@ -170,7 +170,7 @@ export interface FleetConfig {
   readonly severities: ReadonlyMap<string, ConfiguredSeverity>
   /** Logins and `org/team`, in lower case: they decide for the fleet besides those who maintain its repository. */
   readonly approvers: readonly string[]
-  /** `approve`: a pull request from a fork waits for somebody who maintains the repository. */
+  /** `approve`: a pull request from a fork waits for someone who maintains the repository. */
   readonly forks: 'judge' | 'approve'
   readonly waivers: readonly Waiver[]
   readonly substituteFrom: readonly Declaration[]

@@ -17,7 +17,7 @@ export interface Identity {
   readonly impersonated: boolean
 }
 
-/** One Flux Kustomization on one cluster: the unit of rendering, judgement and apply. */
+/** One Flux Kustomization on one cluster: the unit of rendering, evaluation and apply. */
 export interface FleetNode {
   /** `<cluster>/<namespace>/<name>`, of the cluster on which its Kustomization stands. */
   readonly key: string
@@ -48,7 +48,7 @@ export interface FleetNode {
    * never applied). Empty where nothing could be built or an opaque source says why.
    */
   readonly objects: readonly KubeObject[]
-  /** SHA-256 of the canonical objects in order: what is judged is what is applied. '' without all objects being known. */
+  /** SHA-256 of the canonical objects in order: what is evaluated is what is applied. '' without all objects being known. */
   readonly digest: string
   /** Why nothing of it is applied: Flux refuses it. Set where a hole is fatal, and where nothing could be built. */
   readonly error?: BailiwickError
@@ -205,11 +205,11 @@ export interface Fleet {
   readonly asked?: readonly AskedRepository[]
   /** What it declares about its sources; only where it is decided who may read them. */
   readonly access?: SourceAccess
-  /** Encrypted files whose MAC does not hold; only where somebody had the key and looked. */
+  /** Encrypted files whose MAC does not hold; only where someone had the key and looked. */
   readonly brokenSeals?: readonly BrokenSeal[]
 }
 
-/** An encrypted file that somebody changed without its key. */
+/** An encrypted file that someone changed without its key. */
 export interface BrokenSeal {
   readonly url: string
   readonly ref: SourceRef

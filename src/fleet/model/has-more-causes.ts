@@ -13,7 +13,7 @@ export function hasMoreCauses(node: Failed, before: FleetNode): boolean {
 
 /**
  * Why a node did not build as a whole, without the lines and the node. Two builds of the same causes lack the same; what
- * one of them has and the other lacks was taken out by somebody.
+ * one of them has and the other lacks was taken out by someone.
  */
 function causesOf({ error, holes = [], source }: Failed): Set<string> {
   return new Set([

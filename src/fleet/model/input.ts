@@ -4,7 +4,7 @@ import type { ReadAccess } from './read-access.ts'
 import type { Retain } from './retain.ts'
 import type { SourceRef } from './source-ref.ts'
 
-/** The content that a repository has at a ref, read by somebody outside the core. */
+/** The content that a repository has at a ref, read by someone outside the core. */
 export interface SourceContent {
   /** Normalised by normaliseUrl. */
   readonly url: string
@@ -14,7 +14,7 @@ export interface SourceContent {
   readonly tree: Tree
 }
 
-/** A source that nobody could read, and why: judged by identity, listed in notSeen. */
+/** A source that nobody could read, and why: evaluated by identity, listed in notSeen. */
 export interface OpaqueSource {
   readonly url: string
   readonly ref: SourceRef
@@ -41,10 +41,10 @@ export interface FleetInput {
   readonly opaque: readonly OpaqueSource[]
   /**
    * Where the fleet's own file is read from instead of `fleet`: the tree that a change is compared with, so that a change
-   * is never judged by values that it declares itself.
+   * is never evaluated by values that it declares itself.
    */
   readonly config?: Tree
-  /** Only the cluster of this name is built, where a root has it; for somebody who looks at one, never for a verdict. */
+  /** Only the cluster of this name is built, where a root has it; for someone who looks at one, never for a verdict. */
   readonly only?: string
   /** Rules that the operator of this process switched off (tests and emergencies); default none. */
   readonly disabledRules?: readonly string[]

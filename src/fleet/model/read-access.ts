@@ -18,7 +18,7 @@ export interface AskedRepository {
 
 /** By what it is decided which repositories are read for a node. The command line has none of this: it reads what it is given. */
 export interface ReadAccess {
-  /** What the fleet before the change declares; absent: the input is judged by what it declares itself. */
+  /** What the fleet before the change declares; absent: the input is evaluated by what it declares itself. */
   readonly base?: SourceAccess
   /** Sorted by address. */
   readonly facts: readonly RepositoryFact[]

@@ -3,7 +3,7 @@ import type { Hole } from '../../kube/hole.ts'
 import type { FleetNode, NodeSource } from './fleet.ts'
 
 /**
- * Whether two nodes are the same but for what they render and the commits that it came from: nobody who judges asks for
+ * Whether two nodes are the same but for what they render and the commits that it came from: nobody who evaluates asks for
  * a commit.
  */
 export function sameButObjects(a: FleetNode, b: FleetNode): boolean {

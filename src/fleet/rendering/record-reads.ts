@@ -85,7 +85,7 @@ function holdsIn(
     if (!isSame(`entry ${path}`, () => entry?.type ?? 'absent')) return false
     if (!isSame(`list ${path}`, () => namesIn(other.list(path)))) return false
   }
-  // what Flux leaves out is no part of the tree, so it is asked for each time
+  // what Flux leaves out is not a part of the tree, so it is asked for each time
   return left.every(path => isSame(`left ${path}`, () => other.left?.(path) ?? 'nothing'))
 }
 

@@ -15,7 +15,7 @@ export interface Work {
 
 /** Follows what is worked on, for whoever has to end it, and keeps from it what had to be ended before. */
 export interface Watch {
-  /** The node that is rendered or judged from now on; '' for something else. */
+  /** The node that is rendered or evaluated from now on; '' for something else. */
   readonly running: (key: string) => void
   /** Keys of nodes that are not rendered: each is an error (`evaluation-limits`). */
   readonly stopped: ReadonlySet<string>

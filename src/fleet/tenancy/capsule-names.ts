@@ -11,7 +11,7 @@ interface NameKeeper {
 /**
  * How the Capsule Tenants of a cluster are called. The namespace in which a Tenant's owner has its account is not the
  * Tenant's for Capsule, but whoever acts from there acts for it: both have one name, that of the Flux label where the
- * home has one, else that of the Tenant. Where homes of one Tenant have several names, as when somebody is made an owner
+ * home has one, else that of the Tenant. Where homes of one Tenant have several names, as when someone is made an owner
  * of another one's Tenant, the Tenant keeps its own.
  */
 export class CapsuleNames {

@@ -61,7 +61,7 @@ export class Tenancy {
   /** Namespaces whose owner only an earlier state of the fleet tells. */
   readonly #lost = new Map<string, string>()
   readonly capsule = new CapsuleNames({
-    // one that somebody used before anybody said whose it is keeps the name that it got
+    // one that someone used before anybody said whose it is keeps the name that it got
     firmOwnerOf: namespace =>
       this.#isFirm(namespace) || this.#unlabelled.has(namespace) ? this.owners.get(namespace) : undefined,
     assign: (namespace, tenant) => this.#assign(namespace, tenant),
@@ -237,7 +237,7 @@ export class Tenancy {
   }
 
   /**
-   * Ends the collecting: a namespace that two tenants claim is nobody's, and one that only the fleet's own file names is
+   * Ends the collecting: a namespace that two tenants claim belongs to no one, and one that only the fleet's own file names is
    * not on a cluster that shows nothing else of its tenant. `acting`: the tenants of whom the cluster has Kustomizations.
    */
   settle(acting: ReadonlySet<string>): void {

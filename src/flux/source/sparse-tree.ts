@@ -6,7 +6,7 @@ import type { Entry } from '../../kustomize/model/entry.ts'
 /**
  * What is checked out of a tree where `spec.sparseCheckout` of a GitRepository names directories: every file whose path
  * starts with the text of one of them, so `app` brings `apps/` and `app.yaml` along (go-git compares texts). Nothing else
- * is there, not even ignore files of the root. Throws `flux-invalid` for what is no directory of the tree.
+ * is there, not even ignore files of the root. Throws `flux-invalid` for what is not a directory of the tree.
  */
 export function sparseTree(tree: Tree, directories: readonly Entry[]): Tree {
   const prefixes = directories.map(entry => prefixOf(tree, entry))

@@ -46,7 +46,7 @@ export function applyOperator(operator: string, value: string, args: readonly st
   }
 }
 
-/** Where a text would be cut inside a character there is no text. */
+/** Where a text would be cut inside a character there is not a string. */
 function cut(bytes: Uint8Array, from: number, to = bytes.length): string {
   const text = textOf(bytes.subarray(from, to))
   if (text !== undefined) return text

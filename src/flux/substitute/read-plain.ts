@@ -42,7 +42,7 @@ export function readPlain(text: string): Plain {
 
 function float(digits: string): Plain {
   const value = Number(digits)
-  // a number that is too large is no number for Go
+  // a number that is too large is not a number for Go
   return Number.isFinite(value) ? { type: 'number', value: value === 0 ? 0 : value, float: true } : TEXT
 }
 

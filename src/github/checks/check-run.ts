@@ -31,7 +31,7 @@ export interface CheckRun {
   readonly detailsUrl?: string
   /** It says that nothing happened: a run of ours that succeeded on this commit says more, and stays. */
   readonly quiet?: boolean
-  /** Somebody asked for it once more: a new run is written even where the same is said. */
+  /** Someone asked for it once more: a new run is written even where the same is said. */
   readonly again?: boolean
   /** Whether the run that is there, with this id, annotates the same lines: then its text may be brought up to date in place. */
   readonly sameLines?: (externalId: string) => boolean

@@ -118,7 +118,7 @@ function retryAfterOf(error: unknown): number | undefined {
 }
 
 /**
- * Whether the answer is about from where we ask, not about what we may: somebody edits that list, or an address of ours
+ * Whether the answer is about from where we ask, not about what we may: someone edits that list, or an address of ours
  * is new, and the same request succeeds again. GitHub tells it by these words only:
  * https://docs.github.com/en/enterprise-cloud@latest/organizations/keeping-your-organization-secure/managing-security-settings-for-your-organization/managing-allowed-ip-addresses-for-your-organization
  */

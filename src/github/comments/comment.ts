@@ -24,7 +24,7 @@ interface UpsertedComment {
 }
 
 /**
- * Makes the one comment of ours with this marker say `body`. Somebody else's comment with the marker is left alone and
+ * Makes the one comment of ours with this marker say `body`. Someone else's comment with the marker is left alone and
  * never taken for ours; a second one of ours (a repeated request) is removed; nothing is written when nothing changed.
  */
 export async function upsertComment(

@@ -8,11 +8,11 @@ export interface IssueComment {
   readonly id: number
   readonly body: string
   readonly author: { readonly login: string; readonly type: string }
-  /** Written by a person through somebody's App, or by an App: nobody typed it here. */
+  /** Written by a person through someone's App, or by an App: nobody typed it here. */
   readonly viaApp: boolean
   /** ISO time, in whole seconds. */
   readonly createdAt: string
-  /** Somebody reacted to it in a way in which we answer. */
+  /** Someone reacted to it in a way in which we answer. */
   readonly reacted: boolean
   /** Changed after it was written: what was read then may not be what stands there now. */
   readonly edited: boolean

@@ -15,7 +15,7 @@ export interface Repository extends RepositoryName {
   /** ISO time; '' where GitHub does not say. */
   readonly createdAt: string
   readonly visibility: Visibility
-  /** When somebody last pushed to it, to the second; null for never. */
+  /** When someone last pushed to it, to the second; null for never. */
   readonly pushedAt: string | null
 }
 

@@ -59,7 +59,7 @@ async function createLabel(octokit: Octokit, { owner, repo }: RepositoryName, la
     try {
       await octokit.rest.issues.createLabel({ owner, repo, ...label })
     } catch (error) {
-      // 422: somebody else was quicker
+      // 422: someone else was quicker
       if (statusOf(error) !== 422) throw error
     }
   })

@@ -24,7 +24,7 @@ interface UpsertedIssue {
 
 /**
  * Makes the one issue of ours with this marker say `body`, open or closed: one that people closed stays closed, and its title
- * is theirs too. Somebody else's issue with the marker is left alone. Undefined where the repository has no issues.
+ * is theirs too. Someone else's issue with the marker is left alone. Undefined where the repository has no issues.
  */
 export async function upsertIssue(
   octokit: Octokit,

@@ -161,7 +161,7 @@ function listed(answer: PullAnswer): ListedPullRequest {
     labels: answer.labels.map(label => label.name),
     author: answer.user ? { login: answer.user.login, type: answer.user.type } : undefined,
     base: { ref: base.ref, sha: base.sha },
-    // by id: a repository that was renamed is still the same; a deleted one is somebody else's until proven otherwise
+    // by id: a repository that was renamed is still the same; a deleted one is someone else's until proven otherwise
     head: {
       ref: head.ref,
       sha: head.sha,

@@ -25,7 +25,7 @@ const SCHEMES: ReadonlyMap<string, { scheme: SourceAddress['scheme']; port: stri
   ['oci', { scheme: 'oci', port: '443' }],
 ])
 const DOCKER_HUB = new Set(['index.docker.io', 'registry-1.docker.io'])
-/** What stands for another character than itself where somebody compares addresses. */
+/** What stands for another character than itself where someone compares addresses. */
 const ENCODED = /%(?:2e|2f|5c|25|40|3a|3f|23|[01][0-9a-f]|7f)|%(?![0-9a-f]{2})/i
 
 /**

@@ -63,7 +63,7 @@ function nameAt(root: Node, path: Path, otherwise: string): NameRead[] {
   return [{ path: inMap ? [...path, 'name'] : path, kind, name, decrypts: path.includes('decryption') }]
 }
 
-/** How a kind sends what a Secret holds to somebody. */
+/** How a kind sends what a Secret holds to someone. */
 interface Sending {
   /** Places as in READS. */
   readonly secrets: string
@@ -112,7 +112,7 @@ const SENDS: Readonly<Record<string, Sending>> = {
   'secretgen.carvel.dev/SecretExport': { secrets: 'metadata.name' },
 }
 
-/** Kinds whose objects have the content of Secrets sent to somebody. */
+/** Kinds whose objects have the content of Secrets sent to someone. */
 export const sendingKinds: readonly string[] = Object.keys(SENDS)
 
 /** The Secrets whose content an object has sent, and where it says to whom. */

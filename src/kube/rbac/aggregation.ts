@@ -63,7 +63,7 @@ export class Aggregation {
       }
     }
     const acyclic = new Set(done)
-    // a role above a circle is no part of it: nothing in the rest selects it
+    // a role above a circle is not a part of it: nothing in the rest selects it
     const rest = new Set([...reached].filter(role => !acyclic.has(role)))
     const top = [...rest].filter(role => !(selecting.get(role) ?? []).some(other => rest.has(other)))
     for (const role of top) {

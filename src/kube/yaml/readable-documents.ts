@@ -3,7 +3,7 @@ import type { Node } from '../node.ts'
 import type { FileName } from './decode-text.ts'
 import { parseDocuments } from './parse-documents.ts'
 
-/** The documents of a file; undefined where it cannot be read, for callers to whom that is no error of their own. */
+/** The documents of a file; undefined where it cannot be read, for callers to whom that is not an error of their own. */
 export function readableDocuments(file: FileName, bytes: Uint8Array): readonly Node[] | undefined {
   try {
     return parseDocuments(file, bytes)

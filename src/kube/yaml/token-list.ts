@@ -19,7 +19,7 @@ const MAX_SPARE = 64 * 1024
 
 const NONE = new Int32Array(0)
 
-/** All zero, as new ones are; undefined while somebody has them. */
+/** All zero, as new ones are; undefined while someone has them. */
 let spare: Int32Array<ArrayBuffer> | undefined
 
 /** The tokens of a text. Numbers beside each other are far smaller than objects, and faster to make. */

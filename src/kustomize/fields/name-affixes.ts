@@ -96,7 +96,7 @@ function affixField(resource: Resource, affix: Entry, side: 'prefixes' | 'suffix
   resource.overwrite(root)
 }
 
-/** kustomize leaves it to the new text whether it is one: a name that becomes a number is no name any more. */
+/** kustomize leaves it to the new text whether it is one: a name that becomes a number is not a name any more. */
 function affixed(node: ScalarNode, affix: Entry, side: 'prefixes' | 'suffixes', spec: FieldSpec): Node {
   const before = writtenText(node)
   const text = side === 'prefixes' ? affix.text + before : before + affix.text

@@ -101,7 +101,7 @@ export function refuseOtherFields(
   }
 }
 
-/** Refuses a name that Go reads as one of `known` though it is spelt otherwise (rule `kustomize-case-variant-key`). */
+/** Refuses a name that Go reads as one of `known` though it is spelled otherwise (rule `kustomize-case-variant-key`). */
 export function refuseCaseVariant(name: string, known: readonly string[], origin: Origin): void {
   const meant = foldedOf(known).get(fold(name))
   if (!meant || meant === name) return

@@ -17,7 +17,7 @@ type SetImage = (node: Node) => Node
 /**
  * Gives images other names, tags and digests: those of every list called `containers` or `initContainers`, wherever it
  * is, and those that a spec leads to (ImageTagTransformer, 5.8.1). Throws `kustomize-invalid` where such a list holds no
- * objects or an image is no text.
+ * objects or an image is not a string.
  */
 export function setImages(
   resources: ResourceList,

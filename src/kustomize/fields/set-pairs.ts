@@ -18,7 +18,7 @@ export type Pairs = readonly (readonly [string, Entry])[]
 
 /**
  * Puts labels or annotations into every map that a spec leads to (api/filters/labels and annotations, 5.8.1). Throws
- * `kustomize-invalid` where that is no map.
+ * `kustomize-invalid` where that is not a map.
  */
 export function setPairs(
   resources: ResourceList,
@@ -83,7 +83,7 @@ class PairWriter {
   }
 }
 
-/** kustomize writes a new key without quotes, so one that is no text then makes the build fail. */
+/** kustomize writes a new key without quotes, so one that is not a string then makes the build fail. */
 function checkKey(key: string, origin: Origin): void {
   if (resolvePlain(key) === key && key !== '<<') return
   const message = `kustomize cannot add the key ${JSON.stringify(key)}: it is not a string in YAML`

@@ -3,7 +3,7 @@ import type { Entry } from '../model/entry.ts'
 import type { KustomizationField } from './field.ts'
 import { mapField, refuseOtherFields, textField, textList } from './read-fields.ts'
 
-/** The order of the objects; of a base it counts for nothing. */
+/** The order of the objects; of a base it has no effect. */
 export interface SortOptions {
   readonly origin: Origin
   readonly order?: Entry

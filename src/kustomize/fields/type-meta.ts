@@ -40,7 +40,7 @@ export const kind: KustomizationField<keyof typeof API_VERSIONS> = {
 }
 
 /**
- * A kustomization file whose `apiVersion` is written in other letters (`apiversion`), spelled as it should be, where it
+ * A kustomization file whose `apiVersion` is written in other upper or lower case (`apiversion`), spelled as it should be, where it
  * says what holds without it: whether a reader takes it for the field, as Go does, or passes over it, the file means the
  * same. Any other stays, to be refused.
  */

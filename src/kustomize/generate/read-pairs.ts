@@ -111,7 +111,7 @@ function filePair(source: Entry, read: ReadBytes): Pair {
 
 const baseName = (path: string): string => path.split('/').findLast(part => part !== '') ?? ''
 
-/** kustomize writes keys without quotes and reads them back: what is no text then ends the build. */
+/** kustomize writes keys without quotes and reads them back: what is not a string then ends the build. */
 function checkKey(key: string, origin: Origin): void {
   checkCharacters(key, origin)
   if (typeof resolvePlain(key) === 'string' && key !== '<<') return

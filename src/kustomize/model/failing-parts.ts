@@ -1,6 +1,6 @@
 /**
  * Those of `parts` with which `fails` says yes, even alone. Asks about halves, so that few among many cost little; what
- * fails only together is nobody's fault. Ends where `enough` have been found.
+ * fails only together is the fault of no single part. Ends where `enough` have been found.
  */
 export function failingParts<T>(
   parts: readonly T[],

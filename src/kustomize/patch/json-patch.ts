@@ -49,7 +49,7 @@ function textOf({ fields }: JsonPatchOperation, name: string): string | undefine
 const pathOf = (operation: JsonPatchOperation): string[] =>
   partsOf(textOf(operation, 'path') ?? fail('patch: an operation has no path', operation.origin), operation.origin)
 
-/** What stands before the first slash counts for nothing. */
+/** What stands before the first slash has no effect. */
 function partsOf(path: string, origin: Origin): string[] {
   const parts = path.split('/').slice(1)
   if (parts.length === 0)

@@ -16,7 +16,7 @@ const DIFFERS_IN_YAML_1_1 =
   /^(?:[yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|=)$|^[-+]?0[oO]|^[0-9]{4}-[0-9]|^[-+.0-9].*_/s
 
 /**
- * The operations of a JSON6902 patch. Throws `kustomize-invalid` for what is no list of maps, and `yaml-ambiguous` where
+ * The operations of a JSON6902 patch. Throws `kustomize-invalid` for what is not a list of maps, and `yaml-ambiguous` where
  * YAML versions disagree on a value.
  */
 export function readJsonPatch(list: ListNode, json: boolean): JsonPatchOperation[] {

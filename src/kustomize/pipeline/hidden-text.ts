@@ -88,7 +88,7 @@ export class HiddenText {
 
 const startOf = (file: string) => ({ repository: '', file, line: 1, column: 1 })
 
-/** Where something was written is no part of what it says. */
+/** Where something was written is not a part of what it says. */
 function plain(key: string, value: unknown): unknown {
   if (key === 'origin' || key === 'step' || key === 'via') return undefined
   if (value instanceof Map) return [...value].map(([name, field]) => [name, field.value])

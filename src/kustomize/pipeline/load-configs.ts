@@ -26,7 +26,7 @@ export function loadConfigs(
   return list.all.map(asConfig)
 }
 
-/** Whether an entry is no path; kustomize tries what is YAML objects as such first. */
+/** Whether an entry is not a path; kustomize tries what is YAML objects as such first. */
 export function isInline({ text, origin }: ConfigEntry): boolean {
   if (/\n|^\s*\{/.test(text)) return true
   if (!/^\s*(?:~|null|Null|NULL|#.*|---.*|\.\.\..*)?\s*$/.test(text) || text === '') return false

@@ -9,7 +9,7 @@ export interface Kept {
   readonly repository: string
   readonly bytes: number
   readonly file: ParsedFile
-  /** What the file says as a kustomization, once somebody has read it as one. */
+  /** What the file says as a kustomization, once someone has read it as one. */
   kustomization?: Kustomization
 }
 

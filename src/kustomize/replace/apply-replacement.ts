@@ -114,7 +114,7 @@ class Copy {
   }
 
   /**
-   * A name that is no text is nothing that an object can be applied by. Patches and prefixes make kustomize forget that a
+   * A name that is not a string is nothing that an object can be applied by. Patches and prefixes make kustomize forget that a
    * name is a text, so one that looks like a number must stand in quotes.
    */
   private checkIdentity(before: MapNode): void {

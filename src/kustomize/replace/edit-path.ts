@@ -115,7 +115,7 @@ export class PathEditor {
       this.how.spend(1 + value.length)
       const text = key === '' ? item : item.type === 'map' ? item.fields.get(key)?.value : undefined
       if (!text || !fitsElement({ text: value, origin: this.how.origin }, text, this)) continue
-      // what follows an element that is no map is not looked at
+      // what follows an element that is not a map is not looked at
       result = replaced(result, index, this.walk(item, key === '' ? [] : rest, [...place, index]))
     }
     return result

@@ -59,7 +59,7 @@ function findText(root: Node, path: readonly string[]) {
   return undefined
 }
 
-/** In what is no map or list there is nothing to find; the path is then taken for one of the object. */
+/** In what is not a map or list there is nothing to find; the path is then taken for one of the object. */
 function fits(node: Node, rest: readonly string[]): boolean {
   return node.type !== 'scalar' || (node.value === null && rest.length > 0)
 }

@@ -47,7 +47,7 @@ function withOldData(root: MapNode, old: MapNode): MapNode {
   return withTextsOfBoth(withTextsOfBoth(root, old, ['data']), old, ['binaryData'])
 }
 
-/** The maps of both objects as one from text to text; the own value wins, no value is no map. */
+/** The maps of both objects as one from text to text; the own value wins, no value is not a map. */
 function withTextsOfBoth(root: MapNode, old: MapNode, path: readonly string[]): MapNode {
   const fields = new Map([...textsAt(old, path), ...textsAt(root, path)])
   const parentPath = path.slice(0, -1)

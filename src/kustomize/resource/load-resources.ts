@@ -105,7 +105,7 @@ function requireText(document: MapNode, path: readonly string[]): string | undef
   const node = at(document, path)
   if (!node || isAbsent(node)) return undefined
   if (node.type === 'scalar' && typeof node.value === 'string') return node.value
-  // whose kind is no text is no object at all
+  // whose kind is not a string is not an object at all
   return refuse(
     `a value of ${path.join('.')} that is not a string`,
     node.origin,

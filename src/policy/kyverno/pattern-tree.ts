@@ -1,7 +1,7 @@
 import type { MapNode, Node, Path } from '../../kube/node.ts'
 import { matchesValue } from './pattern-value.ts'
 
-/** Decides a scalar of the pattern at a path of the object, where somebody knows it better; undefined: leave it. */
+/** Decides a scalar of the pattern at a path of the object, where someone knows it better; undefined: leave it. */
 export type Leaf = (pattern: Node, value: Node | undefined, path: Path) => boolean | undefined
 
 /** What does not match, by path; `skip`: the policy does not speak about the object; undefined: it cannot be decided. */

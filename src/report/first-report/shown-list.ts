@@ -18,7 +18,7 @@ export function table(titles: readonly string[], rows: readonly (readonly string
   ].join('\n')
 }
 
-/** Markdown that is shown when somebody opens it; `title` is HTML that is safe already. */
+/** Markdown that is shown when someone opens it; `title` is HTML that is safe already. */
 export function folded(title: string, body: string): string {
   return `<details><summary>${title}</summary>\n\n${body}\n\n</details>`
 }

@@ -53,7 +53,7 @@ export interface CheckPage {
   readonly check: string
   readonly about: ReportContext['kind']
   readonly fleet?: { readonly repository: string; readonly commit: string }
-  /** When it was judged, ISO 8601. */
+  /** When it was evaluated, ISO 8601. */
   readonly at: string
   readonly conclusion: 'success' | 'failure'
   readonly title: string
@@ -67,7 +67,7 @@ export interface CheckPage {
   /** What the change does to what the clusters get; absent where nothing was compared. */
   readonly changes?: Changes
   readonly graph: readonly GraphNode[]
-  /** The commit of each repository that was judged, by address: what links to files point at. */
+  /** The commit of each repository that was evaluated, by address: what links to files point at. */
   readonly commits: Readonly<Record<string, string>>
   /** How much of each list was left out for size. */
   readonly left: Readonly<Record<string, number>>

@@ -33,7 +33,7 @@ ${body(failure, origin, links)}
 `
 }
 
-/** Why nothing was judged at all. */
+/** Why nothing was evaluated at all. */
 export function errorSection(error: PageError, links: Links): Html {
   const { code, origin } = error
   return html`<article class="finding">

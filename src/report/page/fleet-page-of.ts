@@ -9,7 +9,7 @@ import type { PagePlace } from './check-page-of.ts'
 import type { FleetPage, SeenSource } from './fleet-page.ts'
 import { graphOf } from './graph-of.ts'
 
-/** A fleet as it was judged on the branch that its clusters follow. */
+/** A fleet as it was evaluated on the branch that its clusters follow. */
 interface JudgedFleet {
   readonly repository: string
   readonly branch: string

@@ -10,7 +10,7 @@ export interface Links {
   readonly commits: Readonly<Record<string, string>>
 }
 
-/** A line of a file, as a link to it at the commit that was judged, where that is known. */
+/** A line of a file, as a link to it at the commit that was evaluated, where that is known. */
 export function placeLink({ here, commits }: Links, origin: Omit<Origin, 'via'>): Html {
   const text = placeOf(origin, here)
   if (text === '') return html`<span class="dim">no file</span>`

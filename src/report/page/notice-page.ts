@@ -21,7 +21,7 @@ export function nothingHere(reader?: Frame['reader']): string {
   )
 }
 
-/** Something failed on the way to GitHub while somebody signed in. */
+/** Something failed on the way to GitHub while someone signed in. */
 export function signInFailed(why: string): string {
   return noticePage(
     'You are not signed in',

@@ -2,7 +2,7 @@ import type { NotSeen } from '../../fleet/model/fleet.ts'
 import { type Html, html } from './html.ts'
 import { repositoryLink } from './links.ts'
 
-/** Sources that nobody could read: what they bring was judged by its account only. */
+/** Sources that nobody could read: what they bring was evaluated by its account only. */
 export function sourcesSection(sources: readonly NotSeen[]): Html {
   const rows = sources.map(
     ({

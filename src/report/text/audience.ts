@@ -15,7 +15,7 @@ export interface View {
 /**
  * What the repository of the tenants `audience` may be shown: its own findings, clusters and sources, in words that name
  * nothing of others; other tenants are counted, never named. Without an audience (the fleet's own repository) everything.
- * `nodes`: what was judged, by which names of others are known that the verdict itself does not list.
+ * `nodes`: what was evaluated, by which names of others are known that the verdict itself does not list.
  */
 export function viewFor(
   verdict: Verdict,
@@ -30,7 +30,7 @@ export function viewFor(
   const own = [...mine(verdict.violations), ...mine(verdict.warnings), ...mine(verdict.errors)]
   const clusters = new Set([...tenants.flatMap(tenant => tenant.clusters), ...own.map(item => item.cluster)])
   const namespaces = new Set(tenants.flatMap(tenant => tenant.namespaces))
-  // `<kind>/<namespace>/<name>`: what is called so in another namespace is somebody else's
+  // `<kind>/<namespace>/<name>`: what is called so in another namespace is someone else's
   const seen = verdict.notSeen.filter(
     ({ url, source }) => url === repository || namespaces.has(source.split('/')[1] ?? ''),
   )
@@ -84,7 +84,7 @@ function foreignNew<T extends Finding | NodeFailure>(list: readonly T[], audienc
 function ownFinding(finding: Finding, words: PrivateWords, repository: string): Finding {
   const { object, edit, allowed = [], clusterAnswer, waiver, ...rest } = finding
   const byOthers = finding.origin.repository !== repository
-  // the object is what the tenant wrote itself, but where somebody else wrote what is wrong with it
+  // the object is what the tenant wrote itself, but where someone else wrote what is wrong with it
   const writing = byOthers ? { byOthers } : { written: [object.name, object.namespace] }
   const hide = (text: string) => words.hide(text, writing)
   const written = edit && ('set' in edit ? edit.set : 'add' in edit ? edit.add : '')

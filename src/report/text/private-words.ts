@@ -15,7 +15,7 @@ const COMMON = new Set(
 const HIDDEN = "(another tenant's)"
 
 interface Writing {
-  /** Words that stand in what the audience wrote, beside what was judged. */
+  /** Words that stand in what the audience wrote, beside what was evaluated. */
   readonly written?: readonly string[]
   /** What the text is about was written elsewhere, so a name of another tenant is news wherever it stands. */
   readonly byOthers?: boolean
@@ -38,14 +38,14 @@ export class PrivateWords {
   #places: { readonly own: ReadonlySet<string>; readonly others: ReadonlySet<string> } | undefined
   #used: ReadonlySet<string> | undefined
 
-  /** `nodes`: everything that was judged, as far as it is at hand. */
+  /** `nodes`: everything that was evaluated, as far as it is at hand. */
   constructor(verdict: Verdict, audience: readonly string[], nodes: readonly JudgedNode[]) {
     const of = (mine: boolean) => verdict.tenants.filter(tenant => audience.includes(tenant.name) === mine)
     this.#tenants = new Set(audience)
     this.#isOfAll = of(false).length === 0
     const names = new Set(of(true).flatMap(placeWords))
     const foreign = new Set(of(false).flatMap(placeWords))
-    // an account of somebody else may own a tenant, too
+    // an account of someone else may own a tenant, too
     this.#ownNames = new Set([
       ...names,
       ...of(true)
