@@ -41,7 +41,7 @@ export const check: Command = {
       await ageIdentities(options.sopsAgeKeyFile, env),
       env,
     )
-    const told = { ...(changes ? { changes } : {}), verbose: options.verbose === true }
+    const told = { ...(changes ? { changes } : {}), verbose: options.verbose === true, color: io.color === true }
     const context = { here: evaluatedAs.repository, rules, version: programVersion(), evaluatedAs, ...told }
     const print = formats.get(options.output)!
     // JSON is for programs, which choose by the node: it lists all

@@ -5,6 +5,8 @@ export interface Io {
   readonly stdin: AsyncIterable<Uint8Array | string>
   /** Absolute path that relative arguments start from. */
   readonly cwd: string
+  /** The reader's terminal shows colors. */
+  readonly color?: boolean
   /** The variables of the process; absent: its own. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }

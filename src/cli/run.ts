@@ -10,4 +10,6 @@ process.exitCode = await main(process.argv.slice(2), {
   stderr: text => process.stderr.write(text),
   stdin: process.stdin,
   cwd: process.cwd(),
+  // https://no-color.org
+  color: process.stdout.isTTY === true && !process.env.NO_COLOR,
 })

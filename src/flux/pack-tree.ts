@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../errors.ts'
 import type { Tree, TreeEntry } from '../git/tree.ts'
+import { type Message, message, part } from '../message/message.ts'
 import { type IgnorePattern, IgnoreRules, parsePattern, parsePatterns } from './ignore-pattern.ts'
 import { type MatchWork, PackBudget } from './pack-budget.ts'
 
@@ -80,7 +81,10 @@ function pack(tree: Tree, ignore: string | undefined, work: MatchWork, domain: r
     },
     read: path => {
       if (entries.get(path)?.type === 'file') return tree.read(path)
-      throw new BailiwickError('git-missing', `the artifact has no file ${JSON.stringify(path)}`)
+      throw new BailiwickError(
+        'git-missing',
+        message`the artifact has no file ${part('path', path, JSON.stringify(path))}`,
+      )
     },
   }
 }
@@ -96,7 +100,7 @@ function* ignoreFiles(
   const file = entries.find(entry => entry.name === '.sourceignore')
   if (file && file.type !== 'file') {
     const origin = { repository: '', file: file.path, line: 1, column: 1 }
-    throw new BailiwickError('flux-unsupported', `${file.path}: not a regular file`, { origin })
+    throw new BailiwickError('flux-unsupported', message`${part('path', file.path)}: not a regular file`, { origin })
   }
   if (file) {
     const bytes = tree.read(file.path)
@@ -109,16 +113,19 @@ function* ignoreFiles(
   }
 }
 
-function tooMuch(what: string): never {
+function tooMuch(what: string | Message): never {
   throw new BailiwickError('render-limits', what, { fix: 'Use fewer ignore patterns.' })
 }
 
 function decode(path: string, bytes: Uint8Array): string {
-  if (bytes.length > MAX_BYTES) tooMuch(`${path}: larger than ${MAX_BYTES} bytes`)
+  if (bytes.length > MAX_BYTES) tooMuch(message`${part('path', path)}: larger than ${MAX_BYTES} bytes`)
   const text = Buffer.from(bytes).toString('utf8')
   if (Buffer.from(text).equals(bytes)) return text
   const origin = { repository: '', file: path, line: 1, column: 1 }
-  throw new BailiwickError('flux-unsupported', `${path}: not valid UTF-8`, { origin, fix: 'Save the file as UTF-8.' })
+  throw new BailiwickError('flux-unsupported', message`${part('path', path)}: not valid UTF-8`, {
+    origin,
+    fix: 'Save the file as UTF-8.',
+  })
 }
 
 interface Packing {

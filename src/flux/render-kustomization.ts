@@ -8,6 +8,7 @@ import { buildFrom } from '../kustomize/pipeline/build.ts'
 import { KustomizationLevel } from '../kustomize/pipeline/level.ts'
 import type { FindRemote } from '../kustomize/pipeline/mounted-tree.ts'
 import { refuseLink } from '../kustomize/read/refuse-link.ts'
+import { codeWord, message, part } from '../message/message.ts'
 import type { Artifact } from './artifact.ts'
 import { artifactPath } from './artifact-path.ts'
 import { normalise } from './normalise/normalise.ts'
@@ -79,13 +80,17 @@ function directoryOf(tree: Tree, root: MapNode, start = ''): string {
   for (const depth of parts.keys()) {
     refuseLink(tree, parts.slice(0, depth + 1).join('/'), node?.origin ?? root.origin)
   }
-  throw new BailiwickError('path-not-found', `spec.path: the source has no directory ${JSON.stringify(path)}`, {
-    identity: `spec.path ${JSON.stringify(path)} is no directory of the source`,
-    origin: node?.origin ?? root.origin,
-    fix: 'Correct spec.path, or remove the pattern that ignores the directory.',
-    // what the rule forbids is no accident, whether something lies there or not
-    ...(path.split(/[/\\]/).includes('..') ? { rule: 'kustomize-path-escape' } : {}),
-  })
+  throw new BailiwickError(
+    'path-not-found',
+    message`${codeWord('spec.path')}: the source has no directory ${part('path', path, JSON.stringify(path))}`,
+    {
+      identity: `spec.path ${JSON.stringify(path)} is no directory of the source`,
+      origin: node?.origin ?? root.origin,
+      fix: message`Correct ${codeWord('spec.path')}, or remove the pattern that ignores the directory.`,
+      // what the rule forbids is no accident, whether something lies there or not
+      ...(path.split(/[/\\]/).includes('..') ? { rule: 'kustomize-path-escape' } : {}),
+    },
+  )
 }
 
 function text(node: Node | undefined, field: string): string | undefined {

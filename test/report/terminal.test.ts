@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { message, part, plainText } from '../../src/message/message.ts'
 import { verdictJson } from '../../src/report/formats/json.ts'
 import { terminalText } from '../../src/report/formats/terminal.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
@@ -95,4 +96,15 @@ test('a comment folds them, and a tenant is not shown them', () => {
   expect(text).toContain('<details><summary>Not reached: 1 Kustomization that no cluster builds</summary>')
   expect(text).toContain('- `apps/k` at `old/k.yaml:3`: no cluster')
   expect(viewFor(one, ['ops-team'], OPS).verdict.notReached).toEqual([])
+})
+
+test('values in messages stand out where the terminal shows colors, and nowhere else', () => {
+  const said = message`Object ${part('object', 'ops/web')} is ${part('value', '\u001b[31mred')}`
+  const one = finding({ message: plainText(said), said })
+  const [plain, colored] = [false, true].map(color =>
+    terminalText(verdict({ violations: [one] }), OPS, undefined, [], color),
+  )
+  expect(plain).not.toContain('\u001b')
+  expect(colored).toContain('Object \u001b[1mops/web\u001b[0m is \u001b[1m\\u{1b}[31mred\u001b[0m')
+  expect(colored?.replaceAll('\u001b[1m', '').replaceAll('\u001b[0m', '')).toBe(plain)
 })

@@ -1,11 +1,14 @@
 import { afterEach, expect, test } from 'vitest'
+import { BailiwickError } from '../../src/errors.ts'
 import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import { packSnapshot } from '../../src/git/snapshot.ts'
+import { message, part, plainText } from '../../src/message/message.ts'
 import { evaluate } from '../../workers/threads/evaluate.ts'
 import { Evaluator } from '../../workers/threads/evaluator.ts'
 import { KeptFleet } from '../../workers/threads/kept-fleet.ts'
 import type { EvaluationProgress, JudgeRequest } from '../../workers/threads/protocol.ts'
 import { RunningNode } from '../../workers/threads/running-node.ts'
+import { undecided } from '../../workers/threads/undecided.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 
 let evaluator: Evaluator
@@ -120,4 +123,27 @@ test('counts what need not be rendered again, out of as many as there were', () 
   expect(rendered).toBeGreaterThan(0)
   expect(rendered).toBeLessThan(10)
   expect(total).toBeGreaterThan(30)
+})
+
+test('what a value in an error is crosses from the thread with it', async () => {
+  evaluator = new Evaluator({ timeoutMs: 30_000, heapMb: 512 })
+  const files = { ...fleetFiles('acme/fleet'), '.github/bailiwick.yaml': 'nothing: of this\n' }
+  const answer = await evaluator.evaluate(request(files))
+  if (answer.type !== 'judged') throw new Error(answer.type)
+  const [error] = answer.judgement.verdict.errors
+  const { message: text, said } = error!
+  expect(said && plainText(said)).toBe(text)
+  expect(said?.parts).toContainEqual({ type: 'code', value: '.github/bailiwick.yaml', text: '.github/bailiwick.yaml' })
+})
+
+test('an error of everything keeps what its values are', () => {
+  const said = message`no tree of ${part('repository', 'acme/ops')}`
+  const { verdict } = undecided(
+    new BailiwickError('git-missing', said, { fix: message`Push ${part('branch', 'main')}.` }),
+  )
+  expect(verdict.errors[0]).toMatchObject({
+    message: 'no tree of acme/ops',
+    said,
+    saidFix: message`Push ${part('branch', 'main')}.`,
+  })
 })

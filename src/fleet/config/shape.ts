@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { MapNode, Node } from '../../kube/node.ts'
+import { codeWord, message, untyped } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import { FLEET_FILE } from '../model/fleet-config.ts'
 
@@ -165,10 +166,14 @@ export function refused(node: Node, key: string, allowed: string): BailiwickErro
 
 /** What is wrong, what is allowed, and what to do. */
 export function wrong(origin: Origin, what: string, allowed: string): BailiwickError {
-  return new BailiwickError('config', `${FLEET_FILE}: ${what}. Allowed: ${allowed}`, {
-    origin,
-    fix: `Write ${allowed}, or remove it.`,
-  })
+  return new BailiwickError(
+    'config',
+    message`${codeWord(FLEET_FILE)}: ${untyped(what)}. Allowed: ${untyped(allowed)}`,
+    {
+      origin,
+      fix: `Write ${allowed}, or remove it.`,
+    },
+  )
 }
 
 function describe(node: Node): string {

@@ -8,6 +8,7 @@ import { withField } from '../../kube/edit-node.ts'
 import type { Hole } from '../../kube/hole.ts'
 import { at, canonical, originAt, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { message, part } from '../../message/message.ts'
 import { installedFlux, installedSync, isFluxInstance } from '../bootstrap/flux-instance.ts'
 import { probeBootstrap } from '../bootstrap/probe-bootstrap.ts'
 import { OPEN, readLockdown } from '../lockdown/lockdown.ts'
@@ -89,15 +90,15 @@ export function openRoot(
 
 /** Where this revision leads to another, and that back to it, Flux would go to and fro between them. */
 function neverSettled({ root: { origin } }: KubeObject, refs: ReadonlyMap<string, SourceRef>, own: SourceRef) {
-  const message = 'Kustomization flux-system: each reconciliation renders another version of it'
+  const text = message`Kustomization flux-system: each reconciliation renders another version of it`
   const other = [...refs].find(([key]) => key !== refKey(own))?.[1]
   if (!other) {
     const fix = 'Remove the patch that changes this Kustomization in its own output.'
-    return new BailiwickError('graph-limits', message, { origin, fix })
+    return new BailiwickError('graph-limits', text, { origin, fix })
   }
-  const [name = ''] = Object.values(other)
-  const fix = `Make the same change on ${name} first, so that the source there also follows ${name}.`
-  return new BailiwickError('graph-limits', `${message}. The content of ${name} switches the source back`, {
+  const name = part('branch', Object.values(other)[0] ?? '')
+  const fix = message`Make the same change on ${name} first, so that the source there also follows ${name}.`
+  return new BailiwickError('graph-limits', message`${text}. The content of ${name} switches the source back`, {
     origin,
     fix,
   })

@@ -2,6 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import type { FindVariableSource, SourceKind } from '../../flux/substitute/variable-source.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { codeWord, message, part } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import { type ValueIndex, valueId } from './value-index.ts'
 
@@ -75,8 +76,8 @@ export function valuesError(kustomization: KubeObject, missed: ReadonlySet<strin
     if (values.isContested(need.id)) return contested(need)
     const isLate = missed.has(need.id) && values.has(need.id)
     if (!isLate && !values.isUnfounded(need.id)) continue
-    const message = `substituteFrom: only this Kustomization itself, or one that depends on it, renders ${need.id}`
-    return new BailiwickError('graph-conflict', message, {
+    const text = message`${codeWord('substituteFrom')}: only this Kustomization itself, or one that depends on it, renders ${part('object', need.id)}`
+    return new BailiwickError('graph-conflict', text, {
       origin: need.origin,
       fix: 'Move it to another Kustomization, or declare it in .github/bailiwick.yaml.',
     })
@@ -87,7 +88,7 @@ export function valuesError(kustomization: KubeObject, missed: ReadonlySet<strin
 function contested({ id, origin }: Need): BailiwickError {
   return new BailiwickError(
     'graph-conflict',
-    `${id}: rendered twice, or rendered and declared, with different values`,
+    message`${part('object', id)}: rendered twice, or rendered and declared, with different values`,
     {
       origin,
       fix: 'Keep one of them.',

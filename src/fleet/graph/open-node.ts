@@ -5,6 +5,7 @@ import { EXTERNAL_ARTIFACT, isDeployable, ROOT_NAME, ROOT_NAMESPACE, sourceNamed
 import { renderWithHoles } from '../../flux/render-with-holes.ts'
 import { originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { codeWord, message, part } from '../../message/message.ts'
 import { accountOf } from '../model/appliers.ts'
 import type { Lockdown } from '../model/fleet.ts'
 import { nodeKey } from '../model/node-key.ts'
@@ -240,7 +241,7 @@ function find(
     const details = { origin: at, fix: 'Declare the included source in the same namespace.' }
     throw new BailiwickError(
       'flux-invalid',
-      `spec.include: the fleet does not declare a source that ${id} includes`,
+      message`${codeWord('spec.include')}: the fleet does not declare a source that ${part('object', id)} includes`,
       details,
     )
   }
@@ -250,10 +251,8 @@ function find(
   if (reader.writer === undefined)
     return { type: 'opaque', url: '', ref: {}, reason: NO_OBJECT, unmatched: { why: 'no-object', origin } }
   const fix = 'Declare the source in the fleet, or correct its kind, name and namespace.'
-  throw new BailiwickError('flux-invalid', `source '${id}' not found: the fleet does not declare it`, {
-    origin,
-    fix,
-  })
+  const text = message`source '${part('object', id)}' not found: the fleet does not declare it`
+  throw new BailiwickError('flux-invalid', text, { origin, fix })
 }
 
 function place(context: NodeContext, draft: Draft, id: string, resolved: Resolved): void {

@@ -3,6 +3,7 @@ import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { isNamespaceName, isSubdomain } from '../../kube/names.ts'
 import { at, type Node, originAt, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import { message, part } from '../../message/message.ts'
 
 /** The fields of a Flux Kustomization that the graph needs, checked. */
 export interface KustomizationSpec {
@@ -77,9 +78,9 @@ export function text(object: KubeObject, path: Path): string | undefined {
 function required(object: KubeObject, path: Path): string {
   const value = text(object, path)
   if (value) return value
-  throw new BailiwickError('flux-invalid', `${path.join('.')}: missing`, {
+  throw new BailiwickError('flux-invalid', message`${part('field', path.join('.'))}: missing`, {
     origin: originAt(object.root, path),
-    fix: `Set ${path.join('.')}.`,
+    fix: message`Set ${part('field', path.join('.'))}.`,
   })
 }
 
@@ -90,16 +91,20 @@ function flag(object: KubeObject, path: Path): boolean {
   throw wrongType(object, path, 'true or false')
 }
 
-function wrongType(object: KubeObject, path: Path, allowed: string): BailiwickError {
-  const field = path.join('.')
-  const details = { origin: originAt(object.root, path), fix: `Set ${field} to ${allowed}.` }
-  return new BailiwickError('flux-invalid', `${field}: the API server rejects this value. Allowed: ${allowed}`, details)
+function wrongType(object: KubeObject, path: Path, allowed: 'a list' | 'text' | 'true or false'): BailiwickError {
+  const field = part('field', path.join('.'))
+  const details = { origin: originAt(object.root, path), fix: message`Set ${field} to ${allowed}.` }
+  return new BailiwickError(
+    'flux-invalid',
+    message`${field}: the API server rejects this value. Allowed: ${allowed}`,
+    details,
+  )
 }
 
 function badName(object: KubeObject, path: Path): BailiwickError {
   return new BailiwickError(
     'invalid-object',
-    `${path.join('.')}: not a valid Kubernetes name. Allowed: lower-case letters, digits and '-' (RFC 1123)`,
-    { origin: originAt(object.root, path), fix: 'Write a valid name as plain text.' },
+    message`${part('field', path.join('.'))}: not a valid Kubernetes name. Allowed: lower-case letters, digits and '-' (RFC 1123)`,
+    { origin: originAt(object.root, path), fix: message`Write a valid name as plain text.` },
   )
 }

@@ -5,6 +5,7 @@ import type { PackBudget } from '../../flux/pack-budget.ts'
 import { pushedTree } from '../../flux/source/pushed-tree.ts'
 import { at, originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { codeWord, message, part } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import { type ArtifactContent, artifactContent, trustOf } from '../artifacts/artifact-content.ts'
 import { type Aliases, addressIn } from '../model/address-in.ts'
@@ -204,8 +205,8 @@ const isKnown = (one: Omit<Included, 'resolved'> & { readonly resolved: Resolved
   one.resolved !== undefined
 
 function circular(id: string, origin: Origin): BailiwickError {
-  const message = `spec.include: ${id} includes itself, or the includes are nested too deeply. source-controller would wait forever`
-  return new BailiwickError('flux-invalid', message, { origin, fix: 'Remove one of the includes.' })
+  const text = message`${codeWord('spec.include')}: ${part('object', id)} includes itself, or the includes are nested too deeply. source-controller would wait forever`
+  return new BailiwickError('flux-invalid', text, { origin, fix: 'Remove one of the includes.' })
 }
 
 /** What a GitRepository follows. Throws `flux-invalid` for a commit that is not an id. */

@@ -3,6 +3,7 @@ import { isOfKind } from '../../flux/flux-object.ts'
 import { ARTIFACT_GENERATOR, groupsThat, isDeployable } from '../../flux/kinds.ts'
 import { originAt } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
+import { message, part } from '../../message/message.ts'
 import { isSameSpec } from '../model/same-spec.ts'
 
 /** API groups whose objects it holds. */
@@ -50,7 +51,7 @@ export class SourceIndex {
     const shown = display(idOf(object))
     throw new BailiwickError(
       'graph-conflict',
-      `${shown}: rendered twice, with different content. Allowed: one object`,
+      message`${part('object', shown)}: rendered twice, with different content. Allowed: one object`,
       {
         origin: originAt(object.root, ['metadata', 'name']),
         rule,

@@ -4,6 +4,7 @@ import { isNamespaceName } from '../../kube/names.ts'
 import { at, originAt, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { textMapOf } from '../../kube/read-text.ts'
+import { codeWord, message, part } from '../../message/message.ts'
 import type { Identity } from '../model/fleet.ts'
 import { capsuleTenantOf, mayCreateNamespace } from './capsule.ts'
 import { CapsuleNames } from './capsule-names.ts'
@@ -134,7 +135,7 @@ export class Tenancy {
     if (tenant === undefined || !LABEL_VALUE.test(tenant)) {
       throw new BailiwickError(
         'invalid-object',
-        `Namespace ${name}: the value of the label toolkit.fluxcd.io/tenant is not a valid label value`,
+        message`Namespace ${part('object', name)}: the value of the label toolkit.fluxcd.io/tenant is not a valid label value`,
         {
           origin,
           fix: 'Set the label to the name of the tenant.',
@@ -150,12 +151,12 @@ export class Tenancy {
       const details = {
         origin,
         rule: 'namespace-ownership',
-        fix: `Set the label toolkit.fluxcd.io/tenant of Namespace ${name} to one of the two everywhere.`,
+        fix: message`Set the label ${codeWord('toolkit.fluxcd.io/tenant')} of Namespace ${part('object', name)} to one of the two everywhere.`,
         identity: `Namespace ${name} is given to two tenants, ${JSON.stringify(known)} and ${JSON.stringify(tenant)}`,
       }
       throw new BailiwickError(
         'graph-conflict',
-        `Namespace ${name}: labeled for two tenants, ${JSON.stringify(known)} and ${JSON.stringify(tenant)}. Allowed: one tenant`,
+        message`Namespace ${part('object', name)}: labeled for two tenants, ${part('tenant', known, JSON.stringify(known))} and ${part('tenant', tenant, JSON.stringify(tenant))}. Allowed: one tenant`,
         details,
       )
     }
@@ -172,11 +173,11 @@ export class Tenancy {
     const details = {
       origin,
       rule: 'namespace-ownership',
-      fix: `Remove the label toolkit.fluxcd.io/tenant, or remove ${name} from the tenants with platform: true in .github/bailiwick.yaml.`,
+      fix: message`Remove the label ${codeWord('toolkit.fluxcd.io/tenant')}, or remove ${part('object', name)} from the tenants with ${codeWord('platform: true')} in ${codeWord('.github/bailiwick.yaml')}.`,
       identity: `Namespace ${name}: its label gives it to tenant ${JSON.stringify(tenant)}, and .github/bailiwick.yaml to the platform`,
     }
-    const message = `Namespace ${name}: labeled for tenant ${JSON.stringify(tenant)}, but .github/bailiwick.yaml assigns it to the platform. Allowed: one of them`
-    throw new BailiwickError('graph-conflict', message, details)
+    const text = message`Namespace ${part('object', name)}: labeled for tenant ${part('tenant', tenant, JSON.stringify(tenant))}, but ${codeWord('.github/bailiwick.yaml')} assigns it to the platform. Allowed: one of them`
+    throw new BailiwickError('graph-conflict', text, details)
   }
 
   /** A Namespace that a tenant renders becomes theirs where Capsule lets them create it and nobody else claims it. */

@@ -2,6 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import { isAbsent, textNode, withField, withoutField, withValueAt } from '../../kube/edit-node.ts'
 import { at, type Field, type MapNode, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import { message, part } from '../../message/message.ts'
 import { goTypeOf } from './go-type.ts'
 import { goRoundTrip } from './round-trip.ts'
 
@@ -57,10 +58,14 @@ function normaliseRoot(object: MapNode): MapNode {
 function typed(object: MapNode, apiVersion: string, kind: string): MapNode | undefined {
   const type = goTypeOf(apiVersion, kind)
   if (type === 'no-object') {
-    throw new BailiwickError('flux-invalid', `${apiVersion} ${kind}: Flux cannot apply this kind`, {
-      origin: object.origin,
-      fix: 'Remove the object.',
-    })
+    throw new BailiwickError(
+      'flux-invalid',
+      message`${part('value', `${apiVersion} ${kind}`)}: Flux cannot apply this kind`,
+      {
+        origin: object.origin,
+        fix: 'Remove the object.',
+      },
+    )
   }
   const root = type && goRoundTrip(object, type)
   if (root?.type !== 'map') return undefined

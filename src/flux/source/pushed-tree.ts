@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../../errors.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
+import { message, part } from '../../message/message.ts'
 import { IgnoreRules, parsePatterns } from '../ignore-pattern.ts'
 import { MatchWork } from '../pack-budget.ts'
 
@@ -50,7 +51,10 @@ export function pushedTree(tree: Tree, folder: string, ignore: readonly string[]
     },
     read: path => {
       if (entries.get(path)?.type === 'file') return tree.read(path)
-      throw new BailiwickError('git-missing', `the artifact has no file ${JSON.stringify(path)}`)
+      throw new BailiwickError(
+        'git-missing',
+        message`the artifact has no file ${part('path', path, JSON.stringify(path))}`,
+      )
     },
   }
 }

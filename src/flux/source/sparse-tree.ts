@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { BailiwickError } from '../../errors.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import type { Entry } from '../../kustomize/model/entry.ts'
+import { message, part } from '../../message/message.ts'
 
 /**
  * What is checked out of a tree where `spec.sparseCheckout` of a GitRepository names directories: every file whose path
@@ -37,7 +38,10 @@ export function sparseTree(tree: Tree, directories: readonly Entry[]): Tree {
     read: path => {
       const { type } = entries.get(path) ?? {}
       if (type === 'file' || type === 'symlink') return tree.read(path)
-      throw new BailiwickError('git-missing', `the sparse checkout has no file ${JSON.stringify(path)}`)
+      throw new BailiwickError(
+        'git-missing',
+        message`the sparse checkout has no file ${part('path', path, JSON.stringify(path))}`,
+      )
     },
   }
 }

@@ -25,6 +25,8 @@ export interface FormatContext {
   readonly elsewhere?: Elsewhere
   /** What the change does to what the clusters get; absent where nothing is compared. */
   readonly changes?: Changes
+  /** The reader's terminal shows colors. */
+  readonly color?: boolean
   /** List all changes with their fields. */
   readonly verbose?: boolean
 }

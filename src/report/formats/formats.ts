@@ -12,8 +12,8 @@ import { terminalText } from './terminal.ts'
 export const formats: ReadonlyMap<string, (verdict: Verdict, context: FormatContext) => string> = new Map([
   [
     'text',
-    (verdict, { here, evaluatedAs, elsewhere, changes, verbose }) =>
-      terminalText(verdict, here, elsewhere, changes && changesLines(changes, verbose)) +
+    (verdict, { here, evaluatedAs, elsewhere, changes, verbose, color }) =>
+      terminalText(verdict, here, elsewhere, changes && changesLines(changes, verbose), color) +
       (evaluatedAs ? asLine(evaluatedAs) : ''),
   ],
   [

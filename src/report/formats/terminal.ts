@@ -1,5 +1,6 @@
 import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
 import { display, type ObjectId } from '../../kube/object.ts'
+import type { Message } from '../../message/message.ts'
 import { fixOf, saidOf } from '../../message/said.ts'
 import { terminalOf } from '../../message/terminal-of.ts'
 import { visible } from '../../message/visible.ts'
@@ -14,27 +15,29 @@ import { elsewhereText, NOTHING_ELSEWHERE } from './elsewhere.ts'
 /**
  * The verdict as lines for a terminal: what blocks first, each with place, who, what and how to fix. `here` is the address
  * of the repository in which the reader stands, `elsewhere` what is counted only. Every value is made visible: it may hold
- * escape sequences. `changes`: lines of what changes on the clusters, as they are.
+ * escape sequences. `changes`: lines of what changes on the clusters, as they are. With `color` values in messages stand out by what they are.
  */
 export function terminalText(
   verdict: Verdict,
   here: string,
   elsewhere = NOTHING_ELSEWHERE,
   changes: readonly string[] = [],
+  color = false,
 ): string {
+  const say = (said: Message) => terminalOf(said, 1000, color)
   const others = elsewhereText(elsewhere)
   const assumed = assumedClusters(verdict)
   const lines = [
     ...verdict.requiredApprovals.flatMap(approvalLines),
-    ...groupFailures(verdict.errors).flatMap(group => failureLines(group, here)),
-    ...groupFindings(shown(verdict.violations)).flatMap(group => findingLines(group, 'violation', here)),
-    ...groupFindings(shown(verdict.warnings)).flatMap(group => findingLines(group, 'warning', here)),
+    ...groupFailures(verdict.errors).flatMap(group => failureLines(group, here, say)),
+    ...groupFindings(shown(verdict.violations)).flatMap(group => findingLines(group, 'violation', here, say)),
+    ...groupFindings(shown(verdict.warnings)).flatMap(group => findingLines(group, 'warning', here, say)),
     ...verdict.notSeen.map(({ source, url, reason }) => {
       const at = url === '' ? '' : ` (${visible(url)})`
       return `not visible: ${visible(source)}${at}: ${visible(reason)}`
     }),
     ...notReachedLines(verdict, here),
-    ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${terminalOf(saidOf(finding))}`),
+    ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${say(saidOf(finding))}`),
     ...(others === undefined ? [] : [`not listed: ${others}`]),
     ...(assumed === undefined ? [] : [visible(assumed, 1000)]),
     ...changes,
@@ -46,16 +49,19 @@ export function terminalText(
 const shown = (list: readonly Finding[]) =>
   list.filter(finding => finding.state === 'new' || finding.state === 'standing')
 
+/** A message as it is written on the reader's terminal. */
+type Say = (said: Message) => string
+
 /** So many of a list are shown on a line. */
 const FEW = 20
 
-function findingLines(group: FindingGroup, noun: string, here: string): string[] {
+function findingLines(group: FindingGroup, noun: string, here: string, say: Say): string[] {
   const { finding, objects, clusters, tenants, identities, followers } = group
   const answer = objects.length === 1 ? finding.clusterAnswer : undefined
   const state = isNew(finding) ? '' : ` (${stateText(finding.state)})`
   const place = placeOf(finding.origin, here) || 'no file'
   const lines = [
-    `${visible(place)}: ${noun}[${finding.rule}]${state}: ${terminalOf(saidOf(finding))}`,
+    `${visible(place)}: ${noun}[${finding.rule}]${state}: ${say(saidOf(finding))}`,
     ...(objects.length === 1
       ? [`  object   ${objectText(group, finding.object)} ${visible(finding.field)}, on ${list(clusters)}`]
       : [
@@ -70,7 +76,7 @@ function findingLines(group: FindingGroup, noun: string, here: string): string[]
     lines.push(`  through  ${visible(via)}`)
   }
   if (answer) lines.push(`  cluster  ${visible(answer, 600)}`)
-  lines.push(`  fix      ${terminalOf(fixMessage(group, here))}`)
+  lines.push(`  fix      ${say(fixMessage(group, here))}`)
   for (const one of followers) {
     const names = one.objects.map(({ object }) => display(object))
     lines.push(`  also     ${noun}[${one.finding.rule}] follows from this: ${list(names)}`)
@@ -96,18 +102,18 @@ function approvalLines({ rule, path, message }: RequiredApproval): string[] {
   ]
 }
 
-function failureLines({ failure, nodes }: FailureGroup, here: string): string[] {
+function failureLines({ failure, nodes }: FailureGroup, here: string, say: Say): string[] {
   const place = placeOf(failure.origin, here)
   const state = isNew(failure) ? '' : ' (existing)'
   const { shown: few, left } = firstOf(nodes, 20)
   const note = noteOf(failure)
   return [
-    `${place ? `${visible(place)}: ` : ''}error[${failure.code}]${state}: ${terminalOf(saidOf(failure))}`,
+    `${place ? `${visible(place)}: ` : ''}error[${failure.code}]${state}: ${say(saidOf(failure))}`,
     ...(few.length > 0
       ? [`  node     ${few.map(key => visible(key)).join(', ')}${left > 0 ? ` and ${left} more` : ''}`]
       : []),
     ...(note === '' ? [] : [`  note     ${note}`]),
-    ...(failure.fix ? [`  fix      ${terminalOf(fixOf(failure))}`] : []),
+    ...(failure.fix ? [`  fix      ${say(fixOf(failure))}`] : []),
     '',
   ]
 }
