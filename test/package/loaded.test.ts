@@ -65,7 +65,9 @@ describe('what a start loads', () => {
     expect(packages).not.toContain('yaml/browser/dist/doc/Document.js')
     expect(files).toContain('src/rules/registry.ts')
     const parts = new Set(files.map(path => path.split('/').slice(1, 2).join('').replace(/\.ts$/, '')))
-    const core = 'cel diff evaluate facts fleet flux gate git kube kustomize message policy report rules sops'.split(' ')
+    const core = 'cel diff evaluate facts fleet flux gate git kube kustomize message policy report rules sops'.split(
+      ' ',
+    )
     expect([...parts].filter(part => !['cli', 'errors', ...core].includes(part))).toEqual([])
   })
 
