@@ -8,6 +8,7 @@ import { embeddedIn } from '../../kube/capabilities/embedded-objects.ts'
 import { originAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { stablePath } from '../../kube/pointer.ts'
+import { asMessage } from '../../message/said.ts'
 import type { Origin } from '../../origin.ts'
 import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
 import { overLimit } from '../../rules/model/over-limit.ts'
@@ -164,8 +165,8 @@ function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleCo
     path: ['spec', 'path'],
     ...(error.origin ? { origin: error.origin } : {}),
     value: withoutPositions(error.identity ?? error.message),
-    message: error.said ?? error.message,
-    fix: error.saidFix ?? error.fix ?? rule.docs,
+    message: asMessage(error.said ?? error.message),
+    fix: asMessage(error.saidFix ?? error.fix ?? rule.docs),
   }
   const weight = rule && breach && levelOf(rule, breach, context.config)
   const { now: applied } = placeOf(node, false)

@@ -2,6 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import type { JudgedRepository } from '../../facts/judged-repository.ts'
 import type { Tree } from '../../git/tree.ts'
 import { codeWord, message, plainText } from '../../message/message.ts'
+import { asMessage } from '../../message/said.ts'
 import { BASELINE_FILE, type Baseline, type BaselineEntry, baselineOf } from '../model/baseline.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
@@ -32,8 +33,8 @@ function grown({ isFleet, before, tree, url, nodes: [root] }: JudgedRepository):
       origin: head.origin ?? start,
       value: 'unreadable',
       level: 'error',
-      message: head.said ?? head.message,
-      fix: head.saidFix ?? head.fix ?? DOCS,
+      message: asMessage(head.said ?? head.message),
+      fix: asMessage(head.saidFix ?? head.fix ?? DOCS),
     }
   }
   // what could not be read counted for nothing

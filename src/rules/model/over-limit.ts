@@ -1,5 +1,6 @@
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { type Message, plainText } from '../../message/message.ts'
+import { asMessage } from '../../message/said.ts'
 import type { Origin } from '../../origin.ts'
 import type { Breach } from './rule.ts'
 
@@ -11,8 +12,8 @@ export function overLimit(node: FleetNode, what: string | Message, fix: string |
     path: ['spec', 'path'],
     ...(origin ? { origin } : {}),
     value: plainText(what),
-    message: what,
-    fix,
+    message: asMessage(what),
+    fix: asMessage(fix),
     level: 'error',
     code: 'render-limits',
   }

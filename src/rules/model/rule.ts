@@ -33,8 +33,8 @@ export interface Breach {
   readonly origin?: Origin
   /** The offending value, for the identity of the violation. Never a secret. */
   readonly value: string
-  readonly message: string | Message
-  readonly fix: string | Message
+  readonly message: Message
+  readonly fix: Message
   /** Of an error: its code, where that is not the id of the rule. */
   readonly code?: ErrorCode
   /** How much this breach counts, where it is not as much as the rule says. */

@@ -10,6 +10,7 @@ import { isNamespaceName } from '../../kube/names.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { misspelled } from '../../kube/scope/scope.ts'
 import { type Message, message, part } from '../../message/message.ts'
+import { asMessage } from '../../message/said.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
 const NAMESPACE = ['metadata', 'namespace']
@@ -38,8 +39,8 @@ function* judge({ object, id, kind: fullKind, node }: Subject, index: FleetIndex
     object,
     path,
     value: path.join('.'),
-    message: told,
-    fix,
+    message: asMessage(told),
+    fix: asMessage(fix),
   })
   const identity: Path[] = [['apiVersion'], ['kind'], ['metadata', 'name']]
   for (const path of identity) {

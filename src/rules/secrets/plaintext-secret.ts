@@ -6,6 +6,7 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, canonical, originAt, type Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { listed, type Message, message, untyped } from '../../message/message.ts'
+import { asMessage } from '../../message/said.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import {
   embeddedSecrets,
@@ -122,6 +123,6 @@ function breach(node: FleetNode, object: KubeObject, path: Path, what: Message, 
     // Not the value itself: a hash of it in public would let people try words against it.
     value: 'plain',
     message: message`${objectPart(kind, namespace, name)} ${what}, at ${place}. Allowed: values that SOPS encrypted, with their sops block. Flux and the API server accept it.`,
-    fix,
+    fix: asMessage(fix),
   }
 }

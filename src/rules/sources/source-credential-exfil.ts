@@ -8,6 +8,7 @@ import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sourc
 import type { SourceAddress } from '../../kube/address/source-address.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { type Message, message } from '../../message/message.ts'
+import { asMessage } from '../../message/said.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { isOwnSecret } from '../references/support/is-own-secret.ts'
 
@@ -147,5 +148,5 @@ function breach(
   fix: string | Message,
 ): Breach {
   const told = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own credentials. Flux accepts it.`
-  return { node, object, path, value, message: told, fix }
+  return { node, object, path, value, message: told, fix: asMessage(fix) }
 }

@@ -15,7 +15,7 @@ import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 const OPAQUE = kindsThat(row => row.source === 'opaque')
 const CHARTS = [HELM_RELEASE, HELM_CHART]
 const CONTROLLERS = ['apps/Deployment', FLUX_INSTANCE]
-const FIX = 'Review the content before the merge, or move it to git.'
+const FIX = message`Review the content before the merge, or move it to git.`
 
 /** What nobody can see here is named when it comes. */
 export const sourceOpaque: Rule = {

@@ -4,6 +4,7 @@ import type { Subject } from '../../../facts/subject.ts'
 import { mayCreateNamespace } from '../../../fleet/tenancy/capsule.ts'
 import { at, type Path, stringAt } from '../../../kube/node.ts'
 import { type Message, message, part } from '../../../message/message.ts'
+import { asMessage } from '../../../message/said.ts'
 import { namesOf, tenantsOwnedBy } from '../../capsule/support/capsule-tenants.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 import { keepsNamespace } from './keeps-namespace.ts'
@@ -20,8 +21,8 @@ export function* writtenNamespace(subject: Subject, tenant: string, context: Rul
     object,
     path,
     value,
-    message: told,
-    fix,
+    message: asMessage(told),
+    fix: asMessage(fix),
   })
   const own = keepsNamespace(context, node.cluster, tenant, id.name)
   if (!own || !mayWrite(subject, index)) {
