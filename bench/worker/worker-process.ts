@@ -5,7 +5,7 @@ import { binding } from '../../test/cluster/cluster-under-test.ts'
 import { applyApproved } from '../../workers/apply/apply-approved.ts'
 import { approvedOf, CLUSTER, type Shape } from './bench-fleet.ts'
 
-/** What a run took. Requests for inventories are not those for objects. */
+/** What a run took. Requests for inventories and for statuses are not those for objects. */
 export interface Measured {
   readonly seconds: number
   readonly requests: number
@@ -13,6 +13,9 @@ export interface Measured {
   readonly peakMb: number
   readonly failed: number
 }
+
+/** Inventories, and the status of Flux Kustomizations. */
+const OWN = ['/api/v1/namespaces/bailiwick-system/configmaps', '/apis/kustomize.toolkit.fluxcd.io/']
 
 /** The worker alone in a process of its own: the parent sends a Shape, and is answered what applying it took. */
 const [kubeconfig] = process.argv.slice(2)
@@ -22,7 +25,7 @@ const client: ClusterClient = {
   ...plain,
   request(actor, method, path, options) {
     count.requests++
-    if (!path.startsWith('/api/v1/namespaces/bailiwick-system/configmaps')) count.objects++
+    if (!OWN.some(own => path.startsWith(own))) count.objects++
     return plain.request(actor, method, path, options)
   },
 }

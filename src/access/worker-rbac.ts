@@ -45,7 +45,7 @@ export function workerRbac({ nodes }: Pick<Fleet, 'nodes'>, cluster: string): Wo
   const inNamespaces = [...new Set([...accounts.keys(), ...namespaces])].sort().flatMap(namespace => {
     const names = [...(accounts.get(namespace) ?? [])].sort()
     return bound('Role', { namespace, name: NAME }, [
-      ...(names.length > 0 ? [impersonate('serviceaccounts', names)] : []),
+      ...(names.length > 0 ? [asAccounts(names)] : []),
       ...(namespaces.has(namespace) ? OF_KUSTOMIZATIONS : []),
     ])
   })
@@ -71,6 +71,12 @@ const rule = (apiGroup: string, resources: readonly string[], verbs: readonly st
 
 const impersonate = (resource: string, resourceNames: readonly string[]) => ({
   ...rule('', [resource], ['impersonate']),
+  resourceNames,
+})
+
+/** `get`: a deleted Kustomization whose account is gone is let go. */
+const asAccounts = (resourceNames: readonly string[]) => ({
+  ...rule('', ['serviceaccounts'], ['impersonate', 'get']),
   resourceNames,
 })
 

@@ -34,9 +34,9 @@ export async function applyObject(
     if (planned.action === 'recreated') await remove(client, request, id, write)
     if (write.takeOver !== undefined) await takeOver(client, request, write.path, write.takeOver)
     const { path, body, ownership } = write
-    const force = ownership === 'ours'
+    const rights = { force: ownership === 'ours', guest: ownership === 'shared' }
     const { user, signal } = request
-    const applied = await serverSideApply(client, { user, path, body, force, dryRun: false, signal })
+    const applied = await serverSideApply(client, { user, path, body, ...rights, dryRun: false, signal })
     return outcome(planned, write, applied)
   } catch (error) {
     throw explainRefusal(error, id, request.owner, 'apply')

@@ -43,6 +43,11 @@ export function carriesLabelsOf(live: Json, owner: Owner): boolean {
   return labels[OWNER_NAME] === owner.name && labels[OWNER_NAMESPACE] === owner.namespace
 }
 
+/** `<namespace>/<name>` of the Kustomization whose labels the live object carries; '/' where it carries none. */
+export function ownerOf(live: Json): string {
+  return `${stringAt(live, 'metadata', 'labels', OWNER_NAMESPACE)}/${stringAt(live, 'metadata', 'labels', OWNER_NAME)}`
+}
+
 /**
  * The object with the owner labels; a forged one of another owner is overwritten. Throws `cluster-invalid` where
  * `metadata.labels` is something else than a map: replacing it would apply what nobody wrote.

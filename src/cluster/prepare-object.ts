@@ -109,10 +109,10 @@ async function existing(
   if (ownership === 'foreign') throw foreign(live, request, id)
   const uid = stringAt(live, 'metadata', 'uid')
   const body = withUid(ownership === 'shared' ? withoutOwner(desired) : withOwner(desired, owner), uid)
-  const force = ownership === 'ours'
+  const rights = { force: ownership === 'ours', guest: ownership === 'shared' }
   let dry: Json
   try {
-    dry = await serverSideApply(client, { user, path, body, force, dryRun: true, signal })
+    dry = await serverSideApply(client, { user, path, body, ...rights, dryRun: true, signal })
   } catch (error) {
     const forced = request.force === true || [object, live].some(one => hasSwitch(one, 'force', 'enabled', switches))
     if (!forced || ownership !== 'ours') throw error

@@ -2,7 +2,7 @@ import type { Json } from '../kube/node.ts'
 import type { ClusterClient } from './client.ts'
 import { clusterError } from './cluster-error.ts'
 import { METADATA_ONLY } from './read-live.ts'
-import { FIELD_MANAGER } from './take-over-patch.ts'
+import { FIELD_MANAGER, GUEST_MANAGER } from './take-over-patch.ts'
 
 interface Applying {
   readonly user: string
@@ -10,6 +10,8 @@ interface Applying {
   readonly body: Json
   /** Takes fields of other managers. */
   readonly force: boolean
+  /** The object is not ours. */
+  readonly guest?: boolean
   readonly dryRun: boolean
   readonly signal?: AbortSignal | undefined
 }
@@ -19,9 +21,10 @@ interface Applying {
  * Throws ClusterError for every refusal, 404 included.
  */
 export async function serverSideApply(client: ClusterClient, applying: Applying): Promise<Json> {
-  const { user, path, body, force, dryRun, signal } = applying
+  const { user, path, body, force, guest = false, dryRun, signal } = applying
+  const fieldManager = guest ? GUEST_MANAGER : FIELD_MANAGER
   const response = await client.request({ user }, 'PATCH', path, {
-    query: { fieldManager: FIELD_MANAGER, force: String(force), ...(dryRun ? { dryRun: 'All' } : {}) },
+    query: { fieldManager, force: String(force), ...(dryRun ? { dryRun: 'All' } : {}) },
     contentType: 'application/apply-patch+yaml',
     ...(dryRun ? {} : { accept: METADATA_ONLY }),
     body,

@@ -1,7 +1,14 @@
 import type { Json } from '../kube/node.ts'
 import { itemsAt, jsonAt, mapAt, stringAt } from './json-at.ts'
 
-export const FIELD_MANAGER = 'bailiwick'
+/**
+ * The manager of the fields of our objects has the name of Flux's: server-side apply removes only fields of its own
+ * manager, so what one of the two applied is removed by the other when git has it no more, and no object has to be
+ * written when a cluster changes hands.
+ */
+export const FIELD_MANAGER = 'kustomize-controller'
+/** Of what is put on objects that are not ours: what Flux may have put there before is not to be removed. */
+export const GUEST_MANAGER = 'bailiwick'
 
 /** What Flux removes because its own or kubectl's client-side apply wrote it. */
 const LEFTOVERS = {
@@ -22,8 +29,8 @@ interface TakeOver {
 }
 
 /**
- * The JSON patch that makes fields of kubectl and kustomize-controller on an object of ours our own, so that the apply
- * that follows removes what git does not have (server-side apply removes only fields of its own manager); undefined where
+ * The JSON patch that makes fields of kubectl, of Flux before server-side apply, and of ours as a guest on an object of
+ * ours our own, so that the apply that follows removes what git does not have (server-side apply removes only fields of its own manager); undefined where
  * there is nothing to take. Flux does the same for kubectl, except for `ssa: Merge` (fluxcd/pkg ssa/patch.go).
  */
 export function takeOverPatch({ live, desired, merge }: TakeOver): Json | undefined {
@@ -69,10 +76,11 @@ function isOurs(entry: Json): boolean {
 function isTaken(entry: Json, merge: boolean): boolean {
   const manager = stringAt(entry, 'manager')
   if (stringAt(entry, 'subresource') !== '') return false
-  // what Flux applied itself is ours in any case: the worker takes its place
-  if (manager === 'kustomize-controller' && isApply(entry)) return true
+  // what we put there ourselves is ours in any case
+  if (manager === GUEST_MANAGER) return true
   if (merge) return false
-  return manager === 'kustomize-controller' || manager === 'before-first-apply' || manager.startsWith('kubectl')
+  if (manager === FIELD_MANAGER) return !isApply(entry)
+  return manager === 'before-first-apply' || manager.startsWith('kubectl')
 }
 
 function isApply(entry: Json): boolean {

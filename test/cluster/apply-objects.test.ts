@@ -41,7 +41,9 @@ describe.skipIf(!haveAssets())('applyObjects on a real API server', () => {
       'kustomize.toolkit.fluxcd.io/name': 'dev-team',
       'kustomize.toolkit.fluxcd.io/namespace': 'apps',
     })
-    expect(jsonAt(live, 'metadata', 'managedFields')).toMatchObject([{ manager: 'bailiwick', operation: 'Apply' }])
+    expect(jsonAt(live, 'metadata', 'managedFields')).toMatchObject([
+      { manager: 'kustomize-controller', operation: 'Apply' },
+    ])
     expect((await applyOne(configMap('apps', 'first'))).action).toBe('unchanged')
     expect((await applyOne(configMap('apps', 'first', { key: 'new' }))).action).toBe('configured')
   })

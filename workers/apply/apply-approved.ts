@@ -1,9 +1,19 @@
 import type { ApprovedNode } from '../../src/approval/approve.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
+import { parseExact } from '../../src/cluster/exact-json.ts'
+import { idOf } from '../../src/cluster/id-of.ts'
 import { type Inventory, readInventories } from '../../src/cluster/inventory.ts'
-import { idOfEntry } from '../../src/cluster/inventory-entry.ts'
+import { entryOf, idOfEntry } from '../../src/cluster/inventory-entry.ts'
 import { nodeFailure } from '../../src/cluster/node-failure.ts'
-import type { AppliedNode } from '../../src/report/apply-report.ts'
+import {
+  endsWithObjects,
+  isRequested,
+  isSuspended,
+  recordedEntries,
+} from '../../src/cluster/status/live-kustomization.ts'
+import { KUSTOMIZE_GROUP } from '../../src/flux/kinds.ts'
+import type { AppliedNode, AppliedObject } from '../../src/report/apply-report.ts'
+import { adoptInventory } from './adopt-inventory.ts'
 import { applyInLanes } from './apply-in-lanes.ts'
 import { applyNode, type NodeResult } from './apply-node.ts'
 import type { Approved } from './approved-nodes.ts'
@@ -11,6 +21,7 @@ import { ClusterMemory } from './cluster-memory.ts'
 import type { HealthWatch, NodeHealth } from './health-watch.ts'
 import { isSettled } from './is-settled.ts'
 import { pruneNode, pruneStale } from './prune-node.ts'
+import { releaseKustomizations } from './release-kustomizations.ts'
 import { removedNodes } from './removed-nodes.ts'
 import { showFailure, showHeld, showResult } from './show-node.ts'
 import { openStatusBoard, type StatusBoard } from './status-board.ts'
@@ -42,18 +53,25 @@ export async function applyApproved(
   const keys = new Set(approved.apply.map(({ key }) => key))
   memory.retries.keep(keys)
   memory.health.keep(keys)
-  await applyInLanes(approved.apply, {
+  // `flux suspend` is no change of git, and holds all the same
+  const nodes = approved.apply.map(node => (isSuspended(board.live(node)) ? { ...node, suspend: true } : node))
+  await applyInLanes(nodes, {
     ...(memory.lanes === undefined ? {} : { lanes: memory.lanes }),
     held: (node, reason, dependency) => {
       const { key, user } = node
       said.set(key, { key, user, outcome: 'held', reason, objects: [] })
       showHeld(board, node, reason, dependency)
     },
-    apply: node => applyOne(run, node, known.get(node.key)),
+    apply: node => applyOne(run, node, known),
   })
+  await adoptHeld(run, approved, known)
   const complete = new Set([...results.values()].filter(result => result.complete).map(({ key }) => key))
-  await pruneAll(run, approved, inventories, complete)
+  const unfinished = await pruneAll(run, approved, [...known.values()], complete)
+  await release(run, approved, known, unfinished)
   const unshown = await board.written()
+  const [first] = inOrder(approved, said)
+  if (board.unusable !== undefined && first)
+    said.set(first.key, { ...first, note: `no status is shown: ${board.unusable}` })
   for (const [key, note] of unshown) if (said.has(key)) said.set(key, { ...said.get(key)!, note })
   return inOrder(approved, said)
 }
@@ -72,11 +90,13 @@ interface Run {
 }
 
 /** The turn of one node; true: the cluster holds all of it. */
-async function applyOne(run: Run, node: ApprovedNode, inventory: Inventory | undefined): Promise<boolean> {
+async function applyOne(run: Run, node: ApprovedNode, known: Map<string, Inventory>): Promise<boolean> {
   const { client, memory, signal, results, said, board, took } = run
   const { key, user } = node
   signal.throwIfAborted()
-  const requested = board.isRequested(node)
+  const live = board.live(node)
+  const requested = isRequested(live)
+  let inventory = known.get(key)
   if (isSettled(node, inventory) && !memory.isSuspect(key) && !requested) {
     results.set(key, { key, objects: [], complete: true, inventory, stale: [] })
     const objects = inventory.entries.map(entry => ({ object: idOfEntry(entry), action: 'unchanged' as const }))
@@ -91,6 +111,9 @@ async function applyOne(run: Run, node: ApprovedNode, inventory: Inventory | und
   memory.clear(key)
   const start = performance.now()
   try {
+    const planned = () => new Set(node.objects.map(text => entryOf(idOf(parseExact(text))).id))
+    inventory = await adoptInventory(client, node, inventory, recordedEntries(live), planned)
+    if (inventory) known.set(key, inventory)
     const result = await applyNode(client, node, inventory, signal)
     results.set(key, result)
     said.set(key, { key, user, outcome: 'applied', objects: result.objects })
@@ -136,6 +159,24 @@ async function checkHealth(
   return false
 }
 
+/** What git has and nobody may apply now is taken over, too: it may leave git before it is ever applied. */
+async function adoptHeld({ client, signal, said, board }: Run, approved: Approved, known: Map<string, Inventory>) {
+  for (const node of approved.nodes) {
+    if (said.get(node.key)?.outcome !== 'held' || known.has(node.key) || !node.impersonated) continue
+    const recorded = recordedEntries(board.live(node))
+    if (recorded.length === 0) continue
+    try {
+      const adopted = await adoptInventory(client, node, undefined, recorded, () => new Set())
+      if (adopted) known.set(node.key, adopted)
+    } catch (error) {
+      const { message } = await nodeFailure(client, error, signal)
+      const before = said.get(node.key)
+      if (before)
+        said.set(node.key, { ...before, note: `what Flux recorded of it could not be taken over: ${message}` })
+    }
+  }
+}
+
 function fail(memory: ClusterMemory, node: ApprovedNode, said: AppliedNode): void {
   memory.retries.failed(node, said)
   // the inventory may still say that it is settled: what was to be looked at was not seen
@@ -147,23 +188,28 @@ async function pruneAll(
   approved: Approved,
   inventories: readonly Inventory[],
   complete: ReadonlySet<string>,
-): Promise<void> {
+): Promise<Map<string, Inventory>> {
   const nodes = new Map(approved.apply.map(node => [node.key, node]))
   const present = new Set(approved.nodes.map(node => node.key))
   const parents = new Map(inventories.map(({ node, parent }) => [node, parent]))
   for (const { key, parent } of approved.nodes) parents.set(key, parent)
   const unfinished = new Set<string>()
+  const rest = new Map<string, Inventory>()
   for (const inventory of removedNodes(inventories, present, complete)) {
     const { node: key, user } = inventory
     let finished = false
     try {
-      const pruned = await pruneNode(client, inventory, signal)
+      const live = board.live(placeOf(inventory))
+      // how it ends is what its Kustomization says as long as there is one: its deletionPolicy, and whether it is suspended
+      const prune = live === undefined ? inventory.prune : endsWithObjects(live)
+      const pruned = await pruneNode(client, { ...inventory, prune }, signal)
       finished = pruned.complete
       said.set(key, { key, user, outcome: 'applied', objects: pruned.objects })
     } catch (error) {
       const { message } = await nodeFailure(client, error, signal)
       said.set(key, { key, user, outcome: 'failed', reason: message, objects: [] })
     }
+    if (!finished) rest.set(key, inventory)
     // whoever has something left to delete still needs the account and the rights that its ancestors gave it
     if (!finished)
       for (let up = inventory.parent; up !== null && !unfinished.has(up); up = parents.get(up) ?? null)
@@ -190,6 +236,36 @@ async function pruneAll(
       showFailure(board, node, { reason: 'PruneFailed', message })
     }
   }
+  return rest
+}
+
+/** Lets go of deleted Kustomizations. `unfinished`: nodes that are gone and have something left. */
+async function release(
+  { client, board, said, signal }: Run,
+  approved: Approved,
+  known: ReadonlyMap<string, Inventory>,
+  unfinished: ReadonlyMap<string, Inventory>,
+): Promise<void> {
+  const deleted = [...said.values()].flatMap(({ objects }) => objects.flatMap(deletedKustomization))
+  const present = new Set(approved.nodes.map(({ key }) => key))
+  try {
+    await releaseKustomizations(client, board, { present, unfinished, known: new Set(known.keys()), deleted }, signal)
+  } catch (error) {
+    // the next run does it
+    const { message } = await nodeFailure(client, error, signal)
+    const root = said.get(approved.nodes[0]?.key ?? '')
+    if (root) said.set(root.key, { ...root, note: `deleted Kustomizations could not be released: ${message}` })
+  }
+}
+
+function placeOf({ node }: Inventory): { namespace: string; name: string } {
+  const [, namespace, name] = node.split('/')
+  return { namespace: namespace!, name: name! }
+}
+
+function deletedKustomization({ object, action }: AppliedObject): { namespace: string; name: string }[] {
+  const isOne = object.kind === 'Kustomization' && object.apiVersion.startsWith(`${KUSTOMIZE_GROUP}/`)
+  return isOne && action === 'pruned' ? [{ namespace: object.namespace, name: object.name }] : []
 }
 
 /** As they were judged, then the nodes that are gone: the same whoever was quicker. */

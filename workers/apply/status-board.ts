@@ -2,16 +2,12 @@ import type { ApprovedNode } from '../../src/approval/approve.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { stringAt } from '../../src/cluster/json-at.ts'
 import type { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
-import {
-  isRequested,
-  isTrue,
-  type ReconcileAttempt,
-  type ReconcileOutcome,
-} from '../../src/cluster/status/kustomization-status.ts'
+import type { ReconcileAttempt, ReconcileOutcome } from '../../src/cluster/status/kustomization-status.ts'
 import { readKustomizations, writeFinalizer, writeStatus } from '../../src/cluster/status/kustomizations.ts'
+import { isTerminating, isTrue } from '../../src/cluster/status/live-kustomization.ts'
 import { notify } from '../../src/cluster/status/notify.ts'
 import { recordEvent } from '../../src/cluster/status/record-event.ts'
-import { type ObjectStep, statusEvents } from '../../src/cluster/status/status-events.ts'
+import { type ObjectStep, type StatusEvent, statusEvents } from '../../src/cluster/status/status-events.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { KeyedLanes } from './keyed-lanes.ts'
@@ -30,8 +26,14 @@ interface Shown {
 
 /** Shows on the live Kustomizations what a run does with them. */
 export interface StatusBoard {
-  /** Somebody asked for a reconciliation of it (`flux reconcile`) before the run began. */
-  isRequested(node: Pick<ShownNode, 'namespace' | 'name'>): boolean
+  /** Why nothing can be shown on this cluster at all. */
+  readonly unusable?: string
+  /** As it was read when the run began, with what was written since; undefined where the cluster has none. */
+  live(node: Pick<ShownNode, 'namespace' | 'name'>): Json | undefined
+  /** Those that somebody deletes. */
+  terminating(): readonly Json[]
+  /** Sends an event about a Kustomization at once. */
+  tell(live: Json, event: StatusEvent): Promise<void>
   /** Enqueues; writes come later, one at a time for each node. Nothing is shown of a suspended node, as Flux does. */
   show(node: ShownNode, shown: Shown): void
   /** Resolves when everything is written: what could not be, by the key of the node. Never rejects. */
@@ -54,15 +56,12 @@ export async function openStatusBoard(client: ClusterClient, memory: BoardMemory
   const problems = new Map<string, string>()
   const lanes = new KeyedLanes(AT_ONCE)
   const at = ({ namespace, name }: Pick<ShownNode, 'namespace' | 'name'>) => `${namespace}/${name}`
-  const absent = (node: ShownNode): string => {
-    if (typeof known === 'string') return known
-    return known === undefined
-      ? 'the cluster has no kind Kustomization'
-      : `the cluster has no Kustomization ${at(node)}`
-  }
+  const missing = known === undefined ? 'the cluster has no kind Kustomization' : undefined
+  const unusable = typeof known === 'string' ? known : missing
   const write = async (node: ShownNode, shown: Shown) => {
     const before = live.get(at(node))
-    if (before === undefined) throw new BailiwickError('cluster-invalid', absent(node))
+    if (before === undefined)
+      throw new BailiwickError('cluster-invalid', `the cluster has no Kustomization ${at(node)}`)
     const attempt = attemptOf(node, shown)
     const after = await writeStatus(client, before, attempt)
     if (after === undefined)
@@ -74,9 +73,12 @@ export async function openStatusBoard(client: ClusterClient, memory: BoardMemory
     await tell(client, memory, before, owned, node, { attempt, shown })
   }
   return {
-    isRequested: node => isRequested(live.get(at(node)) ?? null),
+    ...(unusable === undefined ? {} : { unusable }),
+    live: node => live.get(at(node)),
+    terminating: () => [...live.values()].filter(isTerminating),
+    tell: (about, event) => send(client, memory, about, event),
     show(node, shown) {
-      if (node.suspend) return
+      if (node.suspend || unusable !== undefined) return
       lanes.add(node.key, () =>
         write(node, shown).catch((error: unknown) => {
           problems.set(node.key, `its status is not shown: ${reasonOf(error)}`)
@@ -92,7 +94,7 @@ export async function openStatusBoard(client: ClusterClient, memory: BoardMemory
 
 async function tell(
   client: ClusterClient,
-  { correlator, events: address }: BoardMemory,
+  memory: BoardMemory,
   before: Json,
   live: Json,
   { settings }: ShownNode,
@@ -105,10 +107,12 @@ async function tell(
     wasHealthy: isTrue(before, 'Healthy'),
     isNewRevision: stringAt(before, 'status', 'lastAppliedRevision') !== attempt.revision,
   })
-  for (const event of events) {
-    await recordEvent(client, correlator, live, event)
-    if (address !== undefined) await notify(address, live, event)
-  }
+  for (const event of events) await send(client, memory, live, event)
+}
+
+async function send(client: ClusterClient, { correlator, events }: BoardMemory, live: Json, event: StatusEvent) {
+  await recordEvent(client, correlator, live, event)
+  if (events !== undefined) await notify(events, live, event)
 }
 
 function attemptOf({ source, digest, settings }: ShownNode, { outcome, durationMs = 0 }: Shown): ReconcileAttempt {

@@ -2,6 +2,7 @@ import type { Json } from '../../kube/node.ts'
 import type { InventoryEntry } from '../inventory-entry.ts'
 import { itemsAt, jsonAt, mapAt, stringAt } from '../json-at.ts'
 import { goDuration } from './go-duration.ts'
+import { requestedAt } from './live-kustomization.ts'
 
 /** How far an attempt came, as the reason of the Ready condition says it. */
 type FailureReason =
@@ -56,7 +57,6 @@ const ORDER = ['Stalled', 'Reconciling', 'Ready']
 const OWNED = ['Ready', 'Reconciling', 'Healthy', 'Stalled']
 const MAX_HISTORY = 5
 const MAX_MESSAGE = 32_768
-const REQUESTED = 'reconcile.fluxcd.io/requestedAt'
 
 /**
  * The status that kustomize-controller 1.9 would have left on the live Kustomization after this attempt; undefined where
@@ -70,20 +70,8 @@ export function nextStatus(live: Json, attempt: ReconcileAttempt, now: Date): Js
   return withHistory(withTimes(live, before, after, now), attempt, now)
 }
 
-/** True where somebody asked for a reconciliation (`flux reconcile`) that the status does not answer yet. */
-export function isRequested(live: Json): boolean {
-  const requested = stringAt(live, 'metadata', 'annotations', REQUESTED)
-  return requested !== '' && requested !== stringAt(live, 'status', 'lastHandledReconcileAt')
-}
-
-/** The condition of the live object is there and True. */
-export function isTrue(live: Json, type: string): boolean {
-  const found = itemsAt(live, 'status', 'conditions').find(one => stringAt(one, 'type') === type)
-  return stringAt(found, 'status') === 'True'
-}
-
 function withRequest(live: Json, status: Status): Status {
-  const requested = stringAt(live, 'metadata', 'annotations', REQUESTED)
+  const requested = requestedAt(live)
   return requested === '' ? status : { ...status, lastHandledReconcileAt: requested }
 }
 

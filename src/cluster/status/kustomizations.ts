@@ -4,9 +4,9 @@ import type { ClusterClient } from '../client.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { itemsAt, jsonAt, mapAt, stringAt } from '../json-at.ts'
 import { nextStatus, type ReconcileAttempt } from './kustomization-status.ts'
+import { FINALIZER, hasFinalizer, isTerminating, keyOf } from './live-kustomization.ts'
 
 const API = `/apis/${KUSTOMIZE_GROUP}/v1`
-const FINALIZER = 'finalizers.fluxcd.io'
 const PAGE = '250'
 const MERGE_PATCH = 'application/merge-patch+json'
 /** As kustomize-controller, whose status it takes over. */
@@ -27,14 +27,19 @@ export async function readKustomizations(client: ClusterClient): Promise<Map<str
   return found
 }
 
-/** `<namespace>/<name>`. */
-function keyOf(live: Json): string {
-  return `${stringAt(live, 'metadata', 'namespace')}/${stringAt(live, 'metadata', 'name')}`
+/** One of them as it is now; undefined where there is none. */
+export async function readKustomization(
+  client: ClusterClient,
+  namespace: string,
+  name: string,
+): Promise<Json | undefined> {
+  const { status, body } = await client.request('worker', 'GET', pathOf(namespace, name))
+  return status === 404 ? undefined : withoutManagers(body)
 }
 
-const isTerminating = (live: Json): boolean => stringAt(live, 'metadata', 'deletionTimestamp') !== ''
-
-const hasFinalizer = (live: Json): boolean => itemsAt(live, 'metadata', 'finalizers').includes(FINALIZER)
+function pathOf(namespace: string, name: string): string {
+  return `${API}/namespaces/${encodeURIComponent(namespace)}/kustomizations/${encodeURIComponent(name)}`
+}
 
 /**
  * Writes what the attempt says into the status of the live Kustomization, as the worker; nothing where it says the same
@@ -68,7 +73,7 @@ async function change(
   subresource: '' | '/status',
   patchOf: (current: Json) => { readonly [field: string]: Json } | undefined,
 ): Promise<Json | undefined> {
-  const path = `${API}/namespaces/${stringAt(live, 'metadata', 'namespace')}/kustomizations/${stringAt(live, 'metadata', 'name')}`
+  const path = pathOf(stringAt(live, 'metadata', 'namespace'), stringAt(live, 'metadata', 'name'))
   let current: Json = live
   for (let attempt = 1; ; attempt++) {
     const patch = patchOf(current)

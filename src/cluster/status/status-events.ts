@@ -33,10 +33,7 @@ interface EventInput {
  */
 export function statusEvents({ attempt, changes, intervalMs, wasHealthy, isNewRevision }: EventInput): StatusEvent[] {
   const { outcome, revision, originRevision, durationMs } = attempt
-  const metadata = {
-    [`${KUSTOMIZE_GROUP}/revision`]: revision,
-    ...(originRevision ? { [`${KUSTOMIZE_GROUP}/originRevision`]: originRevision } : {}),
-  }
+  const metadata = revisionMetadata(revision, originRevision)
   const event = (severity: StatusEvent['severity'], reason: string, message: string): StatusEvent => ({
     severity,
     reason,
@@ -66,6 +63,14 @@ export function statusEvents({ attempt, changes, intervalMs, wasHealthy, isNewRe
 
 function lines(changes: readonly ObjectStep[]): string {
   return changes.map(({ object, action }) => `${subject(object)} ${action}`).join('\n')
+}
+
+/** The metadata of an event about a revision; none where there is no revision. */
+export function revisionMetadata(revision: string, originRevision = ''): Record<string, string> {
+  return {
+    ...(revision ? { [`${KUSTOMIZE_GROUP}/revision`]: revision } : {}),
+    ...(originRevision ? { [`${KUSTOMIZE_GROUP}/originRevision`]: originRevision } : {}),
+  }
 }
 
 /** `Kind/namespace/name`, or `Kind/name` of what has no namespace. */

@@ -1,0 +1,102 @@
+import { accountIsGone } from '../../src/cluster/account-is-gone.ts'
+import type { ClusterClient } from '../../src/cluster/client.ts'
+import type { Inventory } from '../../src/cluster/inventory.ts'
+import { type InventoryEntry, idOfEntry } from '../../src/cluster/inventory-entry.ts'
+import { mapAt, stringAt } from '../../src/cluster/json-at.ts'
+import { ownerOf } from '../../src/cluster/ownership.ts'
+import { pruneObjects } from '../../src/cluster/prune-objects.ts'
+import { readKustomization, writeFinalizer } from '../../src/cluster/status/kustomizations.ts'
+import {
+  endsWithObjects,
+  hasFinalizer,
+  isTerminating,
+  keyOf,
+  ownAccount,
+  recordedEntries,
+} from '../../src/cluster/status/live-kustomization.ts'
+import { revisionMetadata, type StatusEvent, subject } from '../../src/cluster/status/status-events.ts'
+import type { Json } from '../../src/kube/node.ts'
+import type { StatusBoard } from './status-board.ts'
+
+/** What a run knows when it has applied and pruned everything. */
+interface Ended {
+  /** Keys of the nodes that git has. */
+  readonly present: ReadonlySet<string>
+  /** Nodes that are gone and of which something is left, by key. */
+  readonly unfinished: ReadonlyMap<string, Inventory>
+  /** Keys of nodes whose inventories we had: what they recorded is pruned, or is decided about by their parents. */
+  readonly known: ReadonlySet<string>
+  /** Kustomizations that this run deleted. */
+  readonly deleted: readonly { readonly namespace: string; readonly name: string }[]
+}
+
+/**
+ * Lets go of deleted Kustomizations, as kustomize-controller does when it has pruned their objects: nobody else removes
+ * their finalizer, and their Namespace waits for them. What git still has keeps its objects: its parent makes it again.
+ */
+export async function releaseKustomizations(
+  client: ClusterClient,
+  board: StatusBoard,
+  ended: Ended,
+  signal: AbortSignal,
+): Promise<void> {
+  const waiting = board.terminating().map(live => mapAt(live, 'metadata') as { namespace: string; name: string })
+  const candidates = new Map([...waiting, ...ended.deleted].map(at => [`${at.namespace}/${at.name}`, at]))
+  const deleted = new Set(ended.deleted.map(({ namespace, name }) => `${namespace}/${name}`))
+  for (const [at, { namespace, name }] of candidates) {
+    signal.throwIfAborted()
+    const live = await readKustomization(client, namespace, name)
+    if (live === undefined || !isTerminating(live) || !hasFinalizer(live)) continue
+    const isOurs = deleted.has(at) || ended.present.has(`${client.name}/${ownerOf(live)}`)
+    if (await isOver(client, board, live, ended, isOurs, signal)) await writeFinalizer(client, live, false)
+  }
+}
+
+async function isOver(
+  client: ClusterClient,
+  board: StatusBoard,
+  live: Json,
+  { present, unfinished, known }: Ended,
+  isOurs: boolean,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const key = `${client.name}/${keyOf(live)}`
+  const rest = unfinished.get(key)
+  if (rest) {
+    if (!(await accountIsGone(client, rest.user))) return false
+    await board.tell(live, orphans(live, rest.entries))
+    return true
+  }
+  const recorded = recordedEntries(live)
+  if (present.has(key) || known.has(key) || recorded.length === 0 || !endsWithObjects(live)) return true
+  // it never was ours: kustomize-controller applied it, and it left git before we came
+  const user = ownAccount(live)
+  if (!isOurs || user === undefined) {
+    await board.tell(live, orphans(live, recorded))
+    return true
+  }
+  const owner = { namespace: stringAt(live, 'metadata', 'namespace'), name: stringAt(live, 'metadata', 'name') }
+  const { objects, remaining } = await pruneObjects(client, { user, owner, entries: recorded, signal })
+  const gone = objects.filter(({ action }) => action === 'deleted')
+  if (gone.length > 0) {
+    await board.tell(live, about(live, 'info', gone.map(({ id }) => `${subject(id)} deleted`).join('\n')))
+  }
+  if (remaining.length === 0) return true
+  if (!(await accountIsGone(client, user))) return false
+  await board.tell(live, orphans(live, remaining))
+  return true
+}
+
+/** In the words of kustomize-controller, where the account is gone. */
+function orphans(live: Json, entries: readonly InventoryEntry[]): StatusEvent {
+  return about(
+    live,
+    'error',
+    `unable to prune objects: \n${entries.map(entry => subject(idOfEntry(entry))).join('\n')}`,
+  )
+}
+
+function about(live: Json, severity: StatusEvent['severity'], message: string): StatusEvent {
+  const metadata = revisionMetadata(stringAt(live, 'status', 'lastAppliedRevision'))
+  return { severity, reason: severity, message, metadata }
+}
