@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { BailiwickError } from '../errors.ts'
+import { DELETION_POLICIES, type DeletionPolicy } from '../flux/apply-settings/apply-settings.ts'
 import type { Json } from '../kube/node.ts'
 import type { ClusterClient } from './client.ts'
 import { type InventoryEntry, idOfEntry } from './inventory-entry.ts'
@@ -23,6 +24,8 @@ interface InventoryContent {
   /** The identity that applied and that would prune. */
   readonly user: string
   readonly prune: boolean
+  /** What becomes of the entries when the Kustomization is removed. */
+  readonly deletionPolicy: DeletionPolicy
   readonly entries: readonly InventoryEntry[]
   /** `<branch>@sha1:<commit>` as last applied completely; '' before that. */
   readonly revision: string
@@ -42,7 +45,7 @@ export interface Inventory extends InventoryContent {
 /** An inventory of a node that has none yet; stored by its first claim. */
 export function newInventory(cluster: string, node: string, user: string): Inventory {
   const content = { node, parent: null, user, prune: false, entries: [], revision: '', digest: '', combination: '' }
-  return { ...content, settled: false, cluster, uid: '', resourceVersion: '' }
+  return { ...content, deletionPolicy: 'MirrorPrune', settled: false, cluster, uid: '', resourceVersion: '' }
 }
 
 /** Every inventory of a cluster. Throws `cluster-invalid` for one that cannot be read, naming it: pruning must not guess. */
@@ -160,6 +163,7 @@ function parseInventory(object: Json, cluster: string): Inventory {
       parent: stringAt(content, 'parent') || null,
       user: stringAt(content, 'user'),
       prune: jsonAt(content, 'prune') === true,
+      deletionPolicy: readPolicy(stringAt(content, 'deletionPolicy')),
       entries: itemsAt(content, 'entries').map(parseEntry),
       revision: stringAt(content, 'revision'),
       digest: stringAt(content, 'digest'),
@@ -175,6 +179,13 @@ function parseInventory(object: Json, cluster: string): Inventory {
       fix: 'Restore the ConfigMap. Without it, what was applied cannot be pruned.',
     })
   }
+}
+
+/** An inventory of an earlier version has none. One that is not known must not delete what it may protect. */
+function readPolicy(text: string): DeletionPolicy {
+  const policy = DELETION_POLICIES.find(one => one === (text || 'MirrorPrune'))
+  if (policy === undefined) throw new Error(`it holds the deletion policy ${JSON.stringify(text)}`)
+  return policy
 }
 
 function parseEntry(json: Json): InventoryEntry {

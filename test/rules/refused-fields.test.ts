@@ -16,7 +16,7 @@ test.each([
   ['  healthChecks: [{kind: Deployment, name: web, namespace: apps}]\n', []],
   ['  decryption: {provider: sops}\n', []],
   ['  kubeConfig: {secretRef: {name: x}}\n', ['spec.kubeConfig']],
-  ['  force: true\n  deletionPolicy: Orphan\n', ['spec.deletionPolicy']],
+  ['  force: true\n  deletionPolicy: Orphan\n', []],
   ['  somethingNew: 1\n', ['spec.somethingNew']],
   ['  dependsOn: [{name: dev-team, readyExpr: "true"}]\n', ['spec.dependsOn.readyExpr']],
 ])('%s passes the judgement and is refused at apply: %s', (spec, expected) => {

@@ -31,6 +31,7 @@ export async function applyNode(
   signal: AbortSignal,
 ): Promise<NodeResult> {
   const { key, user, parent, prune, combination } = node
+  const { deletionPolicy } = node.settings
   const before = known ?? newInventory(node.cluster, key, user)
   const objects = await openObjects(client, node)
   const planned = objects.map(object => entryOf(idOf(object)))
@@ -46,7 +47,15 @@ export async function applyNode(
     signal,
     beforeWrite: async () => {
       const entries = unionEntries(before.entries, planned)
-      claimed = await claim(client, before, { parent, user, prune, combination, entries, settled: false })
+      claimed = await claim(client, before, {
+        parent,
+        user,
+        prune,
+        deletionPolicy,
+        combination,
+        entries,
+        settled: false,
+      })
     },
   })
   const wanted = new Set(planned.map(entry => entry.id))
@@ -59,7 +68,7 @@ export async function applyNode(
   const present = applied.objects.flatMap(object => object.entry ?? [])
   const entries = unionEntries(planned, stale, present)
   const done = { revision: node.source.commit, digest: node.applyDigest, settled: stale.length === 0 }
-  const content = { parent, user, prune, entries, ...(complete ? done : {}) }
+  const content = { parent, user, prune, deletionPolicy, entries, ...(complete ? done : {}) }
   if (claimed === before && isDeepStrictEqual({ ...before, ...content }, before))
     return { ...result, inventory: before }
   return { ...result, inventory: await claim(client, claimed, { ...content, combination }) }

@@ -1,8 +1,15 @@
+import { awaitTermination } from '../../src/cluster/await-termination.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { claim, type Inventory, removeInventory } from '../../src/cluster/inventory.ts'
 import { type InventoryEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'
+import { jsonAt } from '../../src/cluster/json-at.ts'
+import type { Owner } from '../../src/cluster/ownership.ts'
 import { type PruneResult, pruneObjects } from '../../src/cluster/prune-objects.ts'
+import { readLive } from '../../src/cluster/read-live.ts'
+import { apiVersionOf, KUSTOMIZATION } from '../../src/flux/kinds.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
+
+const KUSTOMIZATION_ID = { apiVersion: apiVersionOf(KUSTOMIZATION), kind: 'Kustomization' }
 
 interface PruneOutcome {
   readonly objects: readonly AppliedObject[]
@@ -33,27 +40,48 @@ export async function pruneStale(
   return { ...described(result), entries }
 }
 
-/** Ends a node that its parent renders no more: prunes it where it asked for that, and forgets it. */
+/**
+ * Ends a node that its parent renders no more: deletes what it has where its `deletionPolicy` and `prune` ask for that, and
+ * forgets it. As with Flux, one that is suspended leaves everything. With WaitForTermination it ends when all is gone.
+ */
 export async function pruneNode(
   client: ClusterClient,
   inventory: Inventory,
   signal: AbortSignal,
 ): Promise<PruneOutcome> {
-  if (!inventory.prune) {
+  if (!deletesAll(inventory) || (await isSuspended(client, ownerOf(inventory), signal))) {
     await removeInventory(client, inventory)
     return { objects: [], complete: true, entries: [] }
   }
   const claimed = await claim(client, inventory)
-  const result = await prune(client, claimed, claimed.entries, signal)
+  const pruned = await prune(client, claimed, claimed.entries, signal)
+  const waits = inventory.deletionPolicy === 'WaitForTermination'
+  const result = waits ? await awaitTermination(client, inventory.user, pruned, signal) : pruned
   if (result.remaining.length === 0) await removeInventory(client, claimed)
   else await claim(client, claimed, { entries: result.remaining })
   return { ...described(result), entries: result.remaining }
 }
 
+function deletesAll({ prune, deletionPolicy }: Inventory): boolean {
+  if (deletionPolicy === 'MirrorPrune') return prune
+  return deletionPolicy !== 'Orphan'
+}
+
+/** The live Kustomization says so: `flux suspend` writes it there. */
+async function isSuspended(client: ClusterClient, { namespace, name }: Owner, signal: AbortSignal): Promise<boolean> {
+  const id = { ...KUSTOMIZATION_ID, namespace, name }
+  const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
+  const found = await readLive(client, 'worker', id, { find, whole: true, signal })
+  return jsonAt(found?.live, 'spec', 'suspend') === true
+}
+
 function prune(client: ClusterClient, inventory: Inventory, entries: readonly InventoryEntry[], signal: AbortSignal) {
-  const [, namespace, name] = inventory.node.split('/')
-  const owner = { namespace: namespace!, name: name! }
-  return pruneObjects(client, { user: inventory.user, owner, entries, signal })
+  return pruneObjects(client, { user: inventory.user, owner: ownerOf(inventory), entries, signal })
+}
+
+function ownerOf({ node }: Inventory): Owner {
+  const [, namespace, name] = node.split('/')
+  return { namespace: namespace!, name: name! }
 }
 
 function described({ objects, remaining }: PruneResult): Omit<PruneOutcome, 'entries'> {

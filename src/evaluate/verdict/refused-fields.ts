@@ -14,6 +14,7 @@ const HONOURED = new Set([
   'dependsOn',
   'wait',
   'force',
+  'deletionPolicy',
   'healthChecks',
   'healthCheckExprs',
   'targetNamespace',
