@@ -133,6 +133,8 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/policy/kyverno/pattern-tree.ts MAX_DEPTH',
   ],
   memory: [
+    'workers/apply/health-watch.ts PATIENCE_MS',
+    'workers/apply/node-retries.ts LONGEST_MS',
     'src/fleet/artifacts/published-artifacts.ts MAX_KNOWN',
     'src/fleet/bootstrap/flux-files.ts MAX_FOLDERS',
     'src/fleet/model/digest.ts MAX_AT_ONCE',
