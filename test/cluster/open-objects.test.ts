@@ -104,6 +104,12 @@ describe.skipIf(!haveAssets())('on a cluster', () => {
     await expect(openObjects(under.client, named('missing'))).rejects.toThrow(
       'Secret apps/missing, which spec.decryption names: does not exist',
     )
+    const large = { 'x.agekey': 'A'.repeat(64 * 1024) }
+    await create(under.server, '/api/v1/namespaces/apps/secrets', { metadata: { name: 'large' }, data: large })
+    await expect(openObjects(under.client, named('large'))).rejects.toThrow('holds no key')
+    const larger = { 'x.agekey': 'A'.repeat(64 * 1024 + 4) }
+    await create(under.server, '/api/v1/namespaces/apps/secrets', { metadata: { name: 'larger' }, data: larger })
+    await expect(openObjects(under.client, named('larger'))).rejects.toThrow('x.agekey is larger than 65536 bytes')
     await expect(openObjects(under.client, named('no-keys'))).rejects.toThrow('holds no key')
     await expect(openObjects(under.client, named('../configmaps'))).rejects.toMatchObject({ code: 'cluster-invalid' })
     const other = await createTenant(under.server, 'other', 'ops-team')

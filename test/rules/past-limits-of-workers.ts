@@ -139,6 +139,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
         repositories: async () => [repository],
         repository: async () => repository,
         lookUp: async () => undefined,
+        registry: { hosts: [] },
         head: async () => head(),
         content: async () => ({}),
       } as unknown as Installation

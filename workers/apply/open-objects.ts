@@ -55,7 +55,9 @@ async function readIdentities(
   const age: string[] = []
   const pgp: string[] = []
   for (const [entry, value] of Object.entries(mapAt(body, 'data'))) {
-    if (typeof value !== 'string' || value.length > MAX_KEY_BYTES) continue
+    if (typeof value !== 'string' || !/\.(?:agekey|asc)$/.test(entry)) continue
+    if (value.length > MAX_KEY_BYTES)
+      throw unusable(where, `${entry.slice(0, 100)} is larger than ${MAX_KEY_BYTES} bytes`)
     const text = Buffer.from(value, 'base64').toString('utf8')
     if (entry.endsWith('.agekey'))
       age.push(
@@ -67,10 +69,13 @@ async function readIdentities(
     if (entry.endsWith('.asc')) pgp.push(text)
   }
   if (age.length + pgp.length > 0 && age.length <= MAX_KEYS && pgp.length <= MAX_KEYS) return { age, pgp }
-  const found = age.length + pgp.length > 0 ? `holds more than ${MAX_KEYS} keys` : 'holds no key'
-  throw new BailiwickError(
+  throw unusable(where, age.length + pgp.length > 0 ? `holds more than ${MAX_KEYS} keys` : 'holds no key')
+}
+
+function unusable(where: string, what: string): BailiwickError {
+  return new BailiwickError(
     'cluster-invalid',
-    `${where}: ${found}. Allowed: age keys under *.agekey, PGP keys under *.asc`,
+    `${where}: ${what}. Allowed: age keys under *.agekey, PGP keys under *.asc`,
     {
       fix: 'Keep only the keys of this Kustomization in it.',
     },
