@@ -12,9 +12,8 @@ import { STATEMENT_LIMITS, StatementStore } from '../src/pages/statement-store.t
 import type { Log } from '../src/process/log.ts'
 import { isLoopbackUrl } from '../src/process/loopback.ts'
 import type { JobName, Jobs, Queue } from '../src/queue/queue.ts'
-import { ClusterConnections } from './apply/cluster-connections.ts'
-import type { ClusterMemory } from './apply/cluster-memory.ts'
 import { reconcileCluster } from './apply/reconcile-cluster.ts'
+import { ReconciledClusters } from './apply/reconciled-clusters.ts'
 import { DesignationMemory } from './context/designation-memory.ts'
 import { RepositoryMemory } from './context/repository-memory.ts'
 import type { WorkerContext } from './context/worker-context.ts'
@@ -83,11 +82,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
     log,
   }
   metrics.watchThread(() => evaluator.heapBytes())
-  const memory = {
-    connections: new ClusterConnections(),
-    clusters: new Map<string, ClusterMemory>(),
-    said: new Map<string, string>(),
-  }
+  const memory = { clusters: new ReconciledClusters(), said: new Map<string, string>() }
   for (const job of jobs) job.start(context)
   for (const { name: cluster, mode, resyncSeconds } of bindings) {
     if (mode !== 'reconcile') continue
@@ -99,8 +94,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
   return {
     close: async () => {
       await evaluator.close()
-      for (const known of memory.clusters.values()) known.close()
-      await memory.connections.close()
+      await memory.clusters.close()
       await statements.close()
     },
   }

@@ -53,5 +53,10 @@ export interface ClusterClient {
    * `cluster-unavailable` where there is none. Never sends a group: the API server derives those of an account.
    */
   request(actor: Actor, method: string, path: string, options?: RequestOptions): Promise<Response>
+  /**
+   * A GET whose answer goes on: calls `onItem` with each JSON value of a line until the server ends it. Has a connection of
+   * its own. Throws like `request`, also for 404, and where nothing comes for five minutes.
+   */
+  stream(actor: Actor, path: string, options: RequestOptions, onItem: (item: Json) => void): Promise<void>
   close(): void
 }

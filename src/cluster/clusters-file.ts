@@ -21,15 +21,37 @@ export interface ClusterBinding {
   readonly resyncSeconds?: number
   /** Address of its notification-controller, which is told what Flux would tell it; absent: nobody is. */
   readonly events?: string
+  /** How what somebody else changed on the cluster is found: told by watches (absent), or looked for. */
+  readonly drift?: 'watch' | 'poll'
+  /** How often everything is looked at, whatever is known of it; absent: 600 where it is watched, else as `resyncSeconds`. */
+  readonly fullPassSeconds?: number
+  /** How many Kustomizations are applied at once; absent: 16. */
+  readonly lanes?: number
 }
 
-const KEYS = ['name', 'fleet', 'branch', 'path', 'kubeconfig', 'context', 'mode', 'namespace', 'resync', 'events']
+const KEYS = [
+  'name',
+  'fleet',
+  'branch',
+  'path',
+  'kubeconfig',
+  'context',
+  'mode',
+  'namespace',
+  'resync',
+  'drift',
+  'fullPass',
+  'lanes',
+  'events',
+]
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /**
  * The operator's clusters.yaml: `clusters:`, a list with `name`, `fleet`, and optionally `branch` (main), `path` (the folder
  * that Flux starts from, clusters/<name>; `./` is the root), `kubeconfig`, `context`, `mode` (gate), `namespace`
- * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS), `events` (address of notification-controller, none). Whether the fleet has the cluster there is seen where it is applied.
+ * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS), `drift` (watch), `fullPass` (seconds),
+ * `lanes` (16), `events` (address of
+ * notification-controller, none). Whether the fleet has the cluster there is seen where it is applied.
  * Throws `config` naming file and key for anything else.
  */
 export function readClustersFile(file: string): ClusterBinding[] {
@@ -83,14 +105,22 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
   if (mode !== 'gate' && mode !== 'reconcile') throw wrong(file, `${at}.mode`, `${mode} is neither gate nor reconcile`)
   const namespace = text('namespace', 'bailiwick-system')
   if (!LABEL.test(namespace)) throw wrong(file, `${at}.namespace`, `${namespace} is not the name of a namespace`)
-  const resync = map.get('resync')
-  if (resync !== undefined && !isSeconds(resync)) {
-    throw wrong(file, `${at}.resync`, `${String(resync)} is not a whole number of seconds from 10 to 86400`)
+  const seconds = (key: string): number | undefined => {
+    const value = map.get(key)
+    if (value === undefined || isSeconds(value)) return value
+    throw wrong(file, `${at}.${key}`, `${String(value)} is not a whole number of seconds from 10 to 86400`)
   }
   const events = map.has('events') ? text('events') : undefined
   if (events !== undefined && !isAddress(events)) {
     throw wrong(file, `${at}.events`, `${events} is not an http or https address without a user`)
   }
+  const [resync, fullPass] = [seconds('resync'), seconds('fullPass')]
+  const lanes = map.get('lanes')
+  if (lanes !== undefined && !isWhole(lanes, 1, 256)) {
+    throw wrong(file, `${at}.lanes`, `${String(lanes)} is not a whole number from 1 to 256`)
+  }
+  const drift = text('drift', 'watch')
+  if (drift !== 'watch' && drift !== 'poll') throw wrong(file, `${at}.drift`, `${drift} is neither watch nor poll`)
   return {
     name,
     fleet,
@@ -98,7 +128,10 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
     path,
     mode,
     namespace,
-    ...(isSeconds(resync) ? { resyncSeconds: resync } : {}),
+    ...(map.has('drift') ? { drift } : {}),
+    ...(lanes === undefined ? {} : { lanes }),
+    ...(resync === undefined ? {} : { resyncSeconds: resync }),
+    ...(fullPass === undefined ? {} : { fullPassSeconds: fullPass }),
     ...(map.has('kubeconfig') ? { kubeconfig: resolve(dirname(file), text('kubeconfig')) } : {}),
     ...(map.has('context') ? { context: text('context') } : {}),
     ...(events === undefined ? {} : { events }),
@@ -117,8 +150,10 @@ function folderOf(path: string): string | undefined {
   return folder.split('/').some(part => ['', '.', '..'].includes(part)) ? undefined : folder
 }
 
-function isSeconds(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 10 && value <= 86_400
+const isSeconds = (value: unknown): value is number => isWhole(value, 10, 86_400)
+
+function isWhole(value: unknown, min: number, max: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
 }
 
 function mapOf(value: unknown, file: string, at: string): Map<string, unknown> {

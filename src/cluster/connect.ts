@@ -6,6 +6,7 @@ import { clusterError } from './cluster-error.ts'
 import type { ClusterBinding } from './clusters-file.ts'
 import { readCredentials } from './credentials.ts'
 import { createDiscovery } from './discovery.ts'
+import { follow } from './follow.ts'
 import { impersonatedUser } from './impersonated-user.ts'
 import { stringAt } from './json-at.ts'
 import { type Call, send } from './send.ts'
@@ -58,8 +59,7 @@ export async function connect(binding: ClusterBinding, options: { timeoutMs?: nu
         return { status: reply.status, body: reply.body }
       // priority and fairness answers in plain text, and everybody slows down; a Status is about this request
       const isBusy = stringAt(reply.body, 'kind') !== 'Status'
-      const attempts = isBusy ? ATTEMPTS.busy : ATTEMPTS.refused
-      if (reply.status !== 429 || attempt >= attempts || more.signal?.aborted)
+      if (reply.status !== 429 || attempt >= ATTEMPTS[isBusy ? 'busy' : 'refused'] || more.signal?.aborted)
         throw clusterError(binding.name, reply.status, reply.body)
       const wait = Math.min(reply.retryAfter || 1, BUSY_WAIT_S) * 1000
       if (isBusy) {
@@ -75,6 +75,10 @@ export async function connect(binding: ClusterBinding, options: { timeoutMs?: nu
     namespace: binding.namespace,
     discovery: createDiscovery(binding.name, request),
     request,
+    stream: async (actor, path, more, onItem) => {
+      const call = { url: address(credentials.server, path, more.query), headers: headersOf(actor, more) }
+      await follow({ cluster: binding.name, signal: more.signal, ...call }, await credentials.access(), onItem)
+    },
     close: () => agent.destroy(),
   }
 }

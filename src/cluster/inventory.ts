@@ -11,6 +11,10 @@ import { itemsAt, jsonAt, stringAt } from './json-at.ts'
 const MAX_BYTES = 900 * 1024
 const MAX_JSON_BYTES = 64 * 1024 * 1024
 const PAGE = '50'
+const METADATA_PAGE = '1000'
+const METADATA_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
+/** As many are rather read as pages. */
+const MANY = 10
 const MANAGED_BY = 'app.kubernetes.io/managed-by'
 const CLUSTER = 'bailiwick.dev/cluster'
 const PLAIN = 'inventory.json'
@@ -48,19 +52,60 @@ export function newInventory(cluster: string, node: string, user: string): Inven
   return { ...content, deletionPolicy: 'MirrorPrune', settled: false, cluster, uid: '', resourceVersion: '' }
 }
 
-/** Every inventory of a cluster. Throws `cluster-invalid` for one that cannot be read, naming it: pruning must not guess. */
-export async function readInventories(client: ClusterClient, cluster: string = client.name): Promise<Inventory[]> {
+/**
+ * Every inventory of a cluster; of those that are `known`, only what changed since is read. Throws `cluster-invalid` for one
+ * that cannot be read, naming it: pruning must not guess.
+ */
+export async function readInventories(
+  client: ClusterClient,
+  cluster: string = client.name,
+  known: ReadonlyMap<string, Inventory> = new Map(),
+): Promise<Inventory[]> {
+  const kept = known.size === 0 ? undefined : await unchanged(client, cluster, known)
+  const found = kept ?? (await pages(client, cluster, PAGE)).map(item => parseInventory(item, cluster))
+  return found.sort((a, b) => (a.node < b.node ? -1 : 1))
+}
+
+/** What is known, with the few that changed; undefined where those are many. */
+async function unchanged(
+  client: ClusterClient,
+  cluster: string,
+  known: ReadonlyMap<string, Inventory>,
+): Promise<Inventory[] | undefined> {
+  const stored = await pages(client, cluster, METADATA_PAGE, METADATA_ONLY)
+  const byName = new Map([...known.values()].map(inventory => [inventoryName(inventory.node), inventory]))
   const found: Inventory[] = []
+  const others: string[] = []
+  for (const object of stored) {
+    const name = stringAt(object, 'metadata', 'name')
+    const inventory = byName.get(name)
+    const isSame =
+      inventory?.uid === stringAt(object, 'metadata', 'uid') &&
+      inventory.resourceVersion === stringAt(object, 'metadata', 'resourceVersion')
+    if (isSame) found.push(inventory)
+    else others.push(name)
+  }
+  if (others.length > MANY) return undefined
+  for (const name of others) {
+    const { status, body } = await client.request('worker', 'GET', `${collection(client)}/${name}`)
+    if (status !== 404) found.push(parseInventory(body, cluster))
+  }
+  return found
+}
+
+async function pages(client: ClusterClient, cluster: string, limit: string, accept?: string): Promise<Json[]> {
+  const found: Json[] = []
   let next = ''
   do {
-    const query = { labelSelector: `${MANAGED_BY}=bailiwick,${CLUSTER}=${cluster}`, limit: PAGE }
+    const query = { labelSelector: `${MANAGED_BY}=bailiwick,${CLUSTER}=${cluster}`, limit }
     const { body } = await client.request('worker', 'GET', collection(client), {
       query: next ? { ...query, continue: next } : query,
+      ...(accept === undefined ? {} : { accept }),
     })
-    for (const item of itemsAt(body, 'items')) found.push(parseInventory(item, cluster))
+    found.push(...itemsAt(body, 'items'))
     next = stringAt(body, 'metadata', 'continue')
   } while (next)
-  return found.sort((a, b) => (a.node < b.node ? -1 : 1))
+  return found
 }
 
 /**

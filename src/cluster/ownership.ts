@@ -10,7 +10,7 @@ export interface Owner {
 }
 
 /** Flux's labels: dashboards and `flux tree` read them, and a cluster that leaves Flux keeps its owners. */
-const OWNER_NAME = `${KUSTOMIZE_GROUP}/name`
+export const OWNER_NAME = `${KUSTOMIZE_GROUP}/name`
 const OWNER_NAMESPACE = `${KUSTOMIZE_GROUP}/namespace`
 /** On a live object, set by somebody with access to the cluster: `<namespace>/<name>` of the Kustomization that may take it over. */
 export const ADOPT = 'bailiwick.dev/adopt'
@@ -26,8 +26,11 @@ export function ownershipOf(live: Json | undefined, owner: Owner, knownUid: stri
   if (live === undefined) return 'absent'
   if (carriesLabelsOf(live, owner)) return 'ours'
   const labels = mapAt(live, 'metadata', 'labels')
+  const isKnown = knownUid !== undefined && knownUid === stringAt(live, 'metadata', 'uid')
+  const { [OWNER_NAME]: name = owner.name, [OWNER_NAMESPACE]: namespace = owner.namespace } = labels
+  // one of two labels that somebody took off, or both
+  if (isKnown && name === owner.name && namespace === owner.namespace) return 'ours'
   if (Object.hasOwn(labels, OWNER_NAME) || Object.hasOwn(labels, OWNER_NAMESPACE)) return 'foreign'
-  if (knownUid !== undefined && knownUid === stringAt(live, 'metadata', 'uid')) return 'ours'
   const adopt = stringAt(live, 'metadata', 'annotations', ADOPT)
   return adopt === `${owner.namespace}/${owner.name}` ? 'ours' : 'shared'
 }

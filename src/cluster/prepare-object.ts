@@ -8,6 +8,7 @@ import { desiredObject } from './desired-object.ts'
 import { objectPath } from './discovery.ts'
 import { explainRefusal } from './explain-refusal.ts'
 import { failureScope } from './failure-scope.ts'
+import { reowns } from './field-print.ts'
 import { hasDrifted } from './has-drifted.ts'
 import type { InventoryEntry } from './inventory-entry.ts'
 import { mapAt, stringAt } from './json-at.ts'
@@ -121,7 +122,9 @@ async function existing(
   const merge = [desired, live].some(one => hasSwitch(one, 'ssa', 'Merge', switches))
   const takeOver = ownership === 'ours' ? takeOverPatch({ live, desired, merge }) : undefined
   const message = ownership === 'shared' ? { message: BESIDE } : {}
-  if (takeOver === undefined && !hasDrifted(live, dry) && !hasRawNumbers(desired)) {
+  // a value that was changed and changed back has another manager: the next change of it would not be seen
+  const isOther = hasDrifted(live, dry) || (ownership === 'ours' && reowns(live, dry))
+  if (takeOver === undefined && !isOther && !hasRawNumbers(desired)) {
     return { action: 'unchanged', ...message, ...(ownership === 'ours' ? { uid } : {}) }
   }
   const resourceVersion = stringAt(live, 'metadata', 'resourceVersion')

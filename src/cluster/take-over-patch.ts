@@ -69,11 +69,11 @@ function leftovers(live: Json, desired: Json, merge: boolean): Json[] {
   })
 }
 
-function isOurs(entry: Json): boolean {
+export function isOurs(entry: Json): boolean {
   return stringAt(entry, 'manager') === FIELD_MANAGER && isApply(entry) && stringAt(entry, 'subresource') === ''
 }
 
-function isTaken(entry: Json, merge: boolean): boolean {
+export function isTaken(entry: Json, merge: boolean): boolean {
   const manager = stringAt(entry, 'manager')
   if (stringAt(entry, 'subresource') !== '') return false
   // what we put there ourselves is ours in any case

@@ -3,13 +3,11 @@ import type { ApprovedNode } from '../../src/approval/approve.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { connect } from '../../src/cluster/connect.ts'
 import { jsonAt } from '../../src/cluster/json-at.ts'
-import { digestOfTexts } from '../../src/fleet/model/digest.ts'
-import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
 import type { Json } from '../../src/kube/node.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { applyApproved } from '../../workers/apply/apply-approved.ts'
-import type { Approved } from '../../workers/apply/approved-nodes.ts'
 import { ClusterMemory } from '../../workers/apply/cluster-memory.ts'
+import { approvedNode, approvedOf, keyOf } from './approved-node.ts'
 import {
   binding,
   type ClusterUnderTest,
@@ -21,7 +19,6 @@ import {
 } from './cluster-under-test.ts'
 
 const INVENTORIES = '/api/v1/namespaces/bailiwick-system/configmaps'
-const key = (name: string) => `staging/apps/${name}`
 const STATUSES = '/apis/kustomize.toolkit.fluxcd.io/v1/kustomizations'
 
 describe.skipIf(!haveAssets())('what is approved, on a real API server', () => {
@@ -46,33 +43,8 @@ describe.skipIf(!haveAssets())('what is approved, on a real API server', () => {
     }
   })
 
-  const node = (name: string, objects: readonly Json[], more: Partial<ApprovedNode> = {}): ApprovedNode => {
-    const texts = objects.map(object => JSON.stringify(object))
-    return {
-      key: key(name),
-      cluster: 'staging',
-      namespace: 'apps',
-      name,
-      parent: null,
-      user,
-      impersonated: true,
-      tenant: 'apps',
-      source: { id: 'GitRepository/apps/apps', url: '', commit: 'c', opaque: null },
-      dependsOn: [],
-      suspend: false,
-      prune: true,
-      settings: DEFAULT_SETTINGS,
-      digest: digestOfTexts(texts),
-      applyDigest: digestOfTexts([user, ...texts]),
-      objects: texts,
-      combination: 'one',
-      ...more,
-    }
-  }
-  const approvedOf = (apply: readonly ApprovedNode[]): Approved => {
-    const nodes = apply.map(one => ({ ...one, findings: [], failures: [], hides: [], refused: [] }))
-    return { nodes, judgement: { nodes } as unknown as Approved['judgement'], apply, held: [], fleetCommit: 'c' }
-  }
+  const node = (name: string, objects: readonly Json[], more: Partial<ApprovedNode> = {}) =>
+    approvedNode(user, name, objects, more)
   const run = (nodes: readonly ApprovedNode[], memory?: ClusterMemory, by: ClusterClient = client) =>
     applyApproved(by, approvedOf(nodes), AbortSignal.timeout(60_000), memory)
   const actions = (said: readonly AppliedNode[]) =>
@@ -91,12 +63,20 @@ describe.skipIf(!haveAssets())('what is approved, on a real API server', () => {
   })
 
   test('one node that changed costs at most 15 requests, whatever else there is', async () => {
-    const objects = (text: string) => [1, 2, 3, 4].map(index => configMap('apps', `many-${index}`, { text }))
+    const objects = (text: string) =>
+      [1, 2, 3, 4].map(index => configMap('apps', `many-${index}`, { text: index === 1 ? text : 'same' }))
     const others = Array.from({ length: 20 }, (_, index) => node(`o-${index}`, [configMap('apps', `o-${index}`)]))
     await run([...others, node('many', objects('one'))])
     requests.length = 0
     const said = await run([...others, node('many', objects('two'), { combination: 'two' })])
-    expect(actions(said).at(-1)).toEqual([key('many'), 'applied', ...Array(4).fill('configured')])
+    expect(actions(said).at(-1)).toEqual([
+      keyOf('many'),
+      'applied',
+      'configured',
+      'unchanged',
+      'unchanged',
+      'unchanged',
+    ])
     // what its status costs is counted apart
     expect(requests.filter(request => !request.includes(STATUSES)).length).toBeLessThanOrEqual(15)
   })
@@ -113,8 +93,8 @@ describe.skipIf(!haveAssets())('what is approved, on a real API server', () => {
     )
     await run(nodes, memory)
     expect(jsonAt(await live('drift'), 'data', 'key')).toBe('other')
-    memory.suspect(key('drift'))
-    expect(actions(await run(nodes, memory))).toEqual([[key('drift'), 'applied', 'configured']])
+    memory.suspect(keyOf('drift'))
+    expect(actions(await run(nodes, memory))).toEqual([[keyOf('drift'), 'applied', 'configured']])
     expect(jsonAt(await live('drift'), 'data', 'key')).toBe('value')
     requests.length = 0
     await run(nodes, memory)
@@ -147,11 +127,12 @@ describe.skipIf(!haveAssets())('what is approved, on a real API server', () => {
     const nodes = [bad, node('good', [configMap('apps', 'good')])]
     const first = await run(nodes, memory)
     expect(actions(first)).toEqual([
-      [key('bad'), 'applied', 'refused'],
-      [key('good'), 'applied', 'created'],
+      [keyOf('bad'), 'applied', 'refused'],
+      [keyOf('good'), 'applied', 'created'],
     ])
     requests.length = 0
-    expect((await run(nodes, memory))[0]).toEqual(first[0])
+    const { objects } = first[0]!
+    expect((await run(nodes, memory))[0]).toMatchObject({ key: keyOf('bad'), outcome: 'applied', objects })
     expect(ofObjects()).toEqual([])
     now += memory.retries.nextInMs()!
     await run(nodes, memory)

@@ -68,6 +68,30 @@ describe.skipIf(!haveAssets())('inventories on a real API server', () => {
     for (const inventory of claimed) await removeInventory(cluster.client, inventory)
   })
 
+  test('what is known already is not read again, what changed, came and went is', async () => {
+    const patch = { entries: [{ id: 'apps_a__ConfigMap', v: 'v1' }] }
+    const [same, changed, gone] = await Promise.all(
+      ['same', 'changed', 'gone'].map(name => claim(cluster.client, fresh(`staging/known/${name}`), patch)),
+    )
+    const known = new Map([same!, changed!, gone!].map(inventory => [inventory.node, inventory]))
+    const after = await claim(cluster.client, changed!, { entries: [] })
+    const added = await claim(cluster.client, fresh('staging/known/added'))
+    await removeInventory(cluster.client, gone!)
+    const whole: string[] = []
+    const client: typeof cluster.client = {
+      ...cluster.client,
+      request(actor, method, path, options) {
+        if (options?.accept === undefined) whole.push(path)
+        return cluster.client.request(actor, method, path, options)
+      },
+    }
+    expect(await readInventories(client, 'staging', known)).toEqual([added, after, same])
+    expect(whole.toSorted()).toEqual(
+      [added, after].map(({ node }) => `${CONFIGMAPS}/${inventoryName(node)}`).toSorted(),
+    )
+    for (const inventory of [same!, after, added]) await removeInventory(cluster.client, inventory)
+  })
+
   test('what does not fit is refused before anything is written', async () => {
     const entries = Array.from({ length: 60_000 }, () => ({
       id: `a_${randomUUID()}__ConfigMap`,

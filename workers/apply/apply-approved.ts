@@ -38,8 +38,9 @@ export async function applyApproved(
   signal: AbortSignal,
   memory: ClusterMemory = new ClusterMemory(),
 ): Promise<AppliedNode[]> {
-  const inventories = await readInventories(client)
+  const inventories = await readInventories(client, client.name, memory.inventories)
   const known = new Map(inventories.map(inventory => [inventory.node, inventory]))
+  memory.inventories = new Map(known)
   const results = new Map<string, NodeResult>()
   const said = new Map<string, AppliedNode>()
   const board = await openStatusBoard(client, memory.board)
@@ -50,9 +51,7 @@ export async function applyApproved(
     if (node) showHeld(board, node, reason)
   }
   const run: Run = { client, memory, signal, results, said, board, took: new Map(), health: new Map() }
-  const keys = new Set(approved.apply.map(({ key }) => key))
-  memory.retries.keep(keys)
-  memory.health.keep(keys)
+  memory.keep(new Set(approved.apply.map(({ key }) => key)))
   // `flux suspend` is no change of git, and holds all the same
   const nodes = approved.apply.map(node => (isSuspended(board.live(node)) ? { ...node, suspend: true } : node))
   await applyInLanes(nodes, {
@@ -116,9 +115,11 @@ async function applyOne(run: Run, node: ApprovedNode, known: Map<string, Invento
     if (inventory) known.set(key, inventory)
     const result = await applyNode(client, node, inventory, signal)
     results.set(key, result)
+    memory.inventories.set(key, result.inventory)
     said.set(key, { key, user, outcome: 'applied', objects: result.objects })
     took.set(key, performance.now() - start)
     if (result.complete) {
+      memory.looked(key)
       const isChanged = result.objects.some(({ action }) => action === 'created' || action === 'configured')
       return await checkHealth(run, node, isChanged ? 'changed' : 'applied', took.get(key)!)
     }
@@ -184,7 +185,7 @@ function fail(memory: ClusterMemory, node: ApprovedNode, said: AppliedNode): voi
 }
 
 async function pruneAll(
-  { client, signal, results, said, board, took, health }: Run,
+  { client, memory, signal, results, said, board, took, health }: Run,
   approved: Approved,
   inventories: readonly Inventory[],
   complete: ReadonlySet<string>,
@@ -199,6 +200,7 @@ async function pruneAll(
     const { node: key, user } = inventory
     let finished = false
     try {
+      memory.inventories.delete(key)
       const live = board.live(placeOf(inventory))
       // how it ends is what its Kustomization says as long as there is one: its deletionPolicy, and whether it is suspended
       const prune = live === undefined ? inventory.prune : endsWithObjects(live)
@@ -221,13 +223,15 @@ async function pruneAll(
     const before = said.get(key)!
     const node = nodes.get(key)!
     try {
-      const { objects, entries, complete: pruned } = await pruneStale(client, result.inventory, result.stale, signal)
+      const pruned = await pruneStale(client, result.inventory, result.stale, signal)
+      const { objects, inventory } = pruned
+      memory.inventories.set(key, inventory)
       const all = [...before.objects, ...objects]
       said.set(key, { ...before, objects: all })
       showResult(
         board,
         node,
-        { objects: all, complete: true, inventory: { entries }, pruned, health: health.get(key) },
+        { objects: all, complete: true, inventory, pruned: pruned.complete, health: health.get(key) },
         took.get(key) ?? 0,
       )
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { Inventory } from '../../src/cluster/inventory.ts'
 import { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
 import { HealthWatch } from './health-watch.ts'
 import { NodeRetries } from './node-retries.ts'
@@ -20,12 +21,16 @@ export class ClusterMemory {
   readonly lanes: number | undefined
   /** What was told last about the Kustomizations of the cluster, and where it is told besides. */
   readonly board: BoardMemory
+  /** As the last run left them, by node. */
+  inventories = new Map<string, Inventory>()
   readonly #suspects = new Set<string>()
-  #timer: NodeJS.Timeout | undefined
+  readonly #lookedAt = new Map<string, number>()
+  readonly #now: () => number
 
-  constructor({ lanes, now, patienceMs, events }: ClusterMemoryOptions = {}) {
+  constructor({ lanes, now = Date.now, patienceMs, events }: ClusterMemoryOptions = {}) {
     this.lanes = lanes
     this.board = { correlator: new EventCorrelator(), events }
+    this.#now = now
     this.retries = new NodeRetries(now)
     this.health = new HealthWatch(patienceMs)
   }
@@ -44,15 +49,25 @@ export class ClusterMemory {
     this.#suspects.delete(key)
   }
 
-  /** Calls `run` when the first of the nodes that failed may be tried again. */
-  retryLater(run: () => void): void {
-    clearTimeout(this.#timer)
-    const ms = this.retries.nextInMs()
-    if (ms !== undefined) this.#timer = setTimeout(run, ms).unref()
+  /** The node was looked at: each of its objects is as it was approved. */
+  looked(key: string): void {
+    this.#lookedAt.set(key, this.#now())
+  }
+
+  /** How long ago this process looked at the node last. */
+  ageMs(key: string): number {
+    return this.#now() - (this.#lookedAt.get(key) ?? Number.NEGATIVE_INFINITY)
+  }
+
+  /** Forgets the nodes that are not among these. */
+  keep(keys: ReadonlySet<string>): void {
+    this.retries.keep(keys)
+    this.health.keep(keys)
+    for (const known of [this.#suspects, this.#lookedAt])
+      for (const key of known.keys()) if (!keys.has(key)) known.delete(key)
   }
 
   close(): void {
     this.health.close()
-    clearTimeout(this.#timer)
   }
 }

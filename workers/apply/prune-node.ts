@@ -15,8 +15,11 @@ interface PruneOutcome {
   readonly objects: readonly AppliedObject[]
   /** False: something is left to prune, and whoever gives the account its rights must stay. */
   readonly complete: boolean
-  /** What the node has left on the cluster. */
-  readonly entries: readonly InventoryEntry[]
+}
+
+/** With the inventory as it was stored last. */
+interface StaleOutcome extends PruneOutcome {
+  readonly inventory: Inventory
 }
 
 /** Deletes what a node that was applied completely has no more, as its account; what could not be deleted stays in the inventory. */
@@ -25,19 +28,17 @@ export async function pruneStale(
   inventory: Inventory,
   stale: readonly InventoryEntry[],
   signal: AbortSignal,
-): Promise<PruneOutcome> {
-  if (stale.length === 0) return { objects: [], complete: true, entries: inventory.entries }
+): Promise<StaleOutcome> {
+  if (stale.length === 0) return { objects: [], complete: true, inventory }
   const gone = new Set(stale.map(entry => entry.id))
   const kept = inventory.entries.filter(entry => !gone.has(entry.id))
   if (!inventory.prune) {
-    await claim(client, inventory, { entries: kept, settled: true })
-    return { objects: [], complete: true, entries: kept }
+    return { objects: [], complete: true, inventory: await claim(client, inventory, { entries: kept, settled: true }) }
   }
   const result = await prune(client, inventory, stale, signal)
   const settled = result.remaining.length === 0
-  const entries = unionEntries(kept, result.remaining)
-  await claim(client, inventory, { entries, settled })
-  return { ...described(result), entries }
+  const stored = await claim(client, inventory, { entries: unionEntries(kept, result.remaining), settled })
+  return { ...described(result), inventory: stored }
 }
 
 /**
@@ -51,7 +52,7 @@ export async function pruneNode(
 ): Promise<PruneOutcome> {
   if (!deletesAll(inventory) || (await isSuspended(client, ownerOf(inventory), signal))) {
     await removeInventory(client, inventory)
-    return { objects: [], complete: true, entries: [] }
+    return { objects: [], complete: true }
   }
   const claimed = await claim(client, inventory)
   const pruned = await prune(client, claimed, claimed.entries, signal)
@@ -59,7 +60,7 @@ export async function pruneNode(
   const result = waits ? await awaitTermination(client, inventory.user, pruned, signal) : pruned
   if (result.remaining.length === 0) await removeInventory(client, claimed)
   else await claim(client, claimed, { entries: result.remaining })
-  return { ...described(result), entries: result.remaining }
+  return described(result)
 }
 
 function deletesAll({ prune, deletionPolicy }: Inventory): boolean {
@@ -84,7 +85,7 @@ function ownerOf({ node }: Inventory): Owner {
   return { namespace: namespace!, name: name! }
 }
 
-function described({ objects, remaining }: PruneResult): Omit<PruneOutcome, 'entries'> {
+function described({ objects, remaining }: PruneResult): PruneOutcome {
   return {
     complete: remaining.length === 0,
     objects: objects.map(({ id, action, message }) => ({

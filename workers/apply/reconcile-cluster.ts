@@ -1,4 +1,3 @@
-import { refuseActiveController } from '../../src/cluster/active-controller.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { Attempt, Reconcile } from '../../src/queue/queue.ts'
@@ -7,16 +6,13 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
-import { applyApproved } from './apply-approved.ts'
 import { approvedNodes } from './approved-nodes.ts'
-import type { ClusterConnections } from './cluster-connections.ts'
-import { ClusterMemory } from './cluster-memory.ts'
+import type { ReconciledClusters } from './reconciled-clusters.ts'
 import { type Speaker, sayApplied } from './say-applied.ts'
 
 /** What a process keeps between two runs: only what spares requests. */
 interface ReconcileMemory {
-  readonly connections: ClusterConnections
-  readonly clusters: Map<string, ClusterMemory>
+  readonly clusters: ReconciledClusters
   readonly said: Map<string, string>
 }
 
@@ -37,29 +33,12 @@ export async function reconcileCluster(
   const approved = await approvedNodes(context, binding, look, { repository, branch: binding.branch })
   const fleet = { url: binding.fleet, commit: approved.fleetCommit }
   try {
-    const client = await memory.connections.get(binding)
-    await refuseActiveController(client)
-    const known = memory.clusters.get(cluster) ?? new ClusterMemory({ events: binding.events })
-    memory.clusters.set(cluster, known)
-    known.health.onChange(() => void promiseRun(context, cluster))
-    // nobody watches the objects: what somebody changed is seen by looking
-    for (const { key } of approved.apply) known.suspect(key)
-    const applied = await applyApproved(client, approved, attempt.signal, known)
-    known.retryLater(() => void promiseRun(context, cluster))
+    const applied = await (await memory.clusters.get(context, binding)).run(approved, attempt.signal)
     await sayApplied(speaker, cluster, fleet, approved, applied)
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, cluster }, 'cluster could not be reconciled')
     await sayApplied(speaker, cluster, fleet, approved, [stopped(binding, asBailiwickError(error))])
-  }
-}
-
-async function promiseRun({ queue, log }: WorkerContext, cluster: string): Promise<void> {
-  try {
-    await queue.add('reconcile', { cluster })
-  } catch (error) {
-    // the next resync does it
-    log.warn({ err: error, cluster }, 'retry could not be promised')
   }
 }
 

@@ -1,0 +1,197 @@
+import type { ApiResource, ClusterClient } from '../../src/cluster/client.ts'
+import { fieldPrint } from '../../src/cluster/field-print.ts'
+import type { Inventory } from '../../src/cluster/inventory.ts'
+import { type InventoryEntry, idOfEntry } from '../../src/cluster/inventory-entry.ts'
+import { stringAt } from '../../src/cluster/json-at.ts'
+import { watchKind } from '../../src/cluster/watch-kind.ts'
+import { BailiwickError } from '../../src/errors.ts'
+import type { Json } from '../../src/kube/node.ts'
+import { groupOf } from '../../src/kube/object.ts'
+
+const REFUSED_MS = 600_000
+
+/** An object of an inventory, and what the API server last answered when we applied it. */
+interface Watched {
+  readonly node: string
+  readonly kind: string
+}
+
+interface Applied {
+  readonly print: string
+  readonly version: string
+}
+
+interface Seen extends Applied {
+  readonly gone: boolean
+}
+
+interface WatchedKind {
+  readonly abort: AbortController
+  /** Everything that there is was seen, and what changes is told. */
+  isSynced: boolean
+}
+
+interface DriftListener {
+  /** The node has objects that somebody changed or deleted. */
+  readonly drifted: (node: string) => void
+  /** A kind that cannot be watched; its nodes are looked at from time to time instead. */
+  readonly unwatched: (kind: string, error: BailiwickError) => void
+}
+
+/**
+ * Watches the metadata of everything that inventories hold, one watch per kind, and tells which nodes somebody else
+ * changed. What this process wrote itself is known by the API server's answers to it. Of objects only ids and digests are kept.
+ */
+export class DriftWatch {
+  readonly #client: ClusterClient
+  readonly #listener: DriftListener
+  readonly #kinds = new Map<string, WatchedKind>()
+  /** Kinds that cannot be watched, and when that is asked again. */
+  readonly #refused = new Map<string, number>()
+  readonly #running = new Set<Promise<void>>()
+  #watched = new Map<string, Watched>()
+  #applied = new Map<string, Applied>()
+  readonly #read = new Map<string, Applied>()
+  /** Events that came while something was applied: whether they are our own is known when that is over. */
+  #early: Map<string, Seen> | undefined
+
+  constructor(client: ClusterClient, listener: DriftListener) {
+    this.#client = client
+    this.#listener = listener
+  }
+
+  /** The same client; what is applied through it is known as our own. */
+  observed(client: ClusterClient): ClusterClient {
+    return {
+      ...client,
+      request: async (actor, method, path, options) => {
+        const answer = await client.request(actor, method, path, options)
+        if (actor !== 'worker') this.#answered(method, options?.query?.dryRun !== undefined, answer.body)
+        return answer
+      },
+    }
+  }
+
+  #answered(method: string, isDry: boolean, object: Json): void {
+    const uid = stringAt(object, 'metadata', 'uid')
+    if (uid === '' || (method !== 'GET' && method !== 'PATCH')) return
+    const version = stringAt(object, 'metadata', 'resourceVersion')
+    const read = this.#read.get(uid)
+    // as it was read for a dry run is how it stays where nothing is to be changed; whoever reads it besides is not asked
+    if (method === 'GET') this.#read.set(uid, { print: fieldPrint(object), version })
+    else if (!isDry) this.#applied.set(uid, { print: fieldPrint(object), version })
+    else if (read?.version === version) this.#applied.set(uid, read)
+  }
+
+  /** From now on until `settle` something is applied: no event is judged. */
+  begin(): void {
+    this.#early ??= new Map()
+  }
+
+  /** Nothing is applied any more, and these are all inventories: watches their kinds, and judges what came meanwhile. */
+  async settle(inventories: Iterable<Inventory>): Promise<void> {
+    const watched = new Map<string, Watched>()
+    const kinds = new Map<string, InventoryEntry>()
+    for (const { node, entries } of inventories) {
+      for (const entry of entries) {
+        const kind = kindOf(entry)
+        kinds.set(kind, entry)
+        if (entry.uid !== undefined) watched.set(entry.uid, { node, kind })
+      }
+    }
+    this.#watched = watched
+    this.#read.clear()
+    this.#applied = new Map([...this.#applied].filter(([uid]) => watched.has(uid)))
+    for (const [kind, { abort }] of this.#kinds) if (!kinds.has(kind)) abort.abort()
+    for (const [kind, entry] of kinds) if (this.#mayStart(kind)) await this.#start(kind, entry)
+    const early = this.#early ?? new Map<string, Seen>()
+    this.#early = undefined
+    for (const [uid, seen] of early) this.#judge(uid, seen)
+  }
+
+  /** Whether everything of the node is watched: nothing that happens to it goes unseen. */
+  covers({ entries }: Pick<Inventory, 'entries'>): boolean {
+    return entries.every(entry => this.#kinds.get(kindOf(entry))?.isSynced === true)
+  }
+
+  async close(): Promise<void> {
+    for (const { abort } of this.#kinds.values()) abort.abort()
+    await Promise.all(this.#running)
+  }
+
+  #mayStart(kind: string): boolean {
+    return !this.#kinds.has(kind) && Date.now() > (this.#refused.get(kind) ?? 0)
+  }
+
+  async #start(kind: string, entry: InventoryEntry): Promise<void> {
+    const { apiVersion, kind: name } = idOfEntry(entry)
+    const resource = await this.#client.discovery.findAnyVersion(apiVersion, name).catch(() => undefined)
+    if (!resource) return
+    const watched: WatchedKind = { abort: new AbortController(), isSynced: false }
+    this.#kinds.set(kind, watched)
+    const running = this.#follow(kind, resource, watched).finally(() => {
+      this.#kinds.delete(kind)
+      this.#running.delete(running)
+    })
+    this.#running.add(running)
+  }
+
+  async #follow(kind: string, resource: ApiResource, watched: WatchedKind): Promise<void> {
+    const { signal } = watched.abort
+    try {
+      await watchKind(
+        this.#client,
+        resource,
+        {
+          listed: objects => {
+            const there = new Set(objects.map(object => stringAt(object, 'metadata', 'uid')))
+            for (const object of objects) this.#see(object, false)
+            for (const [uid, one] of this.#watched) if (one.kind === kind && !there.has(uid)) this.#tell(uid, GONE)
+            watched.isSynced = true
+          },
+          changed: (object, gone) => this.#see(object, gone),
+          interrupted: () => {
+            watched.isSynced = false
+          },
+        },
+        signal,
+      )
+    } catch (error) {
+      const known = error instanceof BailiwickError ? error : new BailiwickError('internal', String(error))
+      if (!this.#refused.has(kind)) this.#listener.unwatched(kind, known)
+      this.#refused.set(kind, Date.now() + REFUSED_MS)
+    }
+  }
+
+  #see(object: Json, gone: boolean): void {
+    const uid = stringAt(object, 'metadata', 'uid')
+    const version = stringAt(object, 'metadata', 'resourceVersion')
+    if (this.#early || this.#watched.has(uid)) this.#tell(uid, { print: gone ? '' : fieldPrint(object), version, gone })
+  }
+
+  #tell(uid: string, seen: Seen): void {
+    if (this.#early) this.#early.set(uid, seen)
+    else this.#judge(uid, seen)
+  }
+
+  #judge(uid: string, { print, version, gone }: Seen): void {
+    const watched = this.#watched.get(uid)
+    const applied = this.#applied.get(uid)
+    if (!watched) return
+    // an object that this process never applied is looked at when its turn comes
+    if (!gone && (!applied || print === applied.print || isOlder(version, applied.version))) return
+    this.#listener.drifted(watched.node)
+  }
+}
+
+const GONE: Seen = { print: '', version: '', gone: true }
+
+/** The versions of one kind of object grow; where they are no numbers nobody can say. */
+function isOlder(version: string, than: string): boolean {
+  return /^\d+$/.test(version) && /^\d+$/.test(than) && BigInt(version) <= BigInt(than)
+}
+
+function kindOf(entry: InventoryEntry): string {
+  const { apiVersion, kind } = idOfEntry(entry)
+  return `${kind}.${groupOf(apiVersion)}`
+}

@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { refuseActiveController } from '../../src/cluster/active-controller.ts'
+import type { ClusterClient } from '../../src/cluster/client.ts'
+import { nodeFailure } from '../../src/cluster/node-failure.ts'
+import { Slots } from '../../src/cluster/slots.ts'
+import { readKustomization } from '../../src/cluster/status/kustomizations.ts'
+import { isSuspended } from '../../src/cluster/status/live-kustomization.ts'
+import type { Log } from '../../src/process/log.ts'
+import type { AppliedNode } from '../../src/report/apply-report.ts'
+import { applyApproved } from './apply-approved.ts'
+import { applyNode } from './apply-node.ts'
+import type { Approved } from './approved-nodes.ts'
+import { ClusterMemory } from './cluster-memory.ts'
+import { DriftPace } from './drift-pace.ts'
+import { DriftWatch } from './drift-watch.ts'
+import { isSettled } from './is-settled.ts'
+import { KeptNodes } from './kept-nodes.ts'
+
+interface WatchedClusterSettings {
+  readonly client: ClusterClient
+  readonly drift: 'watch' | 'poll'
+  /** How often a node is looked at of which everything is watched, and one of which not everything is. */
+  readonly fullPassMs: number
+  readonly pollMs: number
+  readonly log: Log
+  /** Has `run` called again with what is approved then. */
+  readonly again: () => void
+  readonly lanes?: number
+  /** Address of the cluster's notification-controller. */
+  readonly events?: string | undefined
+}
+
+const GATHER_MS = 20
+const LANES = 16
+const CONTROLLER_MS = 10_000
+
+/** One cluster that this process brings to what is approved, and keeps there between two runs. */
+export class WatchedCluster {
+  readonly #settings: WatchedClusterSettings
+  readonly #client: ClusterClient
+  readonly #memory: ClusterMemory
+  readonly #watch: DriftWatch | undefined
+  readonly #kept = new KeptNodes()
+  readonly #pace = new DriftPace()
+  readonly #slots = new Slots({ count: LANES, slowMs: 5000, slow: Number.POSITIVE_INFINITY })
+  readonly #abort = new AbortController()
+  #turn: Promise<unknown> = Promise.resolve()
+  #drifted = new Set<string>()
+  #retry: NodeJS.Timeout | undefined
+  #controllerAt = Number.NEGATIVE_INFINITY
+
+  constructor(settings: WatchedClusterSettings) {
+    const { client, drift, log, lanes, events } = settings
+    this.#settings = settings
+    this.#memory = new ClusterMemory({ events, ...(lanes === undefined ? {} : { lanes }) })
+    this.#watch =
+      drift === 'poll'
+        ? undefined
+        : new DriftWatch(client, {
+            drifted: node => this.#onDrift(node),
+            unwatched: (kind, error) =>
+              log.warn(
+                { cluster: client.name, kind, reason: error.message },
+                'kind is not watched, its drift is looked for',
+              ),
+          })
+    this.#memory.health.onChange(settings.again)
+    this.#client = this.#watch?.observed(client) ?? client
+  }
+
+  /** Applies what is approved and not settled, and looks at what nobody looked at for long. Throws like applyApproved. */
+  async run(approved: Approved, signal: AbortSignal): Promise<AppliedNode[]> {
+    return this.#alone(async () => {
+      await this.#refuseController(0)
+      for (const { key } of approved.apply) if (this.#isOld(key)) this.#memory.suspect(key)
+      this.#kept.replace([])
+      const applied = await applyApproved(this.#client, approved, signal, this.#memory)
+      const held = new Set(applied.filter(({ outcome }) => outcome === 'held').map(({ key }) => key))
+      this.#kept.replace(approved.apply.filter(({ key }) => !held.has(key)))
+      return applied
+    })
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#retry)
+    this.#abort.abort()
+    this.#memory.close()
+    await this.#watch?.close()
+    await this.#turn
+    this.#settings.client.close()
+  }
+
+  /** Nothing else is applied meanwhile: a node that two of us write would be fenced. */
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(async () => {
+      this.#watch?.begin()
+      try {
+        return await work()
+      } finally {
+        if (!this.#abort.signal.aborted) {
+          await this.#watch?.settle(this.#memory.inventories.values())
+          this.#retryLater()
+        }
+      }
+    })
+    this.#turn = mine.catch(() => {})
+    return mine
+  }
+
+  #isOld(key: string): boolean {
+    const inventory = this.#memory.inventories.get(key)
+    const isWatched = inventory !== undefined && this.#watch?.covers(inventory) === true
+    const { fullPassMs, pollMs } = this.#settings
+    // not all at once: each node at its own moment of the last quarter; what is polled comes with every resync
+    return this.#memory.ageMs(key) >= (isWatched ? fullPassMs * (1 - 0.25 * fractionOf(key)) : pollMs / 2)
+  }
+
+  #retryLater(): void {
+    clearTimeout(this.#retry)
+    const ms = this.#memory.retries.nextInMs()
+    if (ms !== undefined) this.#retry = setTimeout(this.#settings.again, ms).unref()
+  }
+
+  #onDrift(key: string): void {
+    this.#memory.suspect(key)
+    const isFirst = this.#drifted.size === 0
+    this.#drifted.add(key)
+    if (isFirst) void this.#gather()
+  }
+
+  /** What drifts at the same moment is put back together. */
+  async #gather(): Promise<void> {
+    await sleep(GATHER_MS)
+    const keys = [...this.#drifted]
+    this.#drifted = new Set()
+    const byDelay = Map.groupBy(keys, key => this.#pace.delayMs(key))
+    for (const [delay, some] of byDelay) void this.#correct(some, delay)
+  }
+
+  async #correct(keys: readonly string[], delayMs: number): Promise<void> {
+    const { log, client } = this.#settings
+    try {
+      await sleep(delayMs, undefined, { signal: this.#abort.signal })
+      await this.#alone(async () => {
+        await this.#refuseController(CONTROLLER_MS)
+        await Promise.all(keys.map(key => this.#slots.run(() => this.#correctOne(key))))
+      })
+    } catch (error) {
+      // every node is still suspected: the next run looks at it
+      if (!this.#abort.signal.aborted) log.warn({ err: error, cluster: client.name }, 'drift could not be put back')
+    }
+  }
+
+  async #correctOne(key: string): Promise<void> {
+    const memory = this.#memory
+    const node = this.#kept.get(key)
+    const inventory = memory.inventories.get(key)
+    // a run was there meanwhile, or will be: only what was applied already is applied again here
+    if (!memory.isSuspect(key)) return
+    if (!node || !isSettled(node, inventory)) return this.#settings.again()
+    memory.clear(key)
+    const { log, client } = this.#settings
+    try {
+      // `flux suspend` since the last run: the next one says so
+      if (isSuspended(await readKustomization(client, node.namespace, node.name))) return memory.suspect(key)
+      const { inventory: stored, ...result } = await applyNode(this.#client, node, inventory, this.#abort.signal)
+      memory.inventories.set(key, stored)
+      if (result.complete) {
+        memory.looked(key)
+        memory.retries.forget(key)
+      } else this.#fail(node, { key, user: node.user, outcome: 'applied', objects: result.objects })
+      const changed = result.objects.filter(({ action }) => action !== 'unchanged').map(({ object }) => object)
+      log.info({ cluster: client.name, node: key, changed }, 'drift was put back')
+    } catch (error) {
+      memory.suspect(key)
+      const { message: reason } = await nodeFailure(client, error, this.#abort.signal)
+      this.#fail(node, { key, user: node.user, outcome: 'failed', reason, objects: [] })
+    }
+  }
+
+  #fail(node: NonNullable<ReturnType<KeptNodes['get']>>, said: AppliedNode): void {
+    this.#memory.suspect(node.key)
+    this.#memory.retries.failed(node, said)
+  }
+
+  async #refuseController(freshMs: number): Promise<void> {
+    if (Date.now() - this.#controllerAt < freshMs) return
+    await refuseActiveController(this.#settings.client)
+    this.#controllerAt = Date.now()
+  }
+}
+
+/** Between 0 and 1, the same for the same text. */
+function fractionOf(text: string): number {
+  let hash = 0
+  for (let index = 0; index < text.length; index++) hash = (hash * 31 + text.charCodeAt(index)) >>> 0
+  return hash / 2 ** 32
+}
