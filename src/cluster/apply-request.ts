@@ -1,3 +1,4 @@
+import type { IgnoreRule } from '../flux/apply-settings/apply-settings.ts'
 import type { Json } from '../kube/node.ts'
 import type { InventoryEntry } from './inventory-entry.ts'
 import type { Owner } from './ownership.ts'
@@ -16,6 +17,8 @@ export interface ApplyRequest {
   readonly adopt?: boolean
   /** spec.force: delete and create again what cannot be changed in place. Only what is the owner's own. */
   readonly force?: boolean
+  /** spec.ignore: fields that stay as the cluster has them. */
+  readonly ignore?: readonly IgnoreRule[]
   /** Flux's switches on objects that count; absent: all of them. */
   readonly switches?: readonly FluxSwitch[]
   /** Called once, before the first write; what it throws ends the apply with nothing written. */

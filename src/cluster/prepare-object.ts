@@ -12,13 +12,14 @@ import { reowns } from './field-print.ts'
 import { hasDrifted } from './has-drifted.ts'
 import type { InventoryEntry } from './inventory-entry.ts'
 import { mapAt, stringAt } from './json-at.ts'
-import { ADOPT, foreignOwner, ownershipOf, withOwner, withoutOwner } from './ownership.ts'
+import { leaveIgnored } from './leave-ignored.ts'
+import { ADOPT, carriesLabelsOf, foreignOwner, ownershipOf, withOwner, withoutOwner } from './ownership.ts'
 import type { Prepared } from './prepared.ts'
 import { readLive } from './read-live.ts'
 import { recreationOf } from './recreation-of.ts'
 import { serverSideApply } from './server-side-apply.ts'
 import { hasSwitch, skipReason } from './skip-reason.ts'
-import { takeOverPatch } from './take-over-patch.ts'
+import { FIELD_MANAGER, takeOverPatch } from './take-over-patch.ts'
 
 interface Target {
   readonly object: Json
@@ -122,13 +123,25 @@ async function existing(
   const merge = [desired, live].some(one => hasSwitch(one, 'ssa', 'Merge', switches))
   const takeOver = ownership === 'ours' ? takeOverPatch({ live, desired, merge }) : undefined
   const message = ownership === 'shared' ? { message: BESIDE } : {}
+  const left = leaveIgnored({ rules: request.ignore ?? [], live, dry, body, manager: FIELD_MANAGER })
   // a value that was changed and changed back has another manager: the next change of it would not be seen
-  const isOther = hasDrifted(live, dry) || (ownership === 'ours' && reowns(live, dry))
+  const isTaken = ownership === 'ours' && left.live === live && reowns(live, dry)
+  // whose the object is cannot be ignored
+  const isStripped = ownership === 'ours' && !carriesLabelsOf(live, owner)
+  const isOther = hasDrifted(left.live, left.dry) || isTaken || isStripped
   if (takeOver === undefined && !isOther && !hasRawNumbers(desired)) {
     return { action: 'unchanged', ...message, ...(ownership === 'ours' ? { uid } : {}) }
   }
   const resourceVersion = stringAt(live, 'metadata', 'resourceVersion')
-  return { action: 'configured', ...message, write: { path, body, ownership, uid, resourceVersion, takeOver } }
+  const write = {
+    path,
+    body: ownership === 'shared' ? withoutOwner(left.body) : withOwner(left.body, owner),
+    ownership,
+    uid,
+    resourceVersion,
+    takeOver,
+  }
+  return { action: 'configured', ...message, write }
 }
 
 const BESIDE = `it existed before: it is applied next to its other owners, and neither restored nor pruned unless it is annotated ${ADOPT}`

@@ -17,6 +17,7 @@ test.each([
   ['  decryption: {provider: sops}\n', []],
   ['  kubeConfig: {secretRef: {name: x}}\n', ['spec.kubeConfig']],
   ['  force: true\n  deletionPolicy: Orphan\n', []],
+  ['  ignore: [{paths: [/spec/replicas]}]\n', []],
   ['  somethingNew: 1\n', ['spec.somethingNew']],
   ['  dependsOn: [{name: dev-team, readyExpr: "true"}]\n', ['spec.dependsOn.readyExpr']],
 ])('%s passes the judgement and is refused at apply: %s', (spec, expected) => {

@@ -44,6 +44,7 @@ export async function applyNode(
     // the platform takes over what bootstrap put there, as Flux does; a tenant never takes what is not its own
     adopt: node.tenant === null,
     force: node.settings.force,
+    ignore: node.settings.ignore,
     signal,
     beforeWrite: async () => {
       const entries = unionEntries(before.entries, planned)

@@ -15,6 +15,7 @@ const HONOURED = new Set([
   'wait',
   'force',
   'deletionPolicy',
+  'ignore',
   'healthChecks',
   'healthCheckExprs',
   'targetNamespace',
