@@ -19,7 +19,7 @@ import { readLive } from './read-live.ts'
 import { recreationOf } from './recreation-of.ts'
 import { serverSideApply } from './server-side-apply.ts'
 import { hasSwitch, skipReason } from './skip-reason.ts'
-import { FIELD_MANAGER, takeOverPatch } from './take-over-patch.ts'
+import { FIELD_MANAGER, GUEST_MANAGER, takeOverPatch } from './take-over-patch.ts'
 
 interface Target {
   readonly object: Json
@@ -123,7 +123,13 @@ async function existing(
   const merge = [desired, live].some(one => hasSwitch(one, 'ssa', 'Merge', switches))
   const takeOver = ownership === 'ours' ? takeOverPatch({ live, desired, merge }) : undefined
   const message = ownership === 'shared' ? { message: BESIDE } : {}
-  const left = leaveIgnored({ rules: request.ignore ?? [], live, dry, body, manager: FIELD_MANAGER })
+  const left = leaveIgnored({
+    rules: request.ignore ?? [],
+    live,
+    dry,
+    body,
+    manager: rights.guest ? GUEST_MANAGER : FIELD_MANAGER,
+  })
   // a value that was changed and changed back has another manager: the next change of it would not be seen
   const isTaken = ownership === 'ours' && left.live === live && reowns(live, dry)
   // whose the object is cannot be ignored

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { initialApproval } from '../../src/approval/approval-state.ts'
+import { approve } from '../../src/approval/approve.ts'
+import { type Given, judgementOf } from '../fleet/fleet-of.ts'
+import { readFolder, sharedFleetsPresent } from '../fleet/read-folder.ts'
+import { fleetFiles, fleetRepositories } from './read-fleet.ts'
+
+/** What the worker does with each node of a cluster: `apply`, or why it holds it. */
+function outcomes(given: Given & { readonly url: string }, cluster: string): Record<string, string> {
+  const { verdict, nodes } = judgementOf(given)
+  const { combination } = verdict
+  const before = initialApproval({ cluster, fleet: given.url, branch: 'main' })
+  const { state } = approve(before, { type: 'judged', combination, nodes, baseline: [] })
+  const fleet = { url: given.url, branch: 'main', commit: nodes[0]!.source.commit }
+  const sources = nodes.map(({ source }) => ({ url: source.url, ref: {}, commit: source.commit }))
+  const { apply, held } = approve(state, { type: 'heads-read', heads: { combination, complete: true, fleet, sources } })
+  return Object.fromEntries([
+    ...apply.map(({ key }) => [key.replace(`${cluster}/`, ''), 'apply']),
+    ...held.map(({ node, reason }) => [node.replace(`${cluster}/`, ''), reason]),
+  ])
+}
+
+/** The example fleet: all of it is applied, on both clusters. */
+test.each(['staging', 'production'])('acme/fleet on %s', cluster => {
+  const { 'acme/fleet': fleet, 'acme/dev-team': dev, 'acme/ops-team': ops } = fleetRepositories
+  const given = {
+    url: fleet.url,
+    fleet: fleetFiles('acme/fleet'),
+    sources: [
+      { url: dev.url, ref: { branch: 'main' }, files: fleetFiles('acme/dev-team') },
+      { url: ops.url, ref: { branch: 'main' }, files: fleetFiles('acme/ops-team') },
+    ],
+  }
+  expect(outcomes(given, cluster)).toEqual({
+    'flux-system/flux-system': 'apply',
+    'flux-system/infrastructure': 'apply',
+    'flux-system/sandbox-limits': 'apply',
+    'flux-system/tenants': 'apply',
+    'apps/dev-team': 'apply',
+  })
+})
+
+/** `wait: true` on its infrastructure held five of six. The sixth is not in git: it is evaluated where its registry is allowed. */
+test.runIf(sharedFleetsPresent()).each(['staging', 'production'])('fluxcd/flux2-multi-tenancy on %s', cluster => {
+  const url = 'https://github.com/fluxcd/flux2-multi-tenancy'
+  const given = {
+    url,
+    fleet: readFolder('flux2-multi-tenancy/fleet'),
+    sources: [{ url, ref: { branch: 'dev-team' }, files: readFolder('flux2-multi-tenancy/dev-team') }],
+  }
+  expect(outcomes(given, cluster)).toEqual({
+    'flux-system/flux-system': 'apply',
+    'flux-system/kyverno': 'apply',
+    'flux-system/kyverno-policies': 'apply',
+    'flux-system/tenants': 'apply',
+    'apps/dev-team': 'apply',
+    'flux-system/kyverno-controller': 'its source is not visible: the content of an OCIRepository is not in git',
+  })
+})
+
+/** Its tenants reach the cluster through Capsule's proxy, by a kubeconfig. */
+test.runIf(sharedFleetsPresent())('clastix/flux2-capsule-multi-tenancy', () => {
+  const url = 'https://github.com/clastix/flux2-capsule-multi-tenancy'
+  const given = {
+    url,
+    fleet: readFolder('flux2-capsule-multi-tenancy/fleet'),
+    sources: [{ url, ref: { branch: 'dev-team' }, files: readFolder('flux2-capsule-multi-tenancy/dev-team') }],
+  }
+  const byKubeconfig = 'the worker does not support spec.kubeConfig yet'
+  expect(outcomes(given, 'staging')).toEqual({
+    'flux-system/flux-system': 'apply',
+    'flux-system/capsule': 'apply',
+    'flux-system/capsule-proxy': 'apply',
+    'flux-system/tenants': 'apply',
+    'dev-team/dev-team': byKubeconfig,
+    'dev-team/namespaces': byKubeconfig,
+    'dev-team/podinfo': byKubeconfig,
+  })
+})
