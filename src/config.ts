@@ -29,6 +29,10 @@ export interface Config extends WebSettings {
   readonly cacheDir: string
   readonly logLevel: string
   readonly resyncSeconds: number
+  /** Percent of what a Kustomization has: more is not deleted at once without an approval. */
+  readonly pruneShare: number
+  /** Fewer objects than this are deleted without an approval. */
+  readonly pruneAtLeast: number
   /** How often all open work is looked for anew, which finds what missed webhooks and a lost Redis left behind. */
   readonly sweepSeconds: number
   /** How long a worker may be silent before another one takes its job; matters on Redis only. */
@@ -82,6 +86,8 @@ function common(env: Environment, readFile: ReadFile): Config {
     cacheDir: cacheDir(env),
     logLevel: oneOf(env, 'LOG_LEVEL', ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
     resyncSeconds: integer(env, 'RESYNC_SECONDS', { min: 1, max: 86_400, otherwise: 60 }),
+    pruneShare: integer(env, 'PRUNE_SHARE', { min: 0, max: 100, otherwise: 30 }),
+    pruneAtLeast: integer(env, 'PRUNE_AT_LEAST', { min: 1, max: 1_000_000, otherwise: 10 }),
     sweepSeconds: integer(env, 'SWEEP_SECONDS', { min: 1, max: 86_400, otherwise: 3600 }),
     jobLockMs: integer(env, 'JOB_LOCK_MS', { min: 1_000, max: 600_000, otherwise: 30_000 }),
     renderTimeoutMs: integer(env, 'RENDER_TIMEOUT_MS', { min: 100, max: 3_600_000, otherwise: 60_000 }),

@@ -82,11 +82,19 @@ describe.skipIf(missing)(`what a tenant's Kustomization asks for${missing ? ` ($
     },
   )
 
-  test("a tenant leaves the fleet: its objects are pruned as its account, then the account's rights and namespace", async () => {
+  test("a tenant leaves the fleet: once an admin approves it, its objects are pruned as its account, then the account's rights and namespace", async () => {
     await setDeployments('last')
     expect(await status('last')).toBe(200)
     const original = { 'tenants/staging/kustomization.yaml': fleetFiles(FLEET)['tenants/staging/kustomization.yaml']! }
     stage.github.push({ repo: FLEET, files: original, remove: Object.keys(tenantFiles(TENANT)), as: 'ada' })
+    await stage.settle()
+    const held = saidOfApply(stage.github, FLEET)
+    expect(held).toMatchObject({ conclusion: 'failure' })
+    expect([await status('last'), await status('dashboard')]).toEqual([200, 200])
+    expect(await liveStatus(staging(), '/api/v1/namespaces/ops/serviceaccounts/ops-team')).toBe(200)
+    const [command] = /\/bailiwick approve-prune [0-9a-f]{32}/.exec((held.output.summary ?? '').replaceAll('`', ''))!
+    const issue = stage.github.issue({ repo: FLEET, title: 'ops leaves', as: 'ada' }).number
+    stage.github.comment({ repo: FLEET, issue, as: 'ada', body: command })
     await stage.settle()
     expect([await status('last'), await status('dashboard')]).toEqual([404, 404])
     expect(await liveStatus(staging(), '/api/v1/namespaces/ops/serviceaccounts/ops-team')).toBe(404)

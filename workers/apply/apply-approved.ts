@@ -19,6 +19,7 @@ import { applyNode, type NodeResult } from './apply-node.ts'
 import type { Approved } from './approved-nodes.ts'
 import { ClusterMemory } from './cluster-memory.ts'
 import type { HealthWatch, NodeHealth } from './health-watch.ts'
+import { heldPrunes } from './held-prunes.ts'
 import { isSettled } from './is-settled.ts'
 import { pruneNode, pruneStale } from './prune-node.ts'
 import { releaseKustomizations } from './release-kustomizations.ts'
@@ -185,33 +186,27 @@ function fail(memory: ClusterMemory, node: ApprovedNode, said: AppliedNode): voi
 }
 
 async function pruneAll(
-  { client, memory, signal, results, said, board, took, health }: Run,
+  run: Run,
   approved: Approved,
   inventories: readonly Inventory[],
   complete: ReadonlySet<string>,
 ): Promise<Map<string, Inventory>> {
+  const { client, memory, signal, results, said, board, took, health } = run
   const nodes = new Map(approved.apply.map(node => [node.key, node]))
   const present = new Set(approved.nodes.map(node => node.key))
   const parents = new Map(inventories.map(({ node, parent }) => [node, parent]))
   for (const { key, parent } of approved.nodes) parents.set(key, parent)
   const unfinished = new Set<string>()
   const rest = new Map<string, Inventory>()
-  for (const inventory of removedNodes(inventories, present, complete)) {
-    const { node: key, user } = inventory
-    let finished = false
-    try {
-      memory.inventories.delete(key)
-      const live = board.live(placeOf(inventory))
-      // how it ends is what its Kustomization says as long as there is one: its deletionPolicy, and whether it is suspended
-      const prune = live === undefined ? inventory.prune : endsWithObjects(live)
-      const pruned = await pruneNode(client, { ...inventory, prune }, signal)
-      finished = pruned.complete
-      said.set(key, { key, user, outcome: 'applied', objects: pruned.objects })
-    } catch (error) {
-      const { message } = await nodeFailure(client, error, signal)
-      said.set(key, { key, user, outcome: 'failed', reason: message, objects: [] })
-    }
-    if (!finished) rest.set(key, inventory)
+  const gone = removedNodes(inventories, present, complete).map(inventory => {
+    const live = board.live(placeOf(inventory))
+    // how it ends is what its Kustomization says as long as there is one: its deletionPolicy, and whether it is suspended
+    return { ...inventory, prune: live === undefined ? inventory.prune : endsWithObjects(live) }
+  })
+  const held = await heldPrunes({ gone, results: results.values(), present }, approved.prunes)
+  for (const inventory of gone) {
+    const finished = await pruneGone(run, inventory, held.get(inventory.node))
+    if (!finished) rest.set(inventory.node, inventory)
     // whoever has something left to delete still needs the account and the rights that its ancestors gave it
     if (!finished)
       for (let up = inventory.parent; up !== null && !unfinished.has(up); up = parents.get(up) ?? null)
@@ -222,6 +217,12 @@ async function pruneAll(
     if (!result.complete || result.stale.length === 0 || unfinished.has(key)) continue
     const before = said.get(key)!
     const node = nodes.get(key)!
+    const reason = held.get(key)
+    if (reason !== undefined) {
+      said.set(key, { ...before, outcome: 'held', reason })
+      showHeld(board, node, reason)
+      continue
+    }
     try {
       const pruned = await pruneStale(client, result.inventory, result.stale, signal)
       const { objects, inventory } = pruned
@@ -270,6 +271,29 @@ function placeOf({ node }: Inventory): { namespace: string; name: string } {
 function deletedKustomization({ object, action }: AppliedObject): { namespace: string; name: string }[] {
   const isOne = object.kind === 'Kustomization' && object.apiVersion.startsWith(`${KUSTOMIZE_GROUP}/`)
   return isOne && action === 'pruned' ? [{ namespace: object.namespace, name: object.name }] : []
+}
+
+/** Ends a node that is gone; true: nothing of it is left to delete. `held`: why that waits. */
+async function pruneGone(
+  { client, memory, signal, said }: Run,
+  inventory: Inventory,
+  held: string | undefined,
+): Promise<boolean> {
+  const { node: key, user } = inventory
+  if (held !== undefined) {
+    said.set(key, { key, user, outcome: 'held', reason: held, objects: [] })
+    return false
+  }
+  try {
+    memory.inventories.delete(key)
+    const { objects, complete } = await pruneNode(client, inventory, signal)
+    said.set(key, { key, user, outcome: 'applied', objects })
+    return complete
+  } catch (error) {
+    const { message } = await nodeFailure(client, error, signal)
+    said.set(key, { key, user, outcome: 'failed', reason: message, objects: [] })
+    return false
+  }
 }
 
 /** As they were judged, then the nodes that are gone: the same whoever was quicker. */

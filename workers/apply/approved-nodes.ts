@@ -10,6 +10,7 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { type JudgedCombination, judgeCombination } from '../fleets/judge-combination.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
 import { assertBound } from './assert-bound.ts'
+import type { PrunePolicy } from './held-prunes.ts'
 
 export interface Approved {
   /** Of this cluster only. */
@@ -18,6 +19,8 @@ export interface Approved {
   readonly apply: readonly ApprovedNode[]
   readonly held: readonly Held[]
   readonly fleetCommit: string
+  /** Absent: what is much at once waits, and nothing is approved. */
+  readonly prunes?: PrunePolicy
 }
 
 /** Somebody pushes faster than we judge: come back later. */

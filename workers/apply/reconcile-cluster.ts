@@ -7,6 +7,7 @@ import { findRepository } from '../fleets/find-repository.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { approvedNodes } from './approved-nodes.ts'
+import { pruneApprovals } from './prune-approvals.ts'
 import type { ReconciledClusters } from './reconciled-clusters.ts'
 import { type Speaker, sayApplied } from './say-applied.ts'
 
@@ -30,7 +31,11 @@ export async function reconcileCluster(
   const repository = await findRepository(installation, { url: binding.fleet })
   if (!repository) throw unreadable(binding)
   const look = () => githubInstallation(context, installation.id, speaker.octokit)
-  const approved = await approvedNodes(context, binding, look, { repository, branch: binding.branch })
+  const judged = await approvedNodes(context, binding, look, { repository, branch: binding.branch })
+  const { pruneShare: share, pruneAtLeast: atLeast } = context.config
+  const name = { owner: repository.owner, repo: repository.name }
+  const approvals = () => pruneApprovals(speaker.octokit, speaker.app, name, judged.fleetCommit)
+  const approved = { ...judged, prunes: { limits: { share, atLeast }, approvals } }
   const fleet = { url: binding.fleet, commit: approved.fleetCommit }
   try {
     const applied = await (await memory.clusters.get(context, binding)).run(approved, attempt.signal)

@@ -1,3 +1,4 @@
+import { approvePrune } from './approve-prune.ts'
 import { approveWaiver } from './approve-waiver.ts'
 import { check } from './check.ts'
 import { designate } from './designate.ts'
@@ -24,6 +25,7 @@ export const commands: readonly Verb[] = [
   unhold,
   waive,
   approveWaiver,
+  approvePrune,
   override,
   onboardVerb,
   designate,

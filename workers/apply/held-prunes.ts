@@ -1,0 +1,49 @@
+import { massPrunes, type PruneLimits } from '../../src/approval/mass-prune.ts'
+import type { Inventory } from '../../src/cluster/inventory.ts'
+import { type InventoryEntry, idOfEntry } from '../../src/cluster/inventory-entry.ts'
+import type { NodeResult } from './apply-node.ts'
+
+/** What an operator and fleet admins say about deleting much at once. */
+export interface PrunePolicy {
+  readonly limits: PruneLimits
+  /** Digests of what is approved; asked only where something would wait. */
+  approvals(): Promise<ReadonlySet<string>>
+}
+
+interface Prunes {
+  /** Of nodes that are gone. */
+  readonly gone: readonly Inventory[]
+  /** Of nodes that remain. */
+  readonly results: Iterable<NodeResult>
+  /** Keys of the nodes that remain. */
+  readonly present: ReadonlySet<string>
+}
+
+/** Why a node's prune waits for an approval, by its key. */
+export async function heldPrunes(
+  { gone, results, present }: Prunes,
+  policy: PrunePolicy | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const described = (entries: readonly InventoryEntry[]) =>
+    entries.map(entry => ({ id: idOfEntry(entry), uid: entry.uid ?? '' }))
+  const prunes = [
+    ...gone.map(({ node, entries, prune }) => ({
+      node,
+      objects: prune ? described(entries) : [],
+      had: entries.length,
+      gone: true,
+    })),
+    ...[...results].flatMap(({ key, complete, inventory, stale }) =>
+      complete && inventory.prune
+        ? [{ node: key, objects: described(stale), had: inventory.entries.length, gone: false }]
+        : [],
+    ),
+  ]
+  const held = massPrunes(prunes, present, policy?.limits)
+  if (held.size === 0 || policy === undefined) return reasons(held)
+  return reasons(massPrunes(prunes, present, policy.limits, await policy.approvals()))
+}
+
+function reasons(held: ReturnType<typeof massPrunes>): ReadonlyMap<string, string> {
+  return new Map([...held].map(([node, { reason }]) => [node, reason]))
+}
