@@ -4,6 +4,7 @@ import type { Tree, TreeEntry } from '../git/tree.ts'
 import { type Message, message, part } from '../message/message.ts'
 import { type IgnorePattern, IgnoreRules, parsePattern, parsePatterns } from './ignore-pattern.ts'
 import { type MatchWork, PackBudget } from './pack-budget.ts'
+import { packedTree } from './packed-tree.ts'
 
 const patternsOf = (lines: string): IgnorePattern[] => lines.split(',').map(line => parsePattern(line, []))
 
@@ -70,23 +71,7 @@ function pack(tree: Tree, ignore: string | undefined, work: MatchWork, domain: r
   const rules = new IgnoreRules([...usual, ...custom], work)
   const id = keep({ tree, rules, work, directories, entries }, '', [])!
   entries.set('', { name: '', path: '', type: 'directory', id })
-  return {
-    id,
-    entry: path => entries.get(path),
-    list: path => directories.get(path) ?? [],
-    ...(tree.place ? { place: path => tree.place?.(path) } : {}),
-    left: path => {
-      const type = tree.entry(path)?.type
-      return type === 'symlink' || type === 'submodule' ? type : undefined
-    },
-    read: path => {
-      if (entries.get(path)?.type === 'file') return tree.read(path)
-      throw new BailiwickError(
-        'git-missing',
-        message`the artifact has no file ${part('path', path, JSON.stringify(path))}`,
-      )
-    },
-  }
+  return packedTree(tree, id, entries, directories)
 }
 
 function* ignoreFiles(

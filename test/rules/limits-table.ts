@@ -127,7 +127,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/flux/substitute/read-plain.ts MAX',
     'src/kube/yaml/resolve-scalar.ts LONGEST',
     'src/kube/yaml/simple-keys.ts LONGEST',
-    'src/kustomize/read/refuse-pointer.ts MAX_POINTER',
+    'src/kustomize/paths/refuse-pointer.ts MAX_POINTER',
     'src/rules/model/api-refusal.ts MAX_NAME',
     'src/rules/secrets/support/credential-keys.ts MAX_LINE',
   ],
@@ -137,6 +137,8 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/policy/kyverno/pattern-tree.ts MAX_DEPTH',
   ],
   memory: [
+    'workers/apply/drift-pace.ts LONGEST_MS',
+    'workers/apply/kept-nodes.ts MAX_BYTES',
     'workers/apply/health-watch.ts PATIENCE_MS',
     'workers/apply/node-retries.ts LONGEST_MS',
     'src/fleet/artifacts/published-artifacts.ts MAX_KNOWN',

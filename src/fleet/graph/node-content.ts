@@ -1,7 +1,7 @@
 import type { BailiwickError } from '../../errors.ts'
 import type { RenderResult } from '../../flux/render-with-holes.ts'
 import type { Hole } from '../../kube/hole.ts'
-import { isGitBase } from '../../kustomize/read/is-git-base.ts'
+import { isGitBase } from '../../kustomize/paths/is-git-base.ts'
 import { digestOfTexts } from '../model/digest.ts'
 import type { FleetNode, Lockdown } from '../model/fleet.ts'
 import { objectTexts } from './object-texts.ts'

@@ -3,7 +3,7 @@ import type { Tree } from '../../git/tree.ts'
 import { at, type Node } from '../../kube/node.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import { BuildBudget } from '../../kustomize/model/build-budget.ts'
-import { KUSTOMIZATION_FILES } from '../../kustomize/read/find-kustomization.ts'
+import { KUSTOMIZATION_FILES } from '../../kustomize/paths/find-kustomization.ts'
 
 /** Fields of a kustomization whose entries are read again, for paths of their own. */
 const PLUGINS = ['generators', 'transformers', 'validators']

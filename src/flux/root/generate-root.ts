@@ -3,7 +3,7 @@ import type { Tree } from '../../git/tree.ts'
 import { mapNode, textNode } from '../../kube/edit-node.ts'
 import type { MapNode, Node } from '../../kube/node.ts'
 import type { BuildBudget } from '../../kustomize/model/build-budget.ts'
-import { KUSTOMIZATION_FILES } from '../../kustomize/read/find-kustomization.ts'
+import { KUSTOMIZATION_FILES } from '../../kustomize/paths/find-kustomization.ts'
 import type { Origin } from '../../origin.ts'
 
 /**

@@ -6,7 +6,7 @@ import { type ParsedFile, parseFile } from '../../kube/yaml/parse-documents.ts'
 import { keepReadable, type PartReader } from '../../kustomize/fields/keep-readable.ts'
 import { invalid } from '../../kustomize/fields/read-fields.ts'
 import { spellVersion } from '../../kustomize/fields/type-meta.ts'
-import { refusePointer } from '../../kustomize/read/refuse-pointer.ts'
+import { refusePointer } from '../../kustomize/paths/refuse-pointer.ts'
 import type { Origin } from '../../origin.ts'
 import { typedRoot } from './typed-root.ts'
 

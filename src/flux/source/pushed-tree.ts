@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
-import { BailiwickError } from '../../errors.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
-import { message, part } from '../../message/message.ts'
 import { IgnoreRules, parsePatterns } from '../ignore-pattern.ts'
 import { MatchWork } from '../pack-budget.ts'
+import { packedTree } from '../packed-tree.ts'
 
 /** What the command leaves out unless it is told otherwise (excludeOCI of cmd/flux/build_artifact.go). */
 const DEFAULTS =
@@ -40,21 +39,5 @@ export function pushedTree(tree: Tree, folder: string, ignore: readonly string[]
   }
   const id = tree.entry(folder)?.type === 'directory' ? keep('', []) : hash('sha1', 'pushed')
   entries.set('', { name: '', path: '', type: 'directory', id })
-  return {
-    id,
-    entry: path => entries.get(path),
-    list: path => lists.get(path) ?? [],
-    ...(tree.place ? { place: path => tree.place?.(path) } : {}),
-    left: path => {
-      const type = tree.entry(path)?.type
-      return type === 'symlink' || type === 'submodule' ? type : undefined
-    },
-    read: path => {
-      if (entries.get(path)?.type === 'file') return tree.read(path)
-      throw new BailiwickError(
-        'git-missing',
-        message`the artifact has no file ${part('path', path, JSON.stringify(path))}`,
-      )
-    },
-  }
+  return packedTree(tree, id, entries, lists)
 }

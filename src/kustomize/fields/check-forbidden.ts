@@ -1,6 +1,6 @@
 import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
-import { pinnedAddress } from '../read/pinned-address.ts'
-import { isRemote } from '../read/remote.ts'
+import { pinnedAddress } from '../paths/pinned-address.ts'
+import { isRemote } from '../paths/remote.ts'
 import { caseless, itemsOf } from './paths-in.ts'
 import { refuseCaseVariant } from './read-fields.ts'
 import { refuseHelm, refusePlugin, refuseRemote } from './refusals.ts'

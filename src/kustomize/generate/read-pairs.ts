@@ -2,7 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Origin } from '../../origin.ts'
 import type { Entry, GeneratorEntry } from '../model/entry.ts'
-import { isRemote } from '../read/remote.ts'
+import { isRemote } from '../paths/remote.ts'
 import { checkCharacters } from '../resource/value-node.ts'
 import { readEnvFile } from './env-file.ts'
 

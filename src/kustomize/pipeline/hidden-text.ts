@@ -4,8 +4,8 @@ import { at, type Node } from '../../kube/node.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import { KNOWN_FIELDS } from '../fields/registry.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
-import { KUSTOMIZATION_FILES } from '../read/find-kustomization.ts'
-import { joinPath } from '../read/resolve-path.ts'
+import { KUSTOMIZATION_FILES } from '../paths/find-kustomization.ts'
+import { joinPath } from '../paths/resolve-path.ts'
 
 /** Fields of a kustomization whose entries name files that name files. */
 const PLUGINS = [...KNOWN_FIELDS].filter(([, { holdsBuiltins }]) => holdsBuiltins).map(([name]) => name)

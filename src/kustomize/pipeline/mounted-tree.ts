@@ -1,6 +1,6 @@
 import type { Tree } from '../../git/tree.ts'
-import type { PinnedAddress } from '../read/pinned-address.ts'
-import { MOUNT } from '../read/resolve-path.ts'
+import type { PinnedAddress } from '../paths/pinned-address.ts'
+import { MOUNT } from '../paths/resolve-path.ts'
 
 /** The content of a repository at a commit; undefined where it is not at hand. */
 export type FindRemote = (url: string, commit: string) => Tree | undefined

@@ -9,7 +9,7 @@ import {
   KUSTOMIZATION,
 } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
-import { joinPath } from '../../kustomize/read/resolve-path.ts'
+import { joinPath } from '../../kustomize/paths/resolve-path.ts'
 import { message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { pathsOfOthers } from './support/paths-of-others.ts'
