@@ -76,6 +76,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/commands/request-waivers.ts MOST',
   ],
   closed: [
+    'src/approval/mass-prune.ts PRUNE_LIMITS',
     'src/sops/data-key.ts MAX_BYTES',
     'src/sops/data-key.ts MAX_RECIPIENTS',
     'workers/apply/open-objects.ts MAX_KEYS',
