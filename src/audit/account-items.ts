@@ -24,25 +24,25 @@ export function* accountItems(audited: AuditedCluster): Iterable<AuditItem> {
       const common = {
         check: 'default-account',
         subject,
-        why: 'every pod and every object of Flux that names no account runs as it',
+        why: 'every pod and every Flux object without a service account of its own runs as this account',
       }
-      const who = `the account ${name} of namespace ${shown(namespace)}`
+      const who = `service account ${name} of namespace ${shown(namespace)}`
       if (own) {
-        const message = `${who} holds rights by ${displayRbac(own.binding)} (${own.binding.roleRef.kind} ${shown(own.binding.roleRef.name)})`
+        const message = `${displayRbac(own.binding)} gives ${own.binding.roleRef.kind} ${shown(own.binding.roleRef.name)} to ${who}`
         const origin = originOf(audited, own.binding)
-        const fix = 'Bind an account of another name, and name it where it is needed.'
+        const fix = 'Bind the role to a separate service account, and set that account where the rights are needed.'
         yield { ...common, state: 'weak', message, fix, ...(origin ? { origin } : {}) }
       } else if (missing || unseen) {
         const message = missing
-          ? `${who} is bound by ${displayRbac(missing)} to a role that the fleet does not show`
-          : `${who} holds no rights that the fleet shows, but ${unseen}`
-        yield { ...common, state: 'unknown', message, fix: 'Let the fleet render the role, or show its source.' }
-      } else yield { ...common, state: 'ok', message: `${who} holds no rights`, fix: '' }
+          ? `${displayRbac(missing)} binds ${who} to a role that the fleet does not render`
+          : `${who} has no rights in what the fleet renders, but ${unseen}`
+        yield { ...common, state: 'unknown', message, fix: 'Render the role in the fleet, or make its source visible.' }
+      } else yield { ...common, state: 'ok', message: `${who} has no rights`, fix: '' }
     }
   }
 }
 
-/** Who besides Flux could write the status of sources, and so deploy what is in no repository. */
+/** Bindings that let a tenant write the status of sources, and so deploy content from outside any repository. */
 export function* statusItems(audited: AuditedCluster): Iterable<AuditItem> {
   const authorizer = audited.index.authorizer(audited.cluster.name)
   const unseen = unseenPart(audited, isPlatforms)
@@ -50,7 +50,7 @@ export function* statusItems(audited: AuditedCluster): Iterable<AuditItem> {
     const common = {
       check: 'status-writers',
       subject: namespace,
-      why: 'the status of a source holds the address of what Flux deploys: who writes it goes past git and every check',
+      why: 'the status of a source holds the address of the artifact that Flux deploys: writing it bypasses git and every check',
     }
     const writers = bindingsFor(audited, namespace).filter(binding => {
       const rules = binding.subjects.length > 0 ? (authorizer.rulesOf(binding.roleRef, binding.namespace) ?? []) : []
@@ -62,14 +62,15 @@ export function* statusItems(audited: AuditedCluster): Iterable<AuditItem> {
       yield {
         ...common,
         state: 'weak',
-        message: `${displayRbac(binding)} lets ${names} write the status of sources in ${shown(namespace)} (${binding.roleRef.kind} ${shown(binding.roleRef.name)})`,
-        fix: 'Bind to a role that names the resources of Flux one by one, without a star and without /status.',
+        message: `${displayRbac(binding)} gives ${binding.roleRef.kind} ${shown(binding.roleRef.name)} to ${names}, which includes writing the status of sources in ${shown(namespace)}`,
+        fix: 'Bind a role that lists Flux resources by name, without `*` and without `/status`.',
         ...(origin ? { origin } : {}),
       }
     }
     if (writers.length > 0) continue
-    const said = `nobody but Flux can write the status of sources in ${shown(namespace)}`
-    if (unseen) yield { ...common, state: 'unknown', message: `${said}, as far as the fleet shows; ${unseen}`, fix: '' }
+    const said = `only Flux can write the status of sources in ${shown(namespace)}`
+    if (unseen)
+      yield { ...common, state: 'unknown', message: `${said}, as far as the fleet is visible; ${unseen}`, fix: '' }
     else yield { ...common, state: 'ok', message: said, fix: '' }
   }
 }

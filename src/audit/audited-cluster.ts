@@ -3,7 +3,7 @@ import { shown } from '../facts/shown.ts'
 import type { Cluster, FleetNode } from '../fleet/model/fleet.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 
-/** What the items of an audit are made of. */
+/** The cluster that an audit inspects, with its nodes and index. */
 export interface AuditedCluster {
   readonly cluster: Cluster
   /** All of the cluster. */
@@ -11,13 +11,13 @@ export interface AuditedCluster {
   readonly index: FleetIndex
 }
 
-/** Why something that the platform renders may be there unseen: a node of it that failed or could not be read. */
+/** Explains which Kustomization could hide objects from the audit because it failed or could not be read; undefined if there is none. */
 export function unseenPart({ nodes }: AuditedCluster, which: (node: FleetNode) => boolean): string | undefined {
   const node = nodes.find(one => which(one) && (whyIncomplete(one) !== undefined || one.source.opaque !== undefined))
   if (!node) return undefined
   const error = whyIncomplete(node)
-  const why = error ? `it cannot be rendered as a whole (${error.code})` : `its source was not seen`
-  return `what Kustomization ${shown(`${node.namespace}/${node.name}`)} applies is not known: ${why}`
+  const why = error ? `it cannot be rendered as a whole (${error.code})` : `its source is not visible`
+  return `what Kustomization ${shown(`${node.namespace}/${node.name}`)} applies is unknown: ${why}`
 }
 
 export const isPlatforms = (node: FleetNode): boolean => node.tenant === undefined

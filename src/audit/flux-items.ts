@@ -30,13 +30,13 @@ const GATES = [
     name: 'AllowDNSLookups',
     controller: 'helm-controller',
     weakWhen: true,
-    why: 'a chart can query DNS while it is rendered, and leak values in the names that it queries',
+    why: 'a chart can query DNS during rendering, and leak values in the queried names',
   },
   {
     name: 'ExternalArtifact',
     controller: 'kustomize-controller',
     weakWhen: true,
-    why: 'everyone who can write an ExternalArtifact and its status deploys content that is in no repository',
+    why: 'everyone who can write an ExternalArtifact and its status can deploy content from outside any repository',
   },
 ]
 
@@ -55,7 +55,7 @@ function notSeen(root: AuditedCluster['nodes'][number] | undefined): AuditItem {
     message: root?.error
       ? `the root of the cluster cannot be rendered (${root.error.code}), so the settings of Flux are unknown`
       : 'the fleet contains neither Deployments of Flux nor a FluxInstance, so the flags of Flux are unknown',
-    why: 'without the flags every tenant may have cluster-admin rights',
+    why: 'without these flags every tenant can have cluster-admin rights',
     fix: "Add the objects of Flux, or their patches, to the cluster's folder in the fleet.",
     ...(root ? { origin: place(originAt(root.kustomization.root, ['metadata', 'name'])) } : {}),
   }
@@ -136,10 +136,10 @@ function* keys({ controllers }: FluxInstallation): Iterable<AuditItem> {
     subject: controller.name,
     state: flag ? 'weak' : 'ok',
     message: flag
-      ? `--sops-age-secret is ${shown(flag.value)}: one key opens what names none`
-      : 'there is no decryption key for all tenants: --sops-age-secret is not set',
-    why: 'ciphertext of another tenant, copied into a repository, is decrypted for the tenant that copied it',
-    fix: flag ? 'Give each tenant a key of their own in spec.decryption.secretRef, and remove the flag.' : '',
+      ? `--sops-age-secret is ${shown(flag.value)}: it decrypts for every Kustomization without a key of its own`
+      : '--sops-age-secret is not set, so tenants do not share a decryption key',
+    why: 'with a shared key, a tenant can copy the ciphertext of another tenant and have Flux decrypt it',
+    fix: flag ? 'Give each tenant their own key in spec.decryption.secretRef, and remove the flag.' : '',
     ...(flag ? { origin: place(flag.origin) } : {}),
   }
 }

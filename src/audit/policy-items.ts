@@ -28,10 +28,10 @@ export function* policyItems({ nodes }: AuditedCluster): Iterable<AuditItem> {
       subject: `${policies.namespace}/${policies.name}`,
       state: first ? 'weak' : 'ok',
       message: first
-        ? `${named(early)} would be applied before the policies of ${who} are there`
-        : `what tenants deploy waits for the policies of ${who}`,
-      why: 'until the policies are there, on a new cluster or after a failure, nothing holds what tenants deploy to them',
-      fix: first ? `Add ${shown(policies.name)} to spec.dependsOn of the Kustomization that brings the tenants.` : '',
+        ? `${named(early)} can be applied before the policies of ${who}`
+        : `tenants are applied after the policies of ${who}`,
+      why: 'on a new cluster or after a failure, tenant objects applied before the policies are not checked by them',
+      fix: first ? `Add ${shown(policies.name)} to spec.dependsOn of the Kustomization that declares the tenants.` : '',
       ...(first ? { origin: place(originAt(first.kustomization.root, ['spec', 'dependsOn'])) } : {}),
     }
   }

@@ -13,7 +13,7 @@ const SAFE = new Set(['https', 'ssh', 'oci'])
 export function* remoteBaseItems(audited: AuditedCluster): Iterable<AuditItem> {
   const common = {
     check: 'remote-bases',
-    why: 'what is loaded while a kustomization is built was in no review, and can be something else tomorrow',
+    why: 'a remote base is downloaded during the build without a review, and can change at any time',
     fix: 'Copy the base into the repository, or declare a source for it.',
   }
   const found = audited.nodes.filter(({ error }) => error?.rule === 'kustomize-remote-base')
@@ -30,7 +30,7 @@ export function* remoteBaseItems(audited: AuditedCluster): Iterable<AuditItem> {
   }
   if (found.length > 0) return
   const unseen = unseenPart(audited, () => true)
-  const message = `no kustomization loads a remote base${unseen ? `, as far as was seen; ${unseen}` : ''}`
+  const message = `no kustomization loads a remote base${unseen ? `, as far as the fleet is visible; ${unseen}` : ''}`
   yield { ...common, subject: '', state: unseen ? 'unknown' : 'ok', message, fix: '' }
 }
 
@@ -85,9 +85,9 @@ function groupItem(group: readonly Source[]): AuditItem {
     check: 'sources',
     subject: organisation,
     state,
-    message: `${organisation || 'an address that cannot be read'} by ${protocol}${insecure ? ', without checking the server' : ''}: ${names.slice(0, 5).map(shown).join(', ')}${more}`,
-    why: 'whoever writes there, or sits between, decides what the cluster runs',
-    fix: state === 'ok' ? '' : 'Use https with certificates that are checked, or ssh.',
+    message: `${organisation || 'an unreadable address'} by ${protocol}${insecure ? ', without verifying the server' : ''}: ${names.slice(0, 5).map(shown).join(', ')}${more}`,
+    why: 'anyone who can write there or intercept the connection decides what the cluster runs',
+    fix: state === 'ok' ? '' : 'Use https with certificate verification, or ssh.',
     ...(origin ? { origin } : {}),
   }
 }

@@ -38,7 +38,7 @@ function fixNext(verdict: Verdict, here: string): string {
   const violations = groupFindings(verdict.violations.filter(isNew)).map(group => group.finding)
   const ours = [...verdict.errors.filter(isNew), ...violations]
   if (ours.length === 0)
-    return 'Next: ask a fleet admin. What blocks is in a part of the fleet that this repository may not see.'
+    return 'Next: ask a fleet admin. The cause is in a part of the fleet that is not visible to this repository.'
   const where = ours.find(item => item.origin.file !== '')?.origin
   const what = where ? code(placeOf(where, here)) : 'the finding below'
   const [first] = violations

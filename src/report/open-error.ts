@@ -3,7 +3,7 @@ import type { MessagePart } from '../message/message.ts'
 
 /** What is said in place of an error that is about someone else's repository. */
 export const CLOSED_ERROR =
-  'the cause is in another repository, which is not named here. The log of the operator names it'
+  "the cause is in another repository, which cannot be named here. The operator's log names it"
 
 /** Errors that quote who asked for something, and nobody else. */
 const ABOUT_WHAT_WAS_ASKED: ReadonlySet<ErrorCode> = new Set(['command-input', 'onboard-input', 'onboard-layout'])

@@ -137,7 +137,7 @@ function folded(summary: string, verdict: Verdict, state: Finding['state'], here
   return [
     {
       text: [open, ...texts, '</details>'].join('\n\n'),
-      label: `list of ${count(groups.length, `${state} violation`)}`,
+      label: `list of ${count(groups.length, `${state === 'standing' ? 'existing' : state} violation`)}`,
     },
   ]
 }

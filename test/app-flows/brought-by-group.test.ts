@@ -8,7 +8,7 @@ import { giveRoles } from './commands.ts'
 import { addTidy, CANARY, follower, source, urlOf, withManifest } from './private-sources.ts'
 import { DEV } from './red-together.ts'
 
-const REFUSED = 'may not read'
+const REFUSED = 'has no permission to read'
 
 let stage: Stage
 let ci: App

@@ -33,7 +33,7 @@ beforeEach(() => stage.github.forget())
 
 const ADDS = withManifest(source('second', urlOf('hidden')) + follower('second'))
 const BUMP = { 'NOTES.md': 'later\n' }
-const REFUSED = 'may not read'
+const REFUSED = 'has no permission to read'
 
 interface Move {
   readonly as: string

@@ -56,7 +56,7 @@ test('a private repository that nothing lists is not read for a pull request, an
   const { run, outputs, pull } = await propose(declaring('hidden'))
   expect(outputs).not.toContain(CANARY)
   expect(run).toMatchObject({ conclusion: 'failure' })
-  expect(run.output.summary).toContain('may not read')
+  expect(run.output.summary).toContain('has no permission to read')
   for (const body of ['/bailiwick diff', '/bailiwick status', '/bailiwick explain']) {
     const { replies } = await command(stage, { repo: DEV, issue: pull, as: 'dora', body })
     expect(replies.join()).not.toContain(CANARY)
@@ -97,7 +97,7 @@ test('spec.include of a private repository is a source like any other', async ()
 test('a source that nothing follows yet is an error as well: the follower would come with the next change', async () => {
   const { run } = await propose(withManifest(source('second', urlOf('hidden'))))
   expect(run).toMatchObject({ conclusion: 'failure' })
-  expect(run.output.title).toContain('may not read')
+  expect(run.output.title).toContain('has no permission to read')
 }, 60_000)
 
 test.each(['listed', 'matched', 'open', 'declared'])(
@@ -105,7 +105,7 @@ test.each(['listed', 'matched', 'open', 'declared'])(
   async name => {
     const { run, outputs } = await propose(declaring(name))
     expect(run).toMatchObject({ conclusion: 'failure' })
-    expect(run.output.summary).not.toContain('may not read')
+    expect(run.output.summary).not.toContain('has no permission to read')
     expect(outputs).toContain(CANARY)
   },
   60_000,
@@ -125,7 +125,7 @@ test('the list of the fleet file counts once it is on the base, not in the chang
   }
   const { outputs, run } = await propose(files, FLEET, 'otto')
   expect(outputs).not.toContain(CANARY)
-  expect(run.output.summary).toContain('may not read')
+  expect(run.output.summary).toContain('has no permission to read')
 }, 60_000)
 
 test('a repository that only a tenant follows is not gated by it, and nothing is published there', async () => {

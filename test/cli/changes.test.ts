@@ -76,7 +76,7 @@ const CHANGES: Record<string, readonly [files: Record<string, string | null>, ..
   ],
   'suspend: true': [
     replaced('clusters/a/apps.yaml', 'prune: true', 'prune: true, suspend: true'),
-    '  ~ Kustomization flux-system/apps on a: suspended, so nothing of this is applied until it is resumed',
+    '  ~ Kustomization flux-system/apps on a: suspended: Flux applies these changes only after it is resumed',
     '    ~ Kustomization flux-system/apps: spec.suspend',
   ],
   'prune: false': [

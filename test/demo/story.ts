@@ -46,7 +46,7 @@ function openPullRequest({ github }: Stage, repo: string) {
 
 async function reachOut(stage: Stage): Promise<void> {
   const { github } = stage
-  tell.title("2. The tenant's overlay patch reaches for another tenant's namespace")
+  tell.title("2. A tenant's patch moves an object into another tenant's namespace")
   const files = {
     'kustomization.yaml': overlay({ moved: true }),
     'report.yaml': deploymentFile('report'),
@@ -65,7 +65,7 @@ async function reachOut(stage: Stage): Promise<void> {
 
 async function correct(stage: Stage): Promise<void> {
   const { github } = stage
-  tell.title('3. It is corrected, merged, and applied as the tenant')
+  tell.title('3. The tenant corrects it; it is merged and applied as the tenant')
   const files = { 'kustomization.yaml': overlay({ moved: false }) }
   github.push({ repo: 'acme/ops-team', branch: 'report', files, remove: ['move.yaml'], as: 'otto' })
   tell.step('otto pushes a correction')
@@ -78,7 +78,7 @@ async function correct(stage: Stage): Promise<void> {
 
 async function directPush(stage: Stage): Promise<void> {
   const { github } = stage
-  tell.title('4. Somebody pushes past the gate, and an empty commit on top')
+  tell.title('4. A direct push bypasses the gate, and an empty commit follows')
   const files = { 'kustomization.yaml': overlay({ moved: true }), 'move.yaml': MOVE_PATCH }
   const commits = [
     github.push({ repo: 'acme/ops-team', files, as: 'ada' }),
@@ -112,7 +112,7 @@ function merge(stage: Stage, repo: string, pull: number, as: string, status: num
   const outcome = stage.github.merge({ repo, pull, as })
   if (outcome.status !== status)
     throw new Error(`merging ${repo}#${pull} answered ${outcome.status}: ${outcome.message}`)
-  tell.step(status === 200 ? `${as} merges it` : `${as} tries to merge it, and GitHub says: ${outcome.message}`)
+  tell.step(status === 200 ? `${as} merges it` : `${as} tries to merge it. GitHub answers: ${outcome.message}`)
 }
 
 async function applied(stage: Stage, repo: string, path: string, status: number): Promise<void> {

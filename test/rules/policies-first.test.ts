@@ -44,7 +44,7 @@ test('tenants that do not wait are named, with the line to change', () => {
   const [item, ...others] = policyItems(['kyverno'], ['kyverno'])
   expect(others).toEqual([])
   expect(item).toMatchObject({ state: 'weak', origin: { file: 'tenants/dev-team.yaml' } })
-  expect(item?.message).toContain('"apps/dev-team", "ops/ops-team" would be applied before')
+  expect(item?.message).toContain('"apps/dev-team", "ops/ops-team" can be applied before')
 })
 
 test('policies that wait for the tenants go round, and are not before them', () => {

@@ -51,8 +51,8 @@ function notesOf({ change, unknown, suspended, identity, counts, objects }: Node
   const left = total - objects.length
   return [
     ...(change === 'changed' ? [] : [change]),
-    ...(unknown ? [`changes are not known because it could not be rendered ${unknown} the change`] : []),
-    ...(suspended ? ['suspended, so nothing of this is applied until it is resumed'] : []),
+    ...(unknown ? [`changes unknown: it could not be rendered ${unknown} the change`] : []),
+    ...(suspended ? ['suspended: Flux applies these changes only after it is resumed'] : []),
     ...(identity ? [`applied as ${code(identity.now)}, was ${code(identity.was)}`] : []),
     ...(left > 0 && objects.length > 0 ? [`${left} of ${count(total, 'object')} not listed`] : []),
     ...(left > 0 && objects.length === 0 ? [countsText(counts)] : []),

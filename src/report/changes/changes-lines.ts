@@ -74,8 +74,8 @@ function groupLine({ node, clusters }: NodeGroup): string {
   const { change, namespace, name, tenant, unknown, suspended, prune, identity, counts } = node
   const notes = [
     ...(change === 'changed' ? [] : [change]),
-    ...(unknown ? [`changes are not known because it could not be rendered ${unknown} the change`] : []),
-    ...(suspended ? ['suspended, so nothing of this is applied until it is resumed'] : []),
+    ...(unknown ? [`changes unknown: it could not be rendered ${unknown} the change`] : []),
+    ...(suspended ? ['suspended: Flux applies these changes only after it is resumed'] : []),
     ...(prune ? [] : ['prune is off']),
     ...(identity ? [`applied as ${visible(identity.now)}, was ${visible(identity.was)}`] : []),
     countsText(counts),

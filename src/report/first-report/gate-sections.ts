@@ -29,12 +29,14 @@ export function gateSections({ gates }: FirstReportFacts): Section[] {
   const left = gaps.length - MAX_DETAILS
   return [
     {
-      text: `### Required check\n\nA verdict protects a branch only where GitHub requires the check ${code(CHECK_NAME)} there, from this App only.\n\n${table(['repository', 'branch', 'gate'], rows, MAX_ROWS)}`,
+      text: `### Required check\n\nA verdict protects a branch only if GitHub requires the check ${code(CHECK_NAME)} from this App on that branch.\n\n${table(['repository', 'branch', 'gate'], rows, MAX_ROWS)}`,
       label: 'table of gates',
     },
-    ...gaps.slice(0, MAX_DETAILS).map(([text, of]) => ({ text: gapsText(text, of), label: 'list of gaps of gates' })),
-    ...(left > 0 ? [{ text: `… and ${left} more ways in which branches are open.`, label: '' }] : []),
-    ...(gaps.length > 0 ? [{ text: HOW, label: 'word about how to set it' }] : []),
+    ...gaps
+      .slice(0, MAX_DETAILS)
+      .map(([text, of]) => ({ text: gapsText(text, of), label: 'list of gaps in the required check' })),
+    ...(left > 0 ? [{ text: `… and ${left} more gaps.`, label: '' }] : []),
+    ...(gaps.length > 0 ? [{ text: HOW, label: 'instructions for the required check' }] : []),
   ]
 }
 

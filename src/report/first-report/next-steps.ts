@@ -21,8 +21,8 @@ export function nextSteps({ survey, gates, baseline, hasForm }: FirstReportFacts
       : '- [ ] Optional, for the first weeks: report violations without blocking. Comment `/bailiwick enforcement report` and merge the pull request that it opens.',
     step(
       hasForm,
-      'Teams can ask for a tenant with the form of this repository.',
-      'Optional: let teams ask for a tenant with an issue form, `.github/ISSUE_TEMPLATE/tenant-request.yml`. An admin can onboard one with `/bailiwick onboard TENANT --repo URL --namespace NS --cluster C` at any time.',
+      'Teams can request a tenant with the issue form of this repository.',
+      'Optional: let teams request a tenant with an issue form, `.github/ISSUE_TEMPLATE/tenant-request.yml`. An admin can onboard one with `/bailiwick onboard TENANT --repo URL --namespace NS --cluster C` at any time.',
     ),
   ]
   return [
@@ -45,7 +45,7 @@ function baselineStep({ survey, baseline }: Pick<FirstReportFacts, 'survey' | 'b
   if (baseline.kind === 'offered') {
     return `- [ ] Approve and merge #${baseline.pull}: it lists what exists today (${standing}) in \`.github/bailiwick-baseline.yaml\`, so that the check on the branches passes and only new findings count.`
   }
-  if (baseline.kind === 'not-needed') return '- [x] No baseline is needed: nothing exists that would block.'
+  if (baseline.kind === 'not-needed') return '- [x] No baseline is needed: there are no existing violations.'
   if (baseline.kind === 'present') return '- [x] The baseline file lists the existing findings.'
   return `- [ ] Fix existing findings (${standing}), or record them with \`bailiwick baseline\`: until then the check on the branches fails.`
 }

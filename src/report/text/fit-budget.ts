@@ -16,7 +16,7 @@ export function fitBudget(
   head: string,
   sections: readonly Section[],
   budget: number = TEXT_BUDGET,
-  more: string = ' `bailiwick check` on the same commit shows all of it.',
+  more: string = ' `bailiwick check` on the same commit shows everything.',
   lines: number = Number.POSITIVE_INFINITY,
 ): string {
   const kept: Section[] = []
@@ -34,7 +34,7 @@ export function fitBudget(
 }
 
 function cutNote(cut: ReadonlyMap<string, number>, more: string): string {
-  const parts = [...cut].map(([label, number]) => `${number} × ${label}`)
+  const parts = [...cut].map(([label, number]) => `${number > 1 ? `${number} × ` : ''}${label}`)
   const shown = parts.slice(0, 5)
   const left = parts.length - shown.length
   const rest = left > 0 ? ` and ${left} more kinds` : ''

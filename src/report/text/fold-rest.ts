@@ -32,7 +32,9 @@ const FOLD_LINES = 6
 function summaryOf(sections: readonly Section[]): string {
   const counts = new Map<string, number>()
   for (const { label } of sections) if (label !== '') counts.set(label, (counts.get(label) ?? 0) + 1)
-  const parts = [...counts].map(([label, number]) => `${number} × ${label.replace(/[^\w .,/()-]/g, '')}`)
+  const parts = [...counts].map(
+    ([label, number]) => `${number > 1 ? `${number} × ` : ''}${label.replace(/[^\w .,/()-]/g, '')}`,
+  )
   const more = parts.length > 5 ? ` and ${parts.length - 5} more kinds` : ''
   return parts.length === 0 ? 'More' : `More: ${parts.slice(0, 5).join(', ')}${more}`
 }

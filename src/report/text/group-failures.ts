@@ -10,7 +10,7 @@ export interface FailureGroup {
 }
 
 /** What is said of an existing error that Flux shares: it does not block, and nothing comes of what is merged. */
-const NOT_APPLIED = 'Flux rejects it too, and applies nothing of it until it is fixed.'
+const NOT_APPLIED = 'Flux rejects it too. It applies nothing from this Kustomization until the error is fixed.'
 
 /** Puts equal errors of several nodes and clusters together, in the order of the first of each. */
 export function groupFailures(failures: readonly NodeFailure[]): FailureGroup[] {

@@ -115,7 +115,7 @@ describe('a large fleet', () => {
     expect(body.length).toBeLessThan(60_000)
     expect(body).toContain('### What to do next')
     expect(body).toContain('… and 1941 more.')
-    expect(body).toContain('… and 30 more ways in which branches are open.')
+    expect(body).toContain('… and 30 more gaps.')
     expect(body).toContain('**Left out for length:**')
   })
 
