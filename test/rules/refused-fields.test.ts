@@ -19,7 +19,7 @@ test.each([
   ['  force: true\n  deletionPolicy: Orphan\n', []],
   ['  ignore: [{paths: [/spec/replicas]}]\n', []],
   ['  somethingNew: 1\n', ['spec.somethingNew']],
-  ['  dependsOn: [{name: dev-team, readyExpr: "true"}]\n', ['spec.dependsOn.readyExpr']],
+  ['  dependsOn: [{name: dev-team, readyExpr: "true"}]\n', []],
 ])('%s passes the judgement and is refused at apply: %s', (spec, expected) => {
   expect(refused(spec)).toEqual(expected)
 })

@@ -5,6 +5,7 @@ import { idOf } from '../../src/cluster/id-of.ts'
 import { type Inventory, readInventories } from '../../src/cluster/inventory.ts'
 import { entryOf, idOfEntry } from '../../src/cluster/inventory-entry.ts'
 import { nodeFailure } from '../../src/cluster/node-failure.ts'
+import { readyByExpression } from '../../src/cluster/ready-by-expression.ts'
 import {
   endsWithObjects,
   isRequested,
@@ -111,6 +112,7 @@ async function applyOne(run: Run, node: ApprovedNode, known: Map<string, Invento
   memory.clear(key)
   const start = performance.now()
   try {
+    if (!(await isReady(run, node))) return false
     const planned = () => new Set(node.objects.map(text => entryOf(idOf(parseExact(text))).id))
     inventory = await adoptInventory(client, node, inventory, recordedEntries(live), planned)
     if (inventory) known.set(key, inventory)
@@ -134,6 +136,20 @@ async function applyOne(run: Run, node: ApprovedNode, known: Map<string, Invento
     fail(memory, node, said.get(key)!)
     return false
   }
+}
+
+/** Whether the expressions of its dependencies hold; it is held, and tried again, where one does not. */
+async function isReady({ client, memory, signal, said, board }: Run, node: ApprovedNode): Promise<boolean> {
+  const { key, user, cluster, hub = cluster } = node
+  for (const expression of node.settings.readyExprs) {
+    const reason = await readyByExpression(client, node, expression, signal)
+    if (reason === undefined) continue
+    said.set(key, { key, user, outcome: 'held', reason, objects: [] })
+    showHeld(board, node, reason, `${hub}/${expression.dependency}`)
+    fail(memory, node, said.get(key)!)
+    return false
+  }
+  return true
 }
 
 /** What was applied completely is done when it is healthy; what becomes so later is seen by another run. */

@@ -6,7 +6,9 @@ const LANES = 16
 /** A node that takes longer leaves its lane to the others and goes on beside them. */
 const SLOW_MS = 5000
 
-type Ordered = Pick<ApprovedNode, 'key' | 'parent' | 'dependsOn' | 'suspend'>
+type Ordered = Pick<ApprovedNode, 'key' | 'parent' | 'dependsOn' | 'suspend'> & {
+  readonly settings?: Pick<ApprovedNode['settings'], 'readyExprs'>
+}
 
 interface Lanes<N> {
   readonly lanes?: number
@@ -38,7 +40,12 @@ export async function applyInLanes<N extends Ordered>(nodes: readonly N[], work:
 
   const suspension = ({ key, parent, suspend }: N): string | undefined =>
     suspend ? key : parent === null ? undefined : suspendedBy.get(parent)
-  const missing = (node: N) => node.dependsOn.find(key => !complete.has(key))
+  const isOver = (key: string) => !waiting.has(key) && !busy.has(key)
+  const missing = (node: N) => {
+    const asked = new Set(node.settings?.readyExprs.map(({ dependency }) => `${node.key.split('/')[0]}/${dependency}`))
+    // an expression decides instead, once the turn of the dependency is over
+    return node.dependsOn.find(key => !complete.has(key) && !(asked.has(key) && isOver(key)))
+  }
   const isReady = (node: N) => {
     if (node.parent !== null && (waiting.has(node.parent) || busy.has(node.parent))) return false
     return suspension(node) !== undefined || missing(node) === undefined

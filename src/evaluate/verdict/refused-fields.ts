@@ -42,16 +42,10 @@ export function refusedFields(kustomization: KubeObject, objects: readonly KubeO
   const spec = at(kustomization.root, ['spec'])
   if (spec?.type !== 'map') return []
   const set = [...spec.fields].filter(([key, field]) => !HONOURED.has(key) && !isUnset(field.value))
-  const dependsOn = at(spec, ['dependsOn'])
-  const conditions = dependsOn?.type === 'list' && dependsOn.items.some(item => at(item, ['readyExpr']))
   // only substitution and decryption make values unknown
   const mayHide = spec.fields.has('postBuild') || spec.fields.has('decryption')
   const hidden = mayHide && objects.some(object => isOpaque(object.root))
-  return [
-    ...set.map(([key]) => `spec.${key}`),
-    ...(conditions ? ['spec.dependsOn.readyExpr'] : []),
-    ...(hidden ? ['values that only the cluster has'] : []),
-  ].sort()
+  return [...set.map(([key]) => `spec.${key}`), ...(hidden ? ['values that only the cluster has'] : [])].sort()
 }
 
 function isOpaque(node: Node): boolean {
