@@ -9,10 +9,10 @@ import { eachLimited } from './each-limited.ts'
 import { failureScope } from './failure-scope.ts'
 import { idOf } from './id-of.ts'
 import { entryOf, type InventoryEntry } from './inventory-entry.ts'
-import { ownTargetReason } from './own-target-reason.ts'
 import { prepareObject } from './prepare-object.ts'
 import type { Prepared } from './prepared.ts'
 import { prerequisiteOf } from './prerequisite-of.ts'
+import { refuseOwnTarget } from './refuse-own-target.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
 
 const AT_ONCE = 8
@@ -142,8 +142,7 @@ class Apply {
     if (this.#seen.has(key)) throw new BailiwickError('cluster-invalid', `${display(id)} appears twice`)
     this.#seen.add(key)
     const known = this.#known.get((entry ?? entryOf(id)).id)
-    const own = await ownTargetReason(this.#client, { user: this.#request.user, id, object })
-    if (own !== undefined) throw ownTarget(own)
+    await refuseOwnTarget(this.#client, { user: this.#request.user, id, object })
     return prepareObject(this.#client, this.#request, { object, id, known })
   }
 
@@ -189,12 +188,6 @@ function entryFor(id: ObjectId): InventoryEntry | undefined {
     if (concernsObject(error)) return undefined
     throw error
   }
-}
-
-function ownTarget(reason: string): BailiwickError {
-  return new BailiwickError('cluster-forbidden', `${reason}. Allowed: targets other than the worker itself`, {
-    fix: "Remove it from the fleet, and apply the worker's own manifests with kubectl.",
-  })
 }
 
 function concernsObject(error: unknown): error is BailiwickError {

@@ -1,13 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ApprovedNode } from '../../src/approval/approve.ts'
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { connect } from '../../src/cluster/connect.ts'
 import { stringAt } from '../../src/cluster/json-at.ts'
 import { ownTargetReason } from '../../src/cluster/own-target-reason.ts'
 import { pruneObjects } from '../../src/cluster/prune-objects.ts'
+import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
 import type { Json } from '../../src/kube/node.ts'
+import { applyNode } from '../../workers/apply/apply-node.ts'
 import {
   binding,
   type ClusterUnderTest,
@@ -87,6 +90,26 @@ describe.skipIf(!haveAssets())('the worker itself is never an apply target', () 
       expect(written()).toEqual([])
     },
   )
+
+  test.each([
+    ['an account of it', { user: `system:serviceaccount:${OWN}:bailiwick` }],
+    ['a Kustomization in it', { namespace: OWN }],
+  ])('%s: not even the keys of its decryption are read', async (_what, more) => {
+    proxy.seen.length = 0
+    const node = {
+      key: 'staging/flux-system/infra',
+      cluster: 'staging',
+      ...owner,
+      user: platform,
+      objects: [],
+      settings: DEFAULT_SETTINGS,
+      decryption: { secret: 'keys', seals: [] },
+      ...more,
+    } as unknown as ApprovedNode
+    const applying = applyNode(client, node, undefined, AbortSignal.timeout(30_000))
+    await expect(applying).rejects.toMatchObject({ code: 'cluster-forbidden' })
+    expect(written()).toEqual([])
+  })
 
   test('what an inventory names in it is not deleted, and forgotten', async () => {
     const labels = {

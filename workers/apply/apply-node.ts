@@ -5,6 +5,8 @@ import type { ClusterClient } from '../../src/cluster/client.ts'
 import { idOf } from '../../src/cluster/id-of.ts'
 import { claim, type Inventory, newInventory } from '../../src/cluster/inventory.ts'
 import { entryOf, type InventoryEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'
+import { refuseOwnTarget } from '../../src/cluster/refuse-own-target.ts'
+import { KUSTOMIZE_GROUP } from '../../src/flux/kinds.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
 import { openObjects } from './open-objects.ts'
 
@@ -33,6 +35,9 @@ export async function applyNode(
   const { key, user, parent, prune, combination } = node
   const { deletionPolicy } = node.settings
   const before = known ?? newInventory(node.cluster, key, user)
+  const id = { apiVersion: `${KUSTOMIZE_GROUP}/v1`, kind: 'Kustomization', namespace: node.namespace, name: node.name }
+  // before anything is read as this account: keys, for example
+  await refuseOwnTarget(client, { user, id })
   const objects = await openObjects(client, node)
   const planned = objects.map(object => entryOf(idOf(object)))
   let claimed = before
