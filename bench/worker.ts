@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findAssets, NO_ASSETS } from '../test/envtest/assets.ts'
 import { startCluster, type TestCluster } from '../test/envtest/start.ts'
+import { quantile } from './growth.ts'
 import { benchNodes, createTenants, type Shape } from './worker/bench-fleet.ts'
 import { floorSeconds } from './worker/floor.ts'
 import type { Measured } from './worker/worker-process.ts'
@@ -12,6 +13,7 @@ import type { Measured } from './worker/worker-process.ts'
 // ratios of one run can be compared however busy the machine is.
 const { values } = parseArgs({ options: { smoke: { type: 'boolean' }, nodes: { type: 'string' } } })
 const SIZES = values.nodes ? values.nodes.split(',').map(Number) : values.smoke ? [5] : [50, 200, 1000]
+const DRIFTS = values.smoke ? 3 : 40
 const LARGE = values.smoke ? 50 : 5000
 
 if (!findAssets()) {
@@ -44,6 +46,23 @@ function say(what: string, { seconds, requests, objectRequests, peakMb }: Measur
   )
 }
 
+/** Seconds until what somebody changed is as it was approved, one object after the other. */
+async function driftSeconds(server: TestCluster, shape: Shape): Promise<number[]> {
+  const times: number[] = []
+  for (const { namespace, name } of benchNodes(shape).slice(1, DRIFTS + 1)) {
+    const path = `/api/v1/namespaces/${namespace}/configmaps/${name}`
+    const start = performance.now()
+    await server.request('PATCH', path, { data: { text: 'drifted' } }, { contentType: 'application/merge-patch+json' })
+    for (let value = 'drifted'; value === 'drifted'; ) {
+      const { body } = await server.request('GET', path)
+      value = (body as { data: { text: string } }).data.text
+      if (performance.now() - start > 60_000) throw new Error(`${path} is not put back`)
+    }
+    times.push((performance.now() - start) / 1000)
+  }
+  return times
+}
+
 for (const size of SIZES) {
   const server = await startCluster()
   try {
@@ -58,6 +77,8 @@ for (const size of SIZES) {
       say('first apply', first, (before + (await floor('after'))) / 2)
       say('nothing changed', await run({ ...shape, revision: 2 }))
       say('one changed', await run({ ...shape, revision: 3, changed: 0 }))
+      const drifts = await driftSeconds(server, { ...shape, revision: 3, changed: 0 })
+      console.log(`  drift put back: p50 ${s(quantile(drifts, 0.5))}, p95 ${s(quantile(drifts, 0.95))}`)
     })
   } finally {
     await server.stop()

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { connect } from '../../src/cluster/connect.ts'
 import { binding } from '../../test/cluster/cluster-under-test.ts'
-import { applyApproved } from '../../workers/apply/apply-approved.ts'
+import { silentLog } from '../../test/silent-log.ts'
+import { WatchedCluster } from '../../workers/apply/watched-cluster.ts'
 import { approvedOf, CLUSTER, type Shape } from './bench-fleet.ts'
 
 /** What a run took. Requests for inventories and for statuses are not those for objects. */
@@ -25,17 +26,26 @@ const client: ClusterClient = {
   ...plain,
   request(actor, method, path, options) {
     count.requests++
-    if (!OWN.some(own => path.startsWith(own))) count.objects++
+    if (actor !== 'worker' && !OWN.some(own => path.startsWith(own))) count.objects++
     return plain.request(actor, method, path, options)
   },
 }
+
+const watched = new WatchedCluster({
+  client,
+  drift: 'watch',
+  fullPassMs: 600_000,
+  pollMs: 60_000,
+  log: silentLog,
+  again: () => {},
+})
 
 process.on('message', async (shape: Shape) => {
   count.requests = 0
   count.objects = 0
   const approved = approvedOf(shape)
   const start = performance.now()
-  const applied = await applyApproved(client, approved, new AbortController().signal)
+  const applied = await watched.run(approved, new AbortController().signal)
   const seconds = (performance.now() - start) / 1000
   const failed = applied.filter(node => node.outcome !== 'applied' || node.objects.some(o => o.action === 'refused'))
   const measured: Measured = {

@@ -15,7 +15,8 @@ import { prerequisiteOf } from './prerequisite-of.ts'
 import { refuseOwnTarget } from './refuse-own-target.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
 
-const AT_ONCE = 8
+/** As many as the client has connections: nodes side by side share them. */
+const AT_ONCE = 16
 const STAGE_WAIT_MS = 60_000
 const WITHHELD = 'not applied, because other objects of this Kustomization were refused'
 
