@@ -6,7 +6,7 @@ import type { GrantView } from './grant-view.ts'
 import { knownNamespaces, knownResources } from './known-names.ts'
 import { type Changer, type NamespaceAccess, namespaceAccess } from './namespace-access.ts'
 
-/** What a binding gives, as plain JSON. */
+/** The role that a binding grants, as plain JSON. */
 export interface RightView {
   readonly subject: string
   readonly binding: string
@@ -17,7 +17,7 @@ export interface RightView {
   readonly origin?: Omit<Origin, 'via'>
 }
 
-/** An object of Flux that can change the namespace, and with which rights. */
+/** A Flux object that can change the namespace, and its rights. */
 export interface ChangerView
   extends Pick<Changer, 'kind' | 'namespace' | 'name' | 'repository' | 'tenant' | 'ownCluster'> {
   readonly user: string
@@ -40,7 +40,7 @@ export interface AccessView {
   readonly left: number
 }
 
-/** The namespaces of a fleet with who can change them, tenants' first, as far as the budget goes. */
+/** Who can change each namespace of a fleet, tenant namespaces first, up to the size limit. */
 export interface AccessOverview {
   readonly namespaces: readonly AccessView[]
   /** How many more there are. */
@@ -52,8 +52,8 @@ const BUDGET = 2_500
 const MAX_LISTED = 60
 
 /**
- * Works out who can change each namespace of a fleet, from the namespace number `from` on, one at least. Pure; the same
- * fleet gives the same answer, in portions or not.
+ * Lists who can change each namespace of a fleet, starting at index `from`, at least one namespace per call. Pure: the
+ * result does not depend on how it is split into portions.
  */
 export function accessOverview(fleet: Fleet, from = 0, budget = BUDGET): AccessOverview {
   const index = new FleetIndex(fleet)

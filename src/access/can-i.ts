@@ -5,7 +5,7 @@ import { fluxGrant } from './flux-itself.ts'
 import { type GrantView, grantView, ruleText } from './grant-view.ts'
 import { unknownRole, unseenBinders } from './not-known.ts'
 
-/** The answer of one cluster to "may this user do that". */
+/** Whether one cluster allows a user to do something, and why. */
 export interface CanIAnswer {
   readonly cluster: string
   /** `unknown`: nothing that is known allows it, but a role of the user, or what could bind the user, cannot be read. */
@@ -21,8 +21,8 @@ export interface CanIAnswer {
 }
 
 /**
- * Asks the cluster's authorizer, made of everything that the fleet renders for it. A yes is certain, because RBAC only adds;
- * a no is about what was seen, and says what was not.
+ * Evaluates a request against the RBAC that the fleet renders for a cluster. A yes is certain, because RBAC only adds
+ * rights; a no holds only for what is visible, and lists what is not.
  */
 export function canI(
   fleet: Fleet,

@@ -6,7 +6,7 @@ const CHANGING = new Set(['*', 'create', 'update', 'patch', 'delete', 'deletecol
 /** Asking these what one may do is written as `create`, and changes nothing. */
 const QUESTIONS = new Set(['authentication.k8s.io', 'authorization.k8s.io'])
 
-/** Of what someone holds in a namespace, what can change something in it: one grant of each binding. */
+/** The grants that allow a change in a namespace: one per binding. */
 export function changingGrants(grants: readonly Grant[], resources: ResourceTable): Grant[] {
   const found = new Map<Grant['binding'], Grant>()
   for (const grant of grants) {

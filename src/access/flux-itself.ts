@@ -9,8 +9,8 @@ const CONTROLLERS = new Map(
 )
 
 /**
- * What Flux's own manifests give to the controller that a user is, where the fleet does not hold them: they bind it to
- * cluster-admin. Undefined for everybody else, and where a binding of the fleet says what it may.
+ * The cluster-admin grant that Flux's own manifests give to a controller, if the fleet does not contain them. Undefined
+ * for any other user, and if a binding of the fleet covers the controller.
  */
 export function fluxGrant(authorizer: Authorizer, user: string): (GrantView & { readonly rule: string }) | undefined {
   const name = CONTROLLERS.get(user)

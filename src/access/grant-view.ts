@@ -4,7 +4,7 @@ import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP } from '../kub
 import { compactString } from '../kube/rbac/policy-rule.ts'
 import type { Origin } from '../origin.ts'
 
-/** What a binding gives to whom, for people. */
+/** A grant in display form: binding, role and subject. */
 export interface GrantView {
   /** `ServiceAccount apps/dev-team`, `User alice`, `Group ops`. */
   readonly subject: string
@@ -19,7 +19,7 @@ export interface GrantView {
   readonly from: BindingSource
 }
 
-/** Who makes a binding: a file of the fleet, Capsule of a Tenant, or the API server by itself. */
+/** Where a binding comes from: a file of the fleet, a Capsule Tenant, Flux's own manifests, or the API server. */
 export type BindingSource =
   | { readonly by: 'fleet'; readonly origin: Origin; readonly kustomization: string }
   | { readonly by: 'capsule' }
@@ -27,7 +27,7 @@ export type BindingSource =
   | { readonly by: 'flux' }
   | { readonly by: 'kubernetes' }
 
-/** A grant, and who made its binding. */
+/** Returns the grant in display form, with the origin of its binding. */
 export function grantView(index: FleetIndex, cluster: string, grant: Omit<Grant, 'rule'>, covered = false): GrantView {
   const { binding, subject } = grant
   return {
@@ -40,7 +40,7 @@ export function grantView(index: FleetIndex, cluster: string, grant: Omit<Grant,
   }
 }
 
-/** The rule that allows something, as the API server writes rules. */
+/** Formats the RBAC rule that allows a request. */
 export function ruleText({ rule }: Pick<Grant, 'rule'>): string {
   return compactString(rule)
 }

@@ -8,14 +8,14 @@ import { customScopes } from '../kube/scope/scope.ts'
 /** Namespaces that every cluster has. */
 const ALWAYS = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
 
-/** The resources of these clusters; custom ones as the platform defines them. */
+/** The resources of these clusters, including the custom ones that the platform defines. */
 export function knownResources(fleet: Fleet, clusters: readonly string[]): ResourceTable {
   const platform = fleet.nodes.filter(node => clusters.includes(node.cluster) && node.tenant === undefined)
   const objects: KubeObject[] = platform.flatMap(node => node.objects)
   return new ResourceTable(customScopes(objects), customPlurals(objects))
 }
 
-/** The namespaces of a cluster that the fleet speaks of, sorted: those it makes, and those it puts something into. */
+/** The namespaces that the fleet creates or deploys to on a cluster, sorted. */
 export function knownNamespaces(fleet: Fleet, cluster: string): string[] {
   const namespaces = new Set(ALWAYS)
   for (const node of fleet.nodes) {
@@ -30,7 +30,7 @@ export function knownNamespaces(fleet: Fleet, cluster: string): string[] {
   return [...namespaces].sort()
 }
 
-/** Whether a binding of a cluster names this user, as a user. */
+/** Whether a binding on the cluster has this user as a subject of kind User. */
 export function isKnownUser(authorizer: Authorizer, user: string): boolean {
   return authorizer.bindings
     .namespaces()

@@ -16,7 +16,7 @@ import { fluxGrant } from './flux-itself.ts'
 import { type GrantView, grantView } from './grant-view.ts'
 import { unknownRole } from './not-known.ts'
 
-/** An object of Flux that can change something in the namespace, and on whose word. */
+/** A Flux object that can change something in the namespace, and the repositories that control it. */
 export interface Changer {
   readonly kind: string
   readonly namespace: string
@@ -46,7 +46,9 @@ export interface NamespaceAccess {
   readonly unknown: readonly string[]
 }
 
-/** Who can change a namespace of a cluster, from what the fleet renders: repository, Kustomization, account, role. */
+/**
+ * Lists who can change a namespace of a cluster, from what the fleet renders: repository, Kustomization, account, role.
+ */
 export function namespaceAccess(
   fleet: Fleet,
   index: FleetIndex,

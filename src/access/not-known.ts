@@ -6,7 +6,7 @@ import type { Authorizer } from '../kube/rbac/authorizer.ts'
 import { type Binding, RBAC_GROUP } from '../kube/rbac/binding.ts'
 import { userInfo } from '../kube/rbac/groups-of.ts'
 
-/** Why it is not known what the role of a binding allows. */
+/** Explains why the rights of a binding's role are unknown. */
 export function unknownRole({ kind, namespace, name, roleRef }: Binding): string {
   const role = shownObject(roleRef.kind, roleRef.kind === 'Role' ? namespace : '', roleRef.name)
   return `${shownObject(kind, namespace, name)} refers to ${role}, which the fleet does not render, so its rights are unknown`
@@ -20,7 +20,10 @@ interface Unseen {
   readonly opaque: readonly string[]
 }
 
-/** The Kustomizations among `nodes` that could give rights in a namespace ('': in the cluster), but of which nothing is known. */
+/**
+ * Describes the Kustomizations among `nodes` that could grant rights in a namespace ('': in the whole cluster) but are
+ * not visible.
+ */
 export function unseenBinders(nodes: Iterable<FleetNode>, authorizer: Authorizer, namespace: string): Unseen {
   const failed: string[] = []
   const opaque: string[] = []

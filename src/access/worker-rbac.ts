@@ -25,9 +25,9 @@ const CONTROLLER = userOfAccount(ROOT_NAMESPACE, 'kustomize-controller')
 const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
 
 /**
- * The least rights of a worker for one cluster of a fleet: it may act as the accounts that the cluster's Kustomizations name,
- * each by its namespace and name, and as itself write inventories, status and Events. Never as an account of its own
- * namespace: what may act as the worker may do all that it may.
+ * Returns the least rights of a worker for one cluster: it may impersonate exactly the accounts that the cluster's
+ * Kustomizations name, and itself writes only inventories, status and Events. Accounts in the worker's own namespace
+ * are refused, because impersonating them could grant the worker's rights.
  */
 export function workerRbac({ nodes }: Pick<Fleet, 'nodes'>, cluster: string): WorkerRbac {
   const here = nodes.filter(node => (node.hub ?? node.cluster) === cluster)

@@ -9,7 +9,7 @@ interface Binding {
   readonly branch: string
 }
 
-/** What the bound branch and each source hold now, and the combination that this makes. */
+/** The present commits of the bound branch and of each source, and the revision set that they form. */
 export interface Heads {
   /** combinationOf the complete input. */
   readonly combination: string
@@ -19,7 +19,7 @@ export interface Heads {
   readonly sources: readonly { readonly url: string; readonly ref: SourceRef; readonly commit: string }[]
 }
 
-/** What was evaluated about one combination. `disputed`: two evaluations of it differ, so neither is believed. */
+/** The evaluation of one revision set. `disputed`: two evaluations of it differ, so neither counts. */
 export interface Judged {
   readonly nodes: readonly JudgedNode[]
   /** Fingerprints that the fleet's own baseline file lists in this combination. */
@@ -27,7 +27,7 @@ export interface Judged {
   readonly disputed: boolean
 }
 
-/** Everything that approval remembers about one cluster; plain data. */
+/** The approval state of one cluster, as plain data. */
 export interface ApprovalState {
   readonly binding: Binding
   /** Undefined: nobody knows what is on the branch now. */
@@ -55,7 +55,7 @@ export type ApprovalEvent =
   /** The process starts again: only the operator's binding and the holds are still known. */
   | { readonly type: 'restarted' }
 
-/** What approval starts from: nothing is known, so nothing may be applied. */
+/** The initial state: nothing was evaluated, so nothing may be applied. */
 export function initialApproval(binding: Binding, holds: Iterable<string> = []): ApprovalState {
   return { binding, heads: undefined, judgements: new Map(), holds: new Set(holds) }
 }

@@ -4,7 +4,9 @@ import type { Origin } from '../origin.ts'
 import type { Finding, JudgedNode } from '../rules/model/finding.ts'
 import type { ApprovalEvent, ApprovalState, Judged } from './approval-state.ts'
 
-/** A node that may be applied now: exactly these objects were evaluated, in the combination that is present, and found clean. */
+/**
+ * A node that may be applied now: exactly these objects were evaluated in the present revision set, and they passed.
+ */
 export type ApprovedNode = Omit<JudgedNode, 'findings' | 'failures' | 'refused' | 'hides' | 'holes' | 'problems'> & {
   readonly combination: string
   /** Digest of all that decides what an apply does: the objects, as whom, and the settings. Equal digests apply equally. */
@@ -26,9 +28,9 @@ interface Approval {
 const REMEMBERED = 8
 
 /**
- * What may be applied after `event`. Pure; never throws. A node may be applied iff the evaluation is of exactly the
- * combination that is present and complete, it holds neither a violation (outside the baseline) nor an error of this
- * node, its content was seen, its identity is impersonated, nobody holds it back, and its parent may be applied too.
+ * Returns what may be applied after `event`. Pure; never throws. A node may be applied only if the evaluation is
+ * complete and of the present revision set, the node has neither an error nor a violation outside the baseline, its
+ * content is visible, it impersonates an account, no hold applies to it, and its parent may be applied too.
  */
 export function approve(before: ApprovalState, event: ApprovalEvent): Approval {
   const state = next(before, event)

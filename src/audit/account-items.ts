@@ -7,7 +7,7 @@ import { ruleAllows } from '../kube/rbac/rule-allows.ts'
 import { type AuditItem, place } from './audit-item.ts'
 import { type AuditedCluster, isPlatforms, unseenPart } from './audited-cluster.ts'
 
-/** Whether the accounts that everything falls back to hold nothing, in every namespace of a tenant. */
+/** Checks that the default service accounts in tenant namespaces have no rights. */
 export function* accountItems(audited: AuditedCluster): Iterable<AuditItem> {
   const { cluster, index } = audited
   const { defaultServiceAccount, helmDefaultServiceAccount } = cluster.lockdown

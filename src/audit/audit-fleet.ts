@@ -6,7 +6,7 @@ import { fluxItems } from './flux-items.ts'
 import { policyItems } from './policy-items.ts'
 import { remoteBaseItems, sourceItems } from './source-items.ts'
 
-/** What keeps the tenants of each of these clusters apart, and what does not, as far as the fleet shows it. Pure. */
+/** Audits the settings that isolate tenants on each of these clusters, as far as the fleet is visible. Pure. */
 export function auditFleet(fleet: Fleet, names: readonly string[]): ClusterAudit[] {
   const index = new FleetIndex(fleet)
   const asked = fleet.clusters.filter(({ name, hub }) => names.includes(name) && hub === undefined)

@@ -1,9 +1,9 @@
 import type { Origin } from '../origin.ts'
 
-/** `unknown`: the fleet does not show it; that is never as good as `ok`. */
+/** `unknown`: the fleet does not contain the setting, which is never treated as `ok`. */
 export type AuditState = 'ok' | 'weak' | 'unknown'
 
-/** One thing that keeps tenants apart on a cluster, or does not. Plain JSON. */
+/** The state of one setting that isolates tenants on a cluster. Plain JSON. */
 export interface AuditItem {
   /** What is looked at: `no-cross-namespace-refs`, `default-account`, ... */
   readonly check: string
@@ -17,14 +17,14 @@ export interface AuditItem {
   readonly origin?: Omit<Origin, 'via'>
 }
 
-/** What was found on one cluster, in a fixed order. */
+/** The audit of one cluster, with items in a fixed order. */
 export interface ClusterAudit {
   readonly cluster: string
   readonly path: string
   readonly items: readonly AuditItem[]
 }
 
-/** A place without how the value came there. */
+/** The place of a value, without the steps that led there. */
 export const place = ({ repository, file, line, column }: Origin): Omit<Origin, 'via'> => ({
   repository,
   file,

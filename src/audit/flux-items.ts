@@ -40,7 +40,7 @@ const GATES = [
   },
 ]
 
-/** Where Flux comes from, and how its controllers are started. */
+/** Checks where Flux is installed from and the flags of its controllers. */
 export function fluxItems({ cluster, nodes }: AuditedCluster): AuditItem[] {
   const { flux } = cluster.lockdown
   if (!flux) return [notSeen(nodes[0])]

@@ -5,8 +5,8 @@ import { GIT_REPOSITORY } from '../flux/kinds.ts'
 import { groupOf, idOf } from '../kube/object.ts'
 
 /**
- * The branches that must require our check: the fleet's own, every branch that a source of the platform or the root of a
- * cluster follows, and those that the fleet's file lists. Each once, the fleet's own first. Addresses are normalised.
+ * Lists the branches that must require the Bailiwick check: the fleet's own first, then every branch that a platform
+ * source or a cluster root follows, and those under `gatedBranches`. Addresses are normalized; no branch appears twice.
  */
 export function gatedBranches(fleet: Fleet, own: GatedBranch): GatedBranch[] {
   const roots = fleet.nodes

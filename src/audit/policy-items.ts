@@ -10,8 +10,8 @@ const GATEKEEPER = ['templates.gatekeeper.sh', 'constraints.gatekeeper.sh']
 const KUBERNETES = ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']
 
 /**
- * Whether what tenants deploy waits, by dependsOn of its Kustomizations or of those that bring them, for the policies that
- * are to hold it. Source: Flux's multi-tenancy example, "Reconciliation hierarchy".
+ * Checks that tenant Kustomizations depend on the policies that apply to them, directly or through their parents.
+ * Source: Flux's multi-tenancy example, "Reconciliation hierarchy".
  */
 export function* policyItems({ nodes }: AuditedCluster): Iterable<AuditItem> {
   const byKey = new Map(nodes.map(node => [node.key, node]))

@@ -9,7 +9,7 @@ import { type AuditedCluster, unseenPart } from './audited-cluster.ts'
 const KINDS = kindsThat(row => row.source && row.address)
 const SAFE = new Set(['https', 'ssh', 'oci'])
 
-/** Bases that come from elsewhere, while a kustomization is built. */
+/** Finds remote bases, which are downloaded while a kustomization is built. */
 export function* remoteBaseItems(audited: AuditedCluster): Iterable<AuditItem> {
   const common = {
     check: 'remote-bases',
@@ -34,7 +34,7 @@ export function* remoteBaseItems(audited: AuditedCluster): Iterable<AuditItem> {
   yield { ...common, subject: '', state: unseen ? 'unknown' : 'ok', message, fix: '' }
 }
 
-/** Each host and organisation from which the cluster deploys, and by which protocol. */
+/** Lists each host and organization that the cluster deploys from, with its protocol. */
 export function sourceItems({ cluster, index }: AuditedCluster): AuditItem[] {
   const sources = KINDS.flatMap(kind => index.renderedAnywhere(cluster.name, kind).map(one => readSource(kind, one)))
   const groups = Map.groupBy(sources, ({ protocol, organisation }) => `${protocol} ${organisation}`)

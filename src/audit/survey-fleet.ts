@@ -9,7 +9,7 @@ import { auditFleet } from './audit-fleet.ts'
 import type { ClusterAudit } from './audit-item.ts'
 import { gatedBranches } from './gated-branches.ts'
 
-/** What a fleet is found to be on the first day. Plain JSON. */
+/** The survey of a fleet for the first report. Plain JSON. */
 export interface FleetSurvey {
   /** The first line of its verdict, as if it blocked and nothing had been there before. */
   readonly summary: string
@@ -36,7 +36,7 @@ export interface FleetSurvey {
 const MAX_WORST = 10
 const MAX_ERRORS = 20
 
-/** Looks at a whole fleet as a person does who is new to it. Pure. */
+/** Surveys a whole fleet for the first report. Pure. */
 export function surveyFleet(
   fleet: Fleet,
   own: GatedBranch,

@@ -1,4 +1,4 @@
-/** A comment that asks us for something: what stands on its first line behind `/bailiwick`. */
+/** A `/bailiwick` command on the first line of a comment. */
 export interface CommandLine {
   /** As it was typed; '' where there is none. */
   readonly verb: string
@@ -11,8 +11,8 @@ export interface CommandLine {
 const LONGEST_LINE = 2000
 
 /**
- * The command of a comment; undefined where the comment is none. A quoted reply, an indented line, another spelling or a
- * later line is not a command, so nobody gives one by quoting someone else.
+ * Reads the command of a comment; undefined if there is none. Quoted replies, indented lines, other spellings and later
+ * lines are ignored, so quoting a command does not run it.
  */
 export function readCommandLine(comment: string): CommandLine | undefined {
   const end = comment.search(/\r?\n/)

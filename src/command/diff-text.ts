@@ -6,8 +6,8 @@ import { commandError, quoted } from './command-error.ts'
 export const DIFF_USAGE = 'diff [CLUSTER]'
 
 /**
- * What a pull request changes in what the clusters get, as its readers may see it. `clusters`: the names that they know.
- * Throws `command-input` for another one.
+ * Describes the rendered changes of a pull request that its readers may see. `clusters`: the visible cluster names.
+ * Throws `command-input` for any other name.
  */
 export function diffText(
   words: readonly string[],

@@ -12,7 +12,7 @@ const BODIES: Readonly<Record<Enforcement, readonly string[]>> = {
   ],
 }
 
-/** Title and body of the pull request that switches between saying and blocking. */
+/** Title and body of the pull request that switches between reporting and blocking violations. */
 export function enforcementText(wanted: Enforcement, by: string, issue: number): { title: string; body: string } {
   const title = wanted === 'report' ? 'Report violations without blocking' : 'Block new violations'
   return { title, body: [...BODIES[wanted], `Requested by ${code(by, 60)} in #${issue}.`].join('\n\n') }

@@ -14,8 +14,8 @@ import { findFindings, shortFingerprint } from './find-findings.ts'
 export const EXPLAIN_USAGE = 'explain RULE|FINDING'
 
 /**
- * What a rule asks, why, where that comes from and how to write it; and what a pull request has of it. `verdict`: as the
- * readers may see it; absent where there is none. Throws `command-input` where nothing is called so.
+ * Explains a rule and lists its findings on a pull request. `verdict`: as its readers may see it; absent if there is
+ * none. Throws `command-input` for an unknown rule or finding.
  */
 export function explainText(
   target: string | undefined,

@@ -5,8 +5,8 @@ import { commandError, quoted } from './command-error.ts'
 const SHORTEST = 6
 
 /**
- * What someone means among the findings that they are shown: those of a rule, or the one whose fingerprint begins so.
- * `isRule`: whether there is a rule of that name. Throws `command-input` where it is nothing, or more than one finding.
+ * Finds the visible findings of a rule, or the one whose fingerprint starts with `target`. `isRule`: whether the rule
+ * exists. Throws `command-input` if nothing matches, or more than one finding.
  */
 export function findFindings<T extends Pick<Finding, 'rule' | 'fingerprint'>>(
   target: string,
@@ -28,7 +28,7 @@ export function findFindings<T extends Pick<Finding, 'rule' | 'fingerprint'>>(
   throw commandError(`${what} begins with ${target}`, fix)
 }
 
-/** As much of a fingerprint as people copy. */
+/** The short form of a fingerprint, as shown to people. */
 export function shortFingerprint(fingerprint: string): string {
   return fingerprint.slice(0, 12)
 }

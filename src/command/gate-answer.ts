@@ -3,7 +3,7 @@ import type { WantedRuleset } from '../protection/wanted-ruleset.ts'
 import { CHECK_NAME } from '../report/check-run.ts'
 import { shortUrl } from '../report/text/place.ts'
 
-/** What came of setting the ruleset of one repository. */
+/** The result of setting the ruleset of one repository. */
 export interface GateSetting {
   readonly url: string
   readonly branches: readonly string[]
@@ -15,7 +15,7 @@ export interface GateSetting {
 
 const MAX_SHOWN = 20
 
-/** The answer to someone who asked for the gate; undefined where all is done and nothing is left to say. */
+/** The reply to `/bailiwick gate`; undefined if everything was set and there is nothing to report. */
 export function gateAnswer(settings: readonly GateSetting[]): string | undefined {
   const of = (outcome: GateSetting['outcome']) => settings.filter(one => one.outcome === outcome)
   const [refused, role, unread] = [of('refused'), of('role'), of('unread')]

@@ -6,7 +6,7 @@ interface Offered {
   readonly summary: string
 }
 
-/** What someone may do here, as Markdown. `about`: what was not understood. */
+/** Lists the commands that a person may run here, as Markdown. `about`: the unknown command that they wrote. */
 export function helpText(login: string, offered: readonly Offered[], about?: string): string {
   const lead = about === undefined ? '' : `Unknown command ${code(about, 60)}. `
   const lines = offered.map(({ usage, summary }) => `- ${ownCode(`/bailiwick ${usage}`)}: ${prose(summary)}`)

@@ -3,7 +3,7 @@ import { parseReason } from './parse-reason.ts'
 /** How to write it. */
 export const OVERRIDE_USAGE = 'override [SHA] REASON'
 
-/** What an override asks for. */
+/** A parsed override command. */
 export interface OverrideRequest {
   /** First digits of the commit that was looked at, in lower case. */
   readonly sha?: string
@@ -13,8 +13,8 @@ export interface OverrideRequest {
 const SHA = /^[0-9a-f]{7,40}$/i
 
 /**
- * Reads what stands behind `override`. A first word of 7 to 40 hexadecimal digits with a number in it is a commit, so that a
- * reason may begin with "defaced" or "effaced". Throws `command-input` without a reason.
+ * Parses the arguments of `override`. A first word of 7 to 40 hexadecimal digits that contains a number is a commit, so
+ * that a reason may begin with "defaced". Throws `command-input` without a reason.
  */
 export function parseOverride(words: readonly string[]): OverrideRequest {
   const [first = '', ...more] = words

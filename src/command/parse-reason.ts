@@ -3,7 +3,7 @@ import { commandError } from './command-error.ts'
 
 const LONGEST = 300
 
-/** The reason that someone gives: one line, nothing hidden in it. Throws `command-input` where there is none, or a novel. */
+/** Parses a reason: one line without hidden characters. Throws `command-input` if it is missing or too long. */
 export function parseReason(words: readonly string[], usage: string): string {
   const reason = visible(words.join(' '), 2 * LONGEST).trim()
   if (!/\p{L}/u.test(reason)) throw commandError('a reason is needed', `Write \`${usage}\``)

@@ -18,8 +18,8 @@ interface WaiveRequest {
 }
 
 /**
- * Reads what stands behind `waive`; `today` is the day in UTC, `YYYY-MM-DD`. Without `--until` it is 30 days, more than 90
- * are refused. Throws `command-input`.
+ * Parses the arguments of `waive`; `today` is the UTC date, `YYYY-MM-DD`. Without `--until` the waiver lasts 30 days;
+ * more than 90 are refused. Throws `command-input`.
  */
 export function parseWaive(words: readonly string[], today: string): WaiveRequest {
   const [target, ...rest] = words

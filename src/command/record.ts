@@ -1,11 +1,11 @@
 import { code, prose } from '../message/markdown.ts'
 import { visible } from '../message/visible.ts'
 
-/** Names of the check runs in which our App notes what people decided: nobody else can write a run of our App. */
+/** Names of the check runs that record decisions of people. Only our App can write its own check runs. */
 export const OVERRIDE_RUN = 'bailiwick / override'
 export const WAIVER_RUN = 'bailiwick / waiver'
 
-/** Who let the head of a pull request pass, and why. */
+/** Who overrode the check of a head, and why. */
 export interface OverrideRecord {
   readonly by: string
   readonly reason: string
@@ -18,7 +18,7 @@ export interface OverrideRecord {
   readonly confirmedBy?: string
 }
 
-/** What a check run of ours says for people, and holds for us in its text. */
+/** The output of a check run that records a decision: a summary for people, and the record as text. */
 export interface RecordText {
   readonly title: string
   readonly summary: string
@@ -27,7 +27,7 @@ export interface RecordText {
 
 const FENCE = '```'
 
-/** The record of an override as the output of a check run. */
+/** Formats an override as the output of a check run. */
 export function overrideRecord(record: OverrideRecord, sha: string): RecordText {
   const { by, reason, at, pull, base, confirmedBy } = record
   const second = confirmedBy === undefined ? '' : `, confirmed by ${code(confirmedBy)}`
@@ -42,7 +42,7 @@ export function overrideRecord(record: OverrideRecord, sha: string): RecordText 
   }
 }
 
-/** What waits for a second admin, as the output of a check run that lets nothing pass. */
+/** Formats an override that a second fleet admin must confirm, as the output of a check run that does not pass. */
 export function pendingOverride(record: OverrideRecord, sha: string): RecordText {
   const { by, reason } = record
   const { text } = overrideRecord(record, sha)
@@ -53,7 +53,7 @@ export function pendingOverride(record: OverrideRecord, sha: string): RecordText
   }
 }
 
-/** What an override's check run holds; undefined for a text that is not one of ours. */
+/** Reads an override from the text of its check run; undefined if we did not write it. */
 export function readOverrideRecord(text: string): OverrideRecord | undefined {
   const { by, reason, at, pull, base, confirmedBy } = readRecord(text) ?? {}
   if (typeof by !== 'string' || typeof reason !== 'string' || typeof at !== 'string') return undefined
@@ -61,13 +61,13 @@ export function readOverrideRecord(text: string): OverrideRecord | undefined {
   return { by, reason, at, pull, base, ...(typeof confirmedBy === 'string' ? { confirmedBy } : {}) }
 }
 
-/** Plain data as the text of a check run. */
+/** Serializes plain data as the text of a check run. */
 export function recordText(data: object): string {
   // no character of it can end the block
   return `${FENCE}json\n${JSON.stringify(data).replaceAll('`', '\\u0060')}\n${FENCE}`
 }
 
-/** The plain data that recordText wrote; undefined for anything else. */
+/** Reads the data that recordText wrote; undefined for any other text. */
 export function readRecord(text: string): Readonly<Record<string, unknown>> | undefined {
   const json = /^```json\n(.*)\n```\s*$/.exec(text)?.[1]
   if (json === undefined) return undefined

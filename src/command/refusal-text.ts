@@ -3,7 +3,7 @@ import { code, prose } from '../message/markdown.ts'
 import { markdownOf } from '../message/markdown-of.ts'
 import { fixOf, saidOf } from '../message/said.ts'
 
-/** The reply to a command that cannot be done, as Markdown: why, and what to write instead. */
+/** The Markdown reply to a refused command: the reason, and what to write instead. */
 export function refusalText(why: BailiwickError | string, lead = 'This cannot be done'): string {
   if (typeof why === 'string') return `${lead}: ${prose(why)}.`
   const { code: reason, fix } = why

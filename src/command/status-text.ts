@@ -23,7 +23,7 @@ interface Status {
   readonly circumstances: Circumstances
 }
 
-/** How things stand, as Markdown: verdict, clusters, where the check is, and what people decided. */
+/** Formats the status of a pull request as Markdown: verdict, clusters, checks, and what people decided. */
 export function statusText(status: Status): string {
   const { verdict, circumstances } = status
   const head = [

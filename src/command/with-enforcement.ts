@@ -8,8 +8,8 @@ const KEY = /^(["']?)enforcement\1[ \t]*:.*$/m
 const LINE = /^((["']?)enforcement\2[ \t]*:[ \t]*)(["']?)(?:report|block)\3((?:[ \t]+#.*|[ \t]*)\r?)$/m
 
 /**
- * The fleet's own file with this enforcement; every other character stays, comments included. `text`: undefined where there
- * is not a file. Throws `command-input` where it says so already, cannot be read or is written in another way than line by line.
+ * Sets the enforcement in the fleet's file; all other text stays, comments included. `text` is undefined if there is no
+ * file. Throws `command-input` if the value is already set, or if the file cannot be read or edited line by line.
  */
 export function withEnforcement(text: string | undefined, wanted: Enforcement): string {
   const before = text ?? ''

@@ -8,8 +8,8 @@ interface RefusedDesignation {
 }
 
 /**
- * The record that an owner of the account makes with their word in the repository `here`: that one, or all that the
- * organization's file lists, where it lists this one among them. Its generation is above every record that was found.
+ * The record of an owner's confirmation in the repository `here`: that repository, or all fleets of the organization's
+ * file if it lists this one. Its generation is higher than that of every existing record.
  */
 export function confirmDesignation(
   facts: Pick<DesignationFacts, 'operator' | 'organization' | 'records'>,

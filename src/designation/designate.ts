@@ -1,6 +1,6 @@
 import type { DesignationRecord, FleetChoice } from './designation-record.ts'
 
-/** What `bailiwick.yaml` in the organization's own `.github` repository says. */
+/** The content of `bailiwick.yaml` in the organization's `.github` repository. */
 export type OrganizationFile =
   | { readonly state: 'absent' }
   | { readonly state: 'unreadable'; readonly why: string }
@@ -15,7 +15,7 @@ export interface Candidate {
   readonly reported: boolean
 }
 
-/** All that decides which repositories of one installation evaluate others. */
+/** The facts that determine which repositories of an installation are fleets. */
 export interface DesignationFacts {
   /** What the operator's file and FLEETS name for this account. Undefined in it: not a repository that the App reads. */
   readonly operator: readonly (FleetChoice | undefined)[]
@@ -33,7 +33,7 @@ type DesignatedBy = 'operator' | DesignationRecord['by']
 /** Why nothing is designated although something should be. */
 export type UndecidedReason = 'several' | 'unreadable-file' | 'unreachable' | 'conflict'
 
-/** Which repositories evaluate others, and who decided that. */
+/** The designated fleets of an installation, and who designated them. */
 export type Designation =
   | {
       readonly state: 'designated'
@@ -55,8 +55,8 @@ export type Designation =
   | { readonly state: 'needs-candidates' }
 
 /**
- * Decides who is a fleet: the operator's settings, else the sealed record of an earlier decision, else the organization's
- * file, else the only candidate at the installation. What repositories hold later never changes the answer.
+ * Determines the fleets: by the operator's settings, else the sealed record of an earlier decision, else the
+ * organization's file, else the only candidate at installation. Later content of repositories never changes the result.
  */
 export function designate(facts: DesignationFacts): Designation {
   const { operator, organization, records, readable } = facts
@@ -101,7 +101,7 @@ function firstDay(candidates: readonly Candidate[], readable: ReadonlySet<number
   return { state: 'undecided', reason: 'several', candidates: candidates.map(({ repository }) => repository) }
 }
 
-/** The record that counts. Two of one generation that differ are nobody's decision. */
+/** The record with the highest generation; two different records of that generation cancel each other. */
 export function newestRecord(records: readonly DesignationRecord[]): DesignationRecord | 'conflict' | undefined {
   const highest = Math.max(...records.map(({ generation }) => generation))
   const [first, ...others] = records.filter(({ generation }) => generation === highest)

@@ -3,13 +3,13 @@ import { type Node, stringAt } from '../kube/node.ts'
 import { parseDocuments } from '../kube/yaml/parse-documents.ts'
 import { FLEET_NAME, type FleetName, parseFleetName } from './fleet-name.ts'
 
-/** The repository of an organization in which it designates its fleets, and the file there. */
+/** The repository and file in which an organization designates its fleets. */
 export const ORGANIZATION_REPOSITORY = '.github'
 export const DESIGNATION_FILE = 'bailiwick.yaml'
 
 const MAX_FLEETS = 50
 
-/** The fleets that the file lists under `fleets`. Throws for anything else that it says, and for what is not YAML. */
+/** Reads the fleets under `fleets`. Throws for invalid YAML and for any other key. */
 export function readDesignationFile(repository: string, bytes: Uint8Array): FleetName[] {
   const [root, second] = parseDocuments({ repository, path: DESIGNATION_FILE }, bytes)
   if (!root || second) throw wrong('the file', root ? 'has more than one document' : 'is empty')

@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** A repository that may evaluate others, by GitHub's id: names move on to other repositories. */
+/** A designated fleet, by GitHub's repository id, because a name can move to another repository. */
 export interface FleetChoice {
   readonly repository: number
   /** Undefined: its default branch. */
   readonly branch?: string
 }
 
-/** What was decided for one installation, as the App's own first report holds it. */
+/** The designation of one installation, stored in the App's own first report. */
 export interface DesignationRecord {
   readonly installation: number
   /** Id of the repository in which the report stands: a copy elsewhere is not a record. */
@@ -24,7 +24,10 @@ const PREFIX = '<!-- bailiwick:designation '
 const LINE = /^<!-- bailiwick:designation ([\w-]{1,4000})\.([\w-]{43}) -->$/m
 const DOMAIN = 'bailiwick/designation/v1'
 
-/** The record as a line of Markdown that nobody sees. `key`: the App's private key; who does not have it cannot write one. */
+/**
+ * Formats the record as an invisible Markdown line. `key`: the App's private key, without which a record cannot be
+ * forged.
+ */
 export function designationMarker(record: DesignationRecord, key: string): string {
   const { installation, at, generation, state, by } = record
   const fleets = record.fleets.map(({ repository, branch }) => ({
@@ -35,7 +38,7 @@ export function designationMarker(record: DesignationRecord, key: string): strin
   return `${PREFIX}${data}.${seal(data, key).toString('base64url')} -->`
 }
 
-/** The record that a text holds; undefined where there is none, or one that this key did not seal. */
+/** Reads the record in a text; undefined if there is none, or if it was not sealed with this key. */
 export function readDesignationMarker(text: string, key: string): DesignationRecord | undefined {
   const [, data, mac] = LINE.exec(text.replaceAll('\r\n', '\n')) ?? []
   if (data === undefined || mac === undefined) return undefined
@@ -45,7 +48,7 @@ export function readDesignationMarker(text: string, key: string): DesignationRec
   return recordOf(Buffer.from(data, 'base64url').toString('utf8'))
 }
 
-/** The text of a report with this marker as its second line, in place of any that was there. */
+/** Sets this marker as the second line of a report, in place of an earlier one. */
 export function withDesignationMarker(body: string, marker: string): string {
   const [first = '', ...lines] = body.split('\n')
   return [first, marker, ...lines.filter(line => !line.startsWith(PREFIX))].join('\n')

@@ -1,6 +1,9 @@
 import { normaliseUrl } from '../kube/url.ts'
 
-/** How people name a fleet: `owner/name` or an address, with `#branch` where clusters follow another branch than the default. */
+/**
+ * The name of a fleet in settings: `owner/name` or an address, with `#branch` if clusters follow another branch than
+ * the default.
+ */
 export interface FleetName {
   /** A normalised address, or `owner/name` in lower case on the GitHub of the installation. */
   readonly repository: string
@@ -14,7 +17,7 @@ const SHORT = /^[A-Za-z\d](?:[A-Za-z\d-]{0,38})\/[\w.-]{1,100}$/
 const ADDRESS = /^(?:(?:https?|ssh):\/\/|[\w.-]{1,60}@)[^\s\p{Cc}#]{1,500}$/u
 const BRANCH = /^[^\s\p{Cc}~^:?*[\\]{1,250}$/u
 
-/** Reads such a name; undefined for any other text. */
+/** Parses a fleet name; undefined for any other text. */
 export function parseFleetName(text: string): FleetName | undefined {
   const mark = text.indexOf('#')
   const [name, branch] = mark < 0 ? [text, undefined] : [text.slice(0, mark), text.slice(mark + 1)]
@@ -30,12 +33,12 @@ function repositoryOf(name: string): string | undefined {
   return /^https:\/\/[^/]+\/.+/.test(url) ? url : undefined
 }
 
-/** Whether the name is of a repository of this account: the address of its owner, as `https://github.com/acme`. */
+/** Whether the repository belongs to this account, given by its address, such as `https://github.com/acme`. */
 export function isOfAccount({ repository }: FleetName, account: string): boolean {
   return addressOf(repository, account).startsWith(`${account.toLowerCase()}/`)
 }
 
-/** Whether the name is that of the repository at `url`. */
+/** Whether the name refers to the repository at `url`. */
 export function namesRepository({ repository }: FleetName, url: string): boolean {
   return addressOf(repository, url) === url.toLowerCase()
 }

@@ -12,7 +12,7 @@ export interface TextEdit {
   readonly lines: readonly string[]
 }
 
-/** Which field of a file to mend: `field` is its JSON pointer in the object, the place where a finding points. */
+/** The field of a file to edit: `field` is its JSON pointer in the object, at the place that the finding names. */
 export interface EditPlace {
   readonly field: string
   readonly line: number
@@ -25,9 +25,9 @@ const MAX_TEXT = 1024 * 1024
 const SAFE = /^[A-Za-z][A-Za-z\d._/-]{0,252}$/
 
 /**
- * An edit of a field as an edit of the lines that hold it. Undefined where it is not certain: the text is read again
- * after the edit, and must hold exactly what it held but for this one field. Anchors, flow style, fields that begin a
- * list item and values over several lines that are no plain block stay for people.
+ * Turns an edit of a field into an edit of its lines. Undefined unless it is certain: the edited text is parsed again
+ * and must differ in this field only. Anchors, flow style, fields that begin a list item, and multi-line values other
+ * than plain blocks are left to people.
  */
 export function editText(text: string, place: EditPlace, edit: Edit): TextEdit | undefined {
   if (text.length > MAX_TEXT || text.includes('\r')) return undefined

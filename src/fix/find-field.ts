@@ -1,6 +1,6 @@
 import type { Field, MapNode, Node, Path } from '../kube/node.ts'
 
-/** A field of one document of a file, by where it was written. */
+/** A field of one document of a file, and where it is written. */
 export interface FoundField {
   readonly document: number
   readonly path: Path
@@ -14,8 +14,8 @@ interface Place {
 }
 
 /**
- * The one field of that name at that place (a scalar's own, else that of its key, as findings say it). Undefined where
- * there is none, or several: what an alias repeats is not mended at one of them.
+ * Finds the field of that name at that place (the position of a scalar, else of its key, as in findings). Undefined if
+ * there is none or several: a value repeated by an alias cannot be fixed in one place.
  */
 export function findField(documents: readonly Node[], name: string, place: Place): FoundField | undefined {
   const found: FoundField[] = []

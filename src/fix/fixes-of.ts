@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { editText, type TextEdit } from './edit-text.ts'
 
-/** An edit of lines of one file that certainly mends findings. */
+/** An edit of one file that certainly fixes findings. */
 export interface Fix extends TextEdit {
   readonly path: string
   /** The lines as they are. */
@@ -14,8 +14,8 @@ export interface Fix extends TextEdit {
 }
 
 /**
- * The certain fixes of what is new in a verdict, in files of one repository, in the order of files and lines. `read`
- * gives the text of a file. Of fixes that share lines only the first is given: the next verdict offers the other.
+ * Returns the certain fixes of new findings in the files of one repository, by file and line. `read` returns the text
+ * of a file. If fixes overlap, only the first is returned; the next verdict offers the other.
  */
 export function fixesOf(verdict: Verdict, repository: string, read: (path: string) => string | undefined): Fix[] {
   const fixes = new Map<string, Fix>()
@@ -37,7 +37,7 @@ export function fixesOf(verdict: Verdict, repository: string, read: (path: strin
   return disjoint([...fixes.values()].sort(byPlace))
 }
 
-/** The text of a file with its fixes made. */
+/** Applies fixes to the text of a file. */
 export function applyFixes(text: string, fixes: readonly Fix[]): string {
   const lines = text.split('\n')
   for (const { first, last, lines: instead } of [...fixes].sort((a, b) => b.first - a.first)) {

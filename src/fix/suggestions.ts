@@ -12,7 +12,7 @@ interface Suggestion {
   readonly body: string
 }
 
-/** What of a fix is offered. */
+/** A fix as offered in a suggestion. */
 export interface OfferedFix extends Pick<Fix, 'id' | 'path' | 'first' | 'last' | 'lines'> {
   readonly findings: readonly Pick<Finding, 'rule' | 'message' | 'fix'>[]
 }
@@ -22,7 +22,7 @@ const MAX_SUGGESTIONS = 10
 
 const MARKER = /^<!-- bailiwick:fix:([\da-f]{20}) -->/
 
-/** Which fix a comment of ours offers; undefined for any other comment. */
+/** The id of the fix that a comment of ours offers; undefined for any other comment. */
 export function fixIdOf(body: string): string | undefined {
   return MARKER.exec(body)?.[1]
 }
@@ -35,7 +35,7 @@ interface Offered {
   readonly open: number
 }
 
-/** The fixes as suggestions: only on lines that the pull request shows, none twice, at most 10 that stand. */
+/** Turns fixes into suggestions on lines of the pull request's diff; none twice, and at most 10 open ones. */
 export function suggestionsOf(
   fixes: readonly OfferedFix[],
   changed: ReadonlyMap<string, ChangedLines>,
@@ -47,7 +47,7 @@ export function suggestionsOf(
     .map(fix => ({ path: fix.path, first: fix.first, last: fix.last, body: bodyOf(fix) }))
 }
 
-/** What the review says above its suggestions. */
+/** The text of the review above its suggestions. */
 export function reviewBody(count: number): string {
   const what = count === 1 ? 'One finding has an automatic fix.' : `${count} findings have an automatic fix.`
   return `${what} Commit the suggestions, or press *Apply fixes* on the check to commit all of them.`

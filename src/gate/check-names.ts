@@ -1,13 +1,16 @@
-/** Name of the check run that gates a merge where one base of the repository is gated: the required check. */
+/** The required check, if the repository has a single gated base. */
 export const CHECK_NAME = 'bailiwick / tenancy'
 
-/** Name of the check run on the tip of a branch. No rule requires it: a verdict on a branch lets no pull request pass. */
+/**
+ * The check run on the tip of a branch. It is never required, because a verdict on a branch must not let a pull request
+ * pass.
+ */
 export const BRANCH_CHECK_NAME = 'bailiwick / branch'
 
-/** Name that a run of ours gets when it counts for no base any more; GitHub cannot delete a run. */
+/** The new name of a check run that no longer counts for any base. GitHub cannot delete check runs. */
 export const SUPERSEDED_CHECK_NAME = 'bailiwick / superseded'
 
-/** What is known of a branch that pull requests may aim at. */
+/** A branch that pull requests can target, and whether it is gated. */
 export interface Base {
   readonly branch: string
   /** A source of a fleet follows it, or a fleet's file lists it in `gatedBranches`. */
@@ -25,30 +28,30 @@ export interface NamedCheck {
   readonly followed: readonly string[]
 }
 
-/** Name of the check that is about one base of several. Another base has another name, whatever it is called. */
+/** The name of the check for one base of several. Different bases have different names. */
 export function checkNameOf(base: string): string {
   return `${CHECK_NAME} (${base})`
 }
 
-/** Whether rules that require a check of this name wait for one of ours. */
+/** Whether a required check of this name is one of ours. */
 export function isTenancyCheck(name: string): boolean {
   return name === CHECK_NAME || (name.startsWith(`${CHECK_NAME} (`) && name.endsWith(')'))
 }
 
-/** Whether our check decides what is merged into a base. Rules that cannot be read may require it. */
+/** Whether our check gates merges into a base. If its rules cannot be read, it counts as gated. */
 export function isGated({ followed, required }: Base): boolean {
   return followed || required === undefined || required.length > 0
 }
 
-/** The name under which a base has its own check: the plain one where no other base of the repository is gated. */
+/** The name of a base's check: the plain name if no other base of the repository is gated. */
 export function ownCheckName(bases: readonly Base[], base: string): string {
   return bases.some(one => one.branch !== base && isGated(one)) ? checkNameOf(base) : CHECK_NAME
 }
 
 /**
- * The checks of a pull request onto `aim`, the only place that names them: its own, and every one of ours that the rules
- * there require. GitHub keeps checks by commit, so each is about all bases at which its name counts. None where the base is
- * not gated. `bases`: every gated base of the repository, and `aim`.
+ * Returns the checks of a pull request into `aim`: its own, and each of ours that the rules there require; none if the
+ * base is not gated. GitHub keeps checks per commit, so each covers all bases where its name counts. `bases`: every
+ * gated base of the repository, and `aim`.
  */
 export function checkNames(bases: readonly Base[], aim: string): readonly NamedCheck[] {
   const target = bases.find(one => one.branch === aim)

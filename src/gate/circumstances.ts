@@ -1,4 +1,4 @@
-/** Something that a person with more rights must agree to, whatever the verdict says. */
+/** An approval that the change needs, whatever the verdict is. */
 export interface Demand {
   /** Id of the behavior in the catalogue: `gate-config-change`, `gate-workflow-change`, `gate-fork-untrusted`. */
   readonly rule: string
@@ -9,7 +9,7 @@ export interface Demand {
   readonly path?: string
 }
 
-/** What decides about a commit besides what its content is. */
+/** Everything besides the verdict that affects the decision: hold, override and required approvals. */
 export interface Circumstances {
   /** Someone holds it: it blocks, whatever the verdict. `by`: who, as far as known. */
   readonly hold?: {
@@ -30,5 +30,5 @@ export interface Circumstances {
   readonly worseBase?: string
 }
 
-/** Where nothing is to be added to the verdict. */
+/** No hold, no override and no required approvals. */
 export const NO_CIRCUMSTANCES: Circumstances = { demands: [], worse: [] }

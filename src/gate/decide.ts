@@ -2,7 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import type { Circumstances } from './circumstances.ts'
 import type { Outcome } from './outcome.ts'
 
-/** What a check run concludes, and why. */
+/** The conclusion of a check run, and its reason. */
 export interface Decision {
   /** Never `neutral` or `skipped`: GitHub lets those satisfy a required check. */
   readonly conclusion: 'success' | 'failure'
@@ -13,8 +13,8 @@ export interface Decision {
 }
 
 /**
- * The decision of the gate, the only place that makes it: a hold blocks before anything else, then an override passes, then
- * the verdict counts, and what would pass is blocked by a required approval that is missing.
+ * Makes the decision of the gate; no other code does. A hold blocks first, then an override passes, then the verdict
+ * counts, and a missing required approval blocks a pass.
  */
 export function decide(outcome: Outcome, circumstances: Omit<Circumstances, 'worse' | 'worseBase'>): Decision {
   const { hold, override, demands } = circumstances

@@ -6,8 +6,8 @@ import { GIT_REPOSITORY } from '../flux/kinds.ts'
 import { groupOf, idOf } from '../kube/object.ts'
 
 /**
- * The branches that are gated because a fleet deploys from them, or because its file lists them. What a tenant declares
- * counts for the repository in which the declaration stands, and never makes another one gated.
+ * Lists the branches that are gated because a fleet deploys from them or lists them. A tenant's declaration gates only
+ * the repository that contains it.
  */
 export function followedBases(fleet: Fleet, own: GatedBranch): GatedBranch[] {
   const all = [...gatedBranches(fleet, own), ...declaredByTenants(fleet)]

@@ -6,7 +6,7 @@ interface Item {
   readonly until: number
 }
 
-/** A shelf of this process, which ends with it. */
+/** A TTL store in the memory of this process. */
 export class MemoryShelf implements Shelf {
   readonly #limits: ShelfLimits
   /** Oldest first. */

@@ -2,7 +2,7 @@ import type { Log } from '../process/log.ts'
 import { openShelf } from './open-shelf.ts'
 import { PAGE_LIMITS, PageStore } from './page-store.ts'
 
-/** Opens the store of pages where jobs are kept: on Redis, shared by all processes, or in this process. */
+/** Opens the page store: on Redis, shared by all processes, or in this process, like the queue. */
 export function openPages(
   { redisUrl, redisPrefix }: { readonly redisUrl: string | undefined; readonly redisPrefix: string },
   log: Log,

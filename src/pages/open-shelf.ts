@@ -11,7 +11,7 @@ interface ShelfSettings extends ShelfLimits {
   readonly log: Log
 }
 
-/** Opens the shelf of that name. Connecting to Redis waits for the first use. */
+/** Opens the TTL store of that name. Redis is connected on first use. */
 export function openShelf({ redisUrl, ...settings }: ShelfSettings): Shelf {
   return redisUrl === undefined ? new MemoryShelf(settings) : new RedisShelf({ redisUrl, ...settings })
 }

@@ -4,7 +4,7 @@ import { CHECK_NAME } from '../gate/check-names.ts'
 /** The page that explains every rule. */
 export const RULES_PATH = '/rules'
 
-/** Address of the page of all rules beside the page of a commit. */
+/** The address of the rules page on the site of a check page. */
 export function rulesAddress(checkAddress: string): string {
   return `${checkAddress.slice(0, checkAddress.lastIndexOf('/checks/'))}${RULES_PATH}`
 }
@@ -28,14 +28,14 @@ export function checkPath({
 }
 
 /**
- * What stands for the name of a check in an address: nothing for the plain one. A digest, because a name holds the name of
- * a branch, and proxies do not let every character through.
+ * The part of an address that identifies a check: empty for the plain name, else a digest, because branch names can
+ * contain characters that proxies reject.
  */
 export function checkIdOf(name: string): string {
   return name === CHECK_NAME ? '' : hash('sha256', name).slice(0, 16)
 }
 
-/** What a path asks for; undefined: nothing that there is. Names are those that GitHub allows. */
+/** Parses the path of a page; undefined if it is not one. Owner and repository must be valid GitHub names. */
 export function readPagePath(path: string): PageAddress | undefined {
   const [, kind, owner = '', repo = '', sha, check, more] = path.split('/')
   if (!/^[A-Za-z\d][\w-]{0,99}$/.test(owner) || !/^(?!\.{1,2}$)[\w.-]{1,100}$/.test(repo) || more !== undefined)
@@ -46,7 +46,7 @@ export function readPagePath(path: string): PageAddress | undefined {
   return kind === 'checks' && isSha && isCheck ? { kind: 'check', owner, repo, sha, check: check ?? '' } : undefined
 }
 
-/** Which page is wanted. */
+/** The page that a path refers to. */
 export type PageAddress =
   | {
       readonly kind: 'check'

@@ -14,12 +14,12 @@ const MAX_BYTES = 2 * 1024 * 1024
 const MAX_TEXT = 32 * 1024 * 1024
 const MAX_LISTED = 300
 
-/** A week: longer than most pull requests wait, and Re-evaluate makes a new one. */
+/** A week: longer than most pull requests stay open, and Re-evaluate renews the page. */
 export const PAGE_LIMITS = { ttlMs: 7 * 86_400_000, maxBytes: 256 * 1024 * 1024 }
 
 type Page = CheckPage | FleetPage
 
-/** Keeps what pages show, for a while: one per check of a commit, one per fleet. */
+/** Stores the content of pages for a while: one per check of a commit, one per fleet. */
 export class PageStore {
   readonly #shelf: Shelf
 

@@ -49,8 +49,8 @@ redis.call('HDEL', KEYS[2], ARGV[2])
 return redis.call('HDEL', KEYS[3], ARGV[2])`
 
 /**
- * A shelf on Redis, shared by the processes of an installation. Each change is one script, so what is counted stays
- * right whoever writes at the same time. The braces keep its keys on one node of a cluster.
+ * A TTL store on Redis, shared by all processes of an installation. Each change is one script, so concurrent writes
+ * keep the counts correct. The braces in its keys keep them on one node of a Redis cluster.
  */
 export class RedisShelf implements Shelf {
   readonly #redis: Redis

@@ -1,10 +1,12 @@
-/** An item as a list of them shows it: made by whoever puts it there. */
+/** An item of the list of a store, written along with the item. */
 export interface ShelfNote {
   readonly key: string
   readonly note: string
 }
 
-/** Bounded storage that forgets: what is old, and the oldest where there is too much. Nothing may depend on an item. */
+/**
+ * A TTL store: it drops expired items, and the oldest ones when it is full. No code may rely on an item being present.
+ */
 export interface Shelf {
   /** Stores bytes under a key in place of what was there; `note` is a short text for lists. */
   put(key: string, bytes: Buffer, note?: string): Promise<void>
@@ -15,7 +17,7 @@ export interface Shelf {
   close(): Promise<void>
 }
 
-/** How long a shelf keeps something, and how much of it. */
+/** The lifetime of items in a store, and its size limit. */
 export interface ShelfLimits {
   readonly ttlMs: number
   /** Of all items together. */

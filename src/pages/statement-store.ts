@@ -1,7 +1,7 @@
 import type { OfferedFix } from '../fix/suggestions.ts'
 import type { Shelf } from './shelf.ts'
 
-/** What there is to say on a pull request besides its checks. */
+/** The comment and the suggestions for a pull request. */
 export interface Statement {
   readonly repositoryId: number
   /** The head that it is about. */
@@ -17,10 +17,13 @@ interface Place {
   readonly pull: number
 }
 
-/** Longer than comments ever wait for their turn. What is forgotten is evaluated again. */
+/** Longer than comments ever wait to be posted. If it has expired, the pull request is evaluated again. */
 export const STATEMENT_LIMITS = { ttlMs: 86_400_000, maxBytes: 64 * 1024 * 1024 }
 
-/** Keeps the last statement about each pull request between the job that evaluates it and the job that writes it. */
+/**
+ * Stores the last comment and suggestions for each pull request, between the job that evaluates it and the job that
+ * posts them.
+ */
 export class StatementStore {
   readonly #shelf: Shelf
 

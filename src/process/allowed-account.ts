@@ -1,6 +1,7 @@
 /**
- * Whether the operator lets this account (the owner of a repository) use the App. The App may be public: without the
- * list, anybody who installs it is served. Whole names, in any case: GitHub's logins ignore it. Webhooks ask before a job is stored, workers again before they act.
+ * Whether the operator allows this account (the owner of a repository) to use the App; without a list, every account
+ * that installs the App may. Names are compared whole and without case, as GitHub does. Checked before a job is stored,
+ * and again before a worker acts.
  */
 export function isAllowedAccount(allowed: readonly string[] | undefined, account: string): boolean {
   const login = account.toLowerCase()

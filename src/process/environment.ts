@@ -3,25 +3,28 @@ import { BailiwickError } from '../errors.ts'
 /** The variables of a process, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The error that stops a start: names the variable and what to do; never shows the value, which may be a secret. */
+/**
+ * The error for an invalid setting, which stops the start. It names the variable and the fix, and never the value,
+ * which may be a secret.
+ */
 export function badVariable(name: string, what: string, fix: string): BailiwickError {
   return new BailiwickError('config', `${name} ${what}`, { fix })
 }
 
-/** The variable's text; an empty or blank one counts as absent, as env files leave them. */
+/** Returns the text of a variable; empty or blank counts as absent. */
 export function optional(env: Environment, name: string): string | undefined {
   const value = env[name]?.trim()
   return value === '' ? undefined : value
 }
 
-/** The variable's text. Throws `config` where it is absent. */
+/** Returns the text of a variable. Throws `config` if it is absent. */
 export function required(env: Environment, name: string, fix: string): string {
   const value = optional(env, name)
   if (value === undefined) throw badVariable(name, 'is missing', fix)
   return value
 }
 
-/** A whole number within bounds. Throws `config` for anything else. */
+/** Parses a whole number within bounds. Throws `config` for anything else. */
 export function integer(env: Environment, name: string, bounds: Bounds): number {
   const text = optional(env, name)
   if (text === undefined) return bounds.otherwise
@@ -37,7 +40,7 @@ interface Bounds {
   readonly otherwise: number
 }
 
-/** One of a few words. Throws `config` for any other. */
+/** Returns one of the allowed words. Throws `config` for any other. */
 export function oneOf(env: Environment, name: string, words: readonly string[], otherwise: string): string {
   const value = optional(env, name) ?? otherwise
   if (words.includes(value)) return value
@@ -48,7 +51,7 @@ export function oneOf(env: Environment, name: string, words: readonly string[], 
   )
 }
 
-/** An address with one of the schemes. Throws `config` for anything else. */
+/** Parses an address with one of these schemes. Throws `config` for anything else. */
 export function address(env: Environment, name: string, schemes: readonly string[]): URL | undefined {
   const text = optional(env, name)
   if (text === undefined) return undefined

@@ -1,14 +1,14 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 
-/** What a part of ours may ask of a logger; pino and a test's list of lines both fit. */
+/** The logger methods that our code may use; a test can pass its own. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
 
 const MAX_TEXT = 2_000
 
 /**
- * The process's log: one JSON object per line, so that a newline in a tenant's input cannot start a line of its own.
- * Errors are reduced to type, code, message and stack, because errors of HTTP clients carry request headers (tokens)
- * and those of webhook libraries the whole payload.
+ * Creates the log: one JSON object per line, so that a newline in a tenant's input cannot forge a line. Errors are
+ * reduced to type, code, message and stack, because errors of HTTP clients contain tokens and those of webhook
+ * libraries the whole payload.
  */
 export function createLog(level: string, destination?: DestinationStream): Logger {
   const options = {

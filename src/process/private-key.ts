@@ -5,8 +5,8 @@ const HOW =
   'generate a private key on the settings page of the GitHub App and set PRIVATE_KEY to its PEM text (or base64 of it), or PRIVATE_KEY_PATH to its file'
 
 /**
- * The App's key as PKCS#8 PEM. PRIVATE_KEY may be PEM, PEM with `\n` written out, or base64 of PEM, since many hosts
- * cannot hold a variable of several lines. Throws `config` where there is none, or one that is no RSA key.
+ * Reads the App's private key as PKCS#8 PEM. PRIVATE_KEY may be PEM, PEM with literal `\n`, or base64 of PEM, because
+ * many hosts cannot store multi-line variables. Throws `config` if it is missing or not an RSA key.
  */
 export function readPrivateKey(env: Environment, readFile: (path: string) => string): string {
   const inline = optional(env, 'PRIVATE_KEY')

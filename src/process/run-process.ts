@@ -1,8 +1,8 @@
 import { BailiwickError } from '../errors.ts'
 
 /**
- * Runs the main function of a process. A wrong setting ends it with one line on stderr and exit code 2; anything else
- * that is thrown is a bug and ends it as Node does.
+ * Runs the main function of a process. An invalid setting prints one line to stderr and exits with code 2; any other
+ * error is a bug, and Node handles it.
  */
 export async function runProcess(main: () => Promise<void>): Promise<void> {
   try {

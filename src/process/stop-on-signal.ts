@@ -4,8 +4,8 @@ import type { Log } from './log.ts'
 const DEADLINE_MS = 30_000
 
 /**
- * Runs `stop` at the first SIGTERM or SIGINT, then exits with 0. Exits with 1 when it fails, takes longer than the
- * deadline, or a second signal comes.
+ * Runs `stop` at the first SIGTERM or SIGINT, then exits with 0; exits with 1 if it fails, exceeds the deadline or a
+ * second signal arrives.
  */
 export function stopOnSignal(log: Log, stop: () => Promise<void>): void {
   let stopping = false

@@ -13,7 +13,7 @@ export interface WebSettings {
   readonly metricsToken: string | undefined
 }
 
-/** Reads them. Throws `config` for what is wrong, or half of what belongs together. */
+/** Reads the web settings. Throws `config` if one is invalid or its counterpart is missing. */
 export function readWebSettings(env: Environment): WebSettings {
   const settings = {
     publicUrl: publicUrl(env),

@@ -1,6 +1,6 @@
 import { badVariable, type Environment, optional, required } from './environment.ts'
 
-/** What GitHub signs deliveries with. */
+/** The secrets with which GitHub signs deliveries. */
 export interface WebhookSecrets {
   /** Secret. */
   readonly webhookSecret: string
@@ -10,7 +10,7 @@ export interface WebhookSecrets {
 
 const FIX = 'generate one with `openssl rand -hex 32`, and set it here and on the settings page of the GitHub App'
 
-/** Reads them. Throws `config` for one that is missing or that anybody could guess. */
+/** Reads the webhook secrets. Throws `config` if one is missing or too easy to guess. */
 export function readWebhookSecrets(env: Environment): WebhookSecrets {
   const previous = optional(env, 'WEBHOOK_SECRET_PREVIOUS')
   return {

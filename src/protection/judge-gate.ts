@@ -2,12 +2,12 @@ import { CHECK_NAME } from '../gate/check-names.ts'
 import type { ProtectedBranch, ProtectionLayer } from './protected-branch.ts'
 
 /**
- * `real`: nothing reaches the branch but what our App said yes to. `weak`: it is required and bound to our App, with a way
- * around it. `open`: our check is not required, or someone else can answer in its place. `unknown`: GitHub does not show it.
+ * `real`: only commits that our App passed can reach the branch. `weak`: our check is required from our App, but can be
+ * bypassed. `open`: our check is not required, or another source can report it. `unknown`: GitHub does not show it.
  */
 export type GateState = 'real' | 'weak' | 'open' | 'unknown'
 
-/** One thing that keeps a gate from being real, or that is to be known about it. */
+/** A reason why a gate is not real, or a note about it. */
 export interface GateGap {
   /** `open` and `weak` decide the state; a note does not. */
   readonly level: 'open' | 'weak' | 'note'
@@ -23,14 +23,14 @@ export interface Gate {
   readonly asks?: string
 }
 
-/** Who has to answer, and under which name. */
+/** The check that must be required, and the App that reports it. */
 export interface OurCheck {
   readonly name: string
   /** Id of our App. */
   readonly app: number
 }
 
-/** Whether a branch is gated by our check. Pure: only what GitHub said about the branch decides. */
+/** Determines whether our check gates a branch, from its protection on GitHub alone. Pure. */
 export function judgeGate(branch: ProtectedBranch, check: OurCheck): Gate {
   const own = judgeNamed(branch, check)
   if (check.name === CHECK_NAME || own.state === 'real' || own.state === 'weak') return own

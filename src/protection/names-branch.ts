@@ -4,7 +4,9 @@ interface RefCondition {
   readonly exclude: readonly string[]
 }
 
-/** Whether a ruleset is about a branch. Patterns are those of Ruby's File.fnmatch with FNM_PATHNAME, as GitHub documents. */
+/**
+ * Whether a ruleset applies to a branch. Patterns follow Ruby's File.fnmatch with FNM_PATHNAME, as GitHub documents.
+ */
 export function namesBranch({ include, exclude }: RefCondition, branch: string, isDefault: boolean): boolean {
   const matches = (pattern: string) => {
     if (pattern === '~ALL') return true

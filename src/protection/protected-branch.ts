@@ -4,7 +4,7 @@ interface RequiredCheck {
   readonly app: number | null
 }
 
-/** What one layer of protection asks of a branch; undefined: GitHub does not show it to the App. */
+/** The requirements of one ruleset or branch protection; undefined if GitHub does not show them to the App. */
 export interface ProtectionLayer {
   /** `protection`: the branch protection of the repository's settings. */
   readonly kind: 'protection' | 'ruleset'
@@ -23,7 +23,7 @@ export interface ProtectionLayer {
   readonly bypass: readonly string[] | undefined
 }
 
-/** What holds for one branch, as GitHub has it now. Plain data. */
+/** The protection of one branch, as GitHub reports it. Plain data. */
 export interface ProtectedBranch {
   /** Normalised address of the repository. */
   readonly url: string

@@ -1,7 +1,7 @@
 import { CHECK_NAME } from '../gate/check-names.ts'
 import type { OurCheck } from './judge-gate.ts'
 
-/** A ruleset in the words of GitHub's API, which its page for importing a ruleset reads too. */
+/** A ruleset in the format of GitHub's API, which the import page also accepts. */
 export interface WantedRuleset {
   readonly name: string
   readonly target: 'branch'
@@ -31,7 +31,7 @@ export interface WantedRuleset {
   )[]
 }
 
-/** By this name the ruleset is found again. */
+/** The name of the ruleset, by which it is found again. */
 export const RULESET_NAME = 'Bailiwick'
 
 /** The ruleset of a check that one base of several has. */
@@ -40,9 +40,9 @@ function rulesetNameOf(check: string): string {
 }
 
 /**
- * The ruleset that makes our check a gate of these branches: required of our App, up to date, by pull request, without force
- * push or deletion, for everybody. It asks for no reviews: that is the repository's own matter. Undefined for the name of a
- * branch that would be read as a pattern (git itself allows none).
+ * Builds the ruleset that gates these branches for everyone: our check required from our App, branches up to date, pull
+ * requests only, no force push or deletion. It requires no reviews, which the repository decides. Undefined if a branch
+ * name would be read as a pattern (git allows no such name).
  */
 export function wantedRuleset(branches: readonly string[], { name, app }: OurCheck): WantedRuleset | undefined {
   if (branches.length === 0 || branches.some(branch => /[*?[\]\\~]/.test(branch))) return undefined

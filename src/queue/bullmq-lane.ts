@@ -24,7 +24,7 @@ interface BullmqLaneSettings {
 /** What rests does not come back all at once. */
 const SPREAD_MS = 1_000
 
-/** A BullMQ worker of one queue, which knows its running jobs and can tell them to stop. */
+/** A BullMQ worker of one queue; it can stop its running jobs. */
 export class BullmqLane {
   readonly #settings: BullmqLaneSettings
   readonly #worker: Worker

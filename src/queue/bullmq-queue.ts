@@ -29,7 +29,10 @@ interface BullmqSettings {
   readonly addTimeoutMs?: number | undefined
 }
 
-/** Jobs on Redis, shared by any number of processes. An answer to GitHub waits for `add`, hence its time limit. */
+/**
+ * The queue on Redis, shared by any number of processes. GitHub's webhook response waits for `add`, so it has a time
+ * limit.
+ */
 export class BullmqQueue implements OpenQueue {
   readonly #settings: BullmqSettings
   readonly #producer: Redis

@@ -17,8 +17,8 @@ interface BullmqRepeatsSettings {
 const GUARD_MS = 30_000
 
 /**
- * Ticks in a queue of their own; each tick adds the real job, so that repeated and other jobs coalesce. However many
- * processes ask for one repeat, it ticks once per interval. A Redis that lost its data gets the repeat again.
+ * Repeated jobs: each tick of a separate queue adds the real job, so that repeated and other jobs coalesce. A repeat
+ * ticks once per interval, however many processes add it, and is restored if Redis loses its data.
  */
 export class BullmqRepeats {
   readonly #settings: BullmqRepeatsSettings

@@ -3,13 +3,13 @@ import { Redis } from 'ioredis'
 import { askedFor } from './pause.ts'
 import { backoff, type RetryPolicy } from './retry.ts'
 
-/** How long a worker may be silent before others take its job, and how often they look. */
+/** How long a worker may be unresponsive before its job is taken over, and how often that is checked. */
 export interface LockTimes {
   readonly lockMs: number
   readonly stalledMs: number
 }
 
-/** The times of a worker that may be silent for `lockMs`: a killed one's job runs again within that and 5 s. */
+/** The lock times for `lockMs`: the job of a killed worker runs again within that time and 5 s. */
 export function lockTimes(lockMs: number): LockTimes {
   return { lockMs, stalledMs: Math.min(5_000, Math.ceil(lockMs / 2)) }
 }

@@ -41,8 +41,8 @@ const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Required<Jobs[N]>
 }
 
 /**
- * The job's fields and no others, each of the form that it must have. Asked when a job is stored and again when it is
- * taken, because whoever can write to Redis can write anything there. Throws `internal`.
+ * Validates a job's fields and drops all others. Used when a job is stored and when it is taken, because anyone who can
+ * write to Redis can change it. Throws `internal`.
  */
 export function checkJob<N extends JobName>(name: N, data: unknown): Jobs[N] {
   const given = new Map(Object.entries(typeof data === 'object' && data !== null ? data : {}))

@@ -1,4 +1,4 @@
-/** Which installations rest, and until when; shared by all lanes of a process. */
+/** The rate-limit pauses of installations, shared by all lanes of a process. */
 export class Holds {
   readonly #until = new Map<string, number>()
 

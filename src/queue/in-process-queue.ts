@@ -130,7 +130,7 @@ export class InProcessQueue implements OpenQueue {
   }
 }
 
-/** Why a closed queue takes nothing, and the reason that running jobs are told. */
+/** The error of a closed queue, also the abort reason of its running jobs. */
 export function closed(): BailiwickError {
   return new BailiwickError('queue-unavailable', 'the queue is closed: this process is stopping')
 }

@@ -3,8 +3,8 @@ import { BailiwickError } from '../errors.ts'
 import type { JobName, Jobs } from './queue.ts'
 
 /**
- * What makes two jobs equal: every value of their data, in a fixed order, owner and repository without case (as on
- * GitHub). Hashed, because BullMQ forbids ":" in ids and because branch names are as long as their authors like.
+ * The key of a job: a hash of all its data in a fixed order, with owner and repository in lower case (as on GitHub).
+ * Hashed because BullMQ forbids ":" in ids and branch names can be long.
  */
 export function jobKey<N extends JobName>(name: N, data: Jobs[N]): string {
   const parts = Object.entries(data)
@@ -20,7 +20,7 @@ export function queueName(name: JobName, cluster: string | undefined): string {
   return `reconcile-${sha256(cluster).slice(0, 16)}`
 }
 
-/** The cluster that a job is about, where it is about one. */
+/** The cluster of a job, if it has one. */
 export function clusterOf<N extends JobName>(name: N, data: Jobs[N]): string | undefined {
   return name === 'reconcile' ? (data as Jobs['reconcile']).cluster : undefined
 }

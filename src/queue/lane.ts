@@ -20,7 +20,7 @@ interface LaneWork {
   readonly concurrency: number
 }
 
-/** One queue of the in-process store. It never runs two jobs of one key at once and never holds more than two of it. */
+/** One queue of the in-process store. It runs one job per key at a time and keeps at most two of a key. */
 export class Lane {
   readonly #settings: LaneSettings
   readonly #waiting = new Map<string, Waiting>()

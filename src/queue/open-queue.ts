@@ -15,7 +15,7 @@ interface QueueSettings {
   readonly locks?: LockTimes | undefined
 }
 
-/** Opens the queue that the settings name. Connecting to Redis goes on in the background; `add` says when it fails. */
+/** Opens the queue that the settings select. Redis is connected in the background; if that fails, `add` throws. */
 export function openQueue(settings: QueueSettings): OpenQueue {
   const { redisUrl, prefix = 'bailiwick', log, retry, locks } = settings
   if (redisUrl === undefined) return new InProcessQueue(log, retry)

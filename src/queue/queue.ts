@@ -3,7 +3,7 @@ interface Asked {
   readonly rerun?: true
 }
 
-/** Judge a pull request as it stands now. */
+/** Evaluate a pull request in its present state. */
 export interface ValidatePullRequest extends Asked {
   readonly installation: number
   readonly owner: string
@@ -11,7 +11,7 @@ export interface ValidatePullRequest extends Asked {
   readonly pull: number
 }
 
-/** Judge one commit of a branch in the combination that it makes, then look after the clusters that it concerns. */
+/** Evaluate one commit of a branch in its revision set, then reconcile the clusters that follow it. */
 export interface ValidatePush extends Asked {
   readonly installation: number
   readonly owner: string
@@ -22,7 +22,7 @@ export interface ValidatePush extends Asked {
   readonly before?: string
 }
 
-/** Judge every open pull request whose head is this commit: they share its check run. */
+/** Evaluate every open pull request with this head commit, because they share its check run. */
 export interface JudgeCommit extends Asked {
   readonly installation: number
   readonly owner: string
@@ -32,7 +32,7 @@ export interface JudgeCommit extends Asked {
   readonly closed?: number
 }
 
-/** Judge the fleets that follow a tag or branch: it moved, or it is gone. */
+/** Evaluate the fleets that follow a tag or branch that moved or was deleted. */
 export interface JudgeFollowers {
   readonly installation: number
   readonly owner: string
@@ -41,7 +41,7 @@ export interface JudgeFollowers {
   readonly ref: string
 }
 
-/** Judge the tree that a merge queue would make of a branch: what it adds to `base`, at its own commit. */
+/** Evaluate the tree that a merge queue would merge into a branch, compared with `base`, at its own commit. */
 export interface ValidateMergeGroup {
   readonly installation: number
   readonly owner: string
@@ -54,14 +54,14 @@ export interface ValidateMergeGroup {
   readonly base: string
 }
 
-/** Bring the names of our checks on a repository in line with its gated bases, which may be others now. */
+/** Update the names of our checks on a repository after its gated bases may have changed. */
 export interface SettleChecks {
   readonly installation: number
   readonly owner: string
   readonly repo: string
 }
 
-/** Answer a `/bailiwick ...` comment. The comment is read again from GitHub; nothing of it is trusted here. */
+/** Run a `/bailiwick ...` command. The comment is read again from GitHub; none of its content is trusted here. */
 export interface CommandJob {
   readonly installation: number
   readonly owner: string
@@ -70,7 +70,7 @@ export interface CommandJob {
   readonly comment: number
 }
 
-/** A button of our check run that someone pressed. What `login` may do is asked of GitHub. */
+/** A button of our check run that was pressed. GitHub is asked what `login` may do. */
 export interface CheckAction {
   readonly installation: number
   readonly owner: string
@@ -81,7 +81,7 @@ export interface CheckAction {
   readonly login: string
 }
 
-/** Answer an issue that was opened with the form for a new tenant. */
+/** Reply to an issue that was opened with the form for a new tenant. */
 export interface TenantRequest {
   readonly installation: number
   readonly owner: string
@@ -89,12 +89,12 @@ export interface TenantRequest {
   readonly issue: number
 }
 
-/** Look at what an installation found and whether its gate is real, and say so once: the first-run report. */
+/** Survey the fleets of an installation and publish the first report. */
 export interface Survey {
   readonly installation: number
 }
 
-/** Judge everything open of one installation again: something about its repositories changed. */
+/** Evaluate everything open of one installation again, because its repositories changed. */
 export interface SweepInstallation {
   readonly installation: number
 }
@@ -102,7 +102,7 @@ export interface SweepInstallation {
 /** Have GitHub send again what it could not deliver. */
 type Redeliver = Record<never, never>
 
-/** Say on the present head of a pull request that it could not be evaluated: the job for it is dead. */
+/** Publish on the present head of a pull request that its evaluation job failed for good. */
 export interface SayDeadPullRequest {
   readonly installation: number
   readonly owner: string
@@ -114,7 +114,7 @@ export interface SayDeadPullRequest {
   readonly at: number
 }
 
-/** The same of a commit. */
+/** Publish on a commit that its evaluation job failed for good. */
 export interface SayDeadCommit {
   readonly installation: number
   readonly owner: string
@@ -126,7 +126,7 @@ export interface SayDeadCommit {
   readonly at: number
 }
 
-/** Make the comment and the suggestions on a pull request say what was evaluated last. */
+/** Update the comment and the suggestions on a pull request to its last evaluation. */
 export interface SayOnPullRequest {
   readonly installation: number
   readonly owner: string
@@ -134,7 +134,7 @@ export interface SayOnPullRequest {
   readonly pull: number
 }
 
-/** Bring one cluster of the operator's clusters.yaml to the approved state. */
+/** Apply the approved state to one cluster of the operator's clusters.yaml. */
 export interface Reconcile {
   readonly cluster: string
 }
@@ -142,7 +142,7 @@ export interface Reconcile {
 /** Find work that nobody promised, or whose promise was lost. */
 type Sweep = Record<never, never>
 
-/** The jobs that there are: keys only, every worker reads the present state itself. */
+/** All kinds of jobs. Their data are keys only; each worker reads the present state itself. */
 export interface Jobs {
   readonly 'validate-pull-request': ValidatePullRequest
   readonly 'say-on-pull-request': SayOnPullRequest
@@ -165,7 +165,7 @@ export interface Jobs {
 
 export type JobName = keyof Jobs
 
-/** `lastAttempt`: if this throws, nothing runs the job again by itself. */
+/** `lastAttempt`: if this throws, the job is not retried. */
 export interface Attempt {
   readonly number: number
   readonly lastAttempt: boolean
@@ -187,11 +187,11 @@ export interface QueueDepth {
 export type Handler<N extends JobName> = (data: Jobs[N], attempt: Attempt) => Promise<void>
 
 /**
- * Work that has been promised. Equal jobs (same name and key) that wait are one job; while one runs, the next equal
- * one waits for it and runs once afterwards. Different keys run side by side, `reconcile` has a queue per cluster.
- * A handler that throws BailiwickError with code `not-permitted`, `onboard-input` or `onboard-layout` is not retried. One
- * that meets a limit (`limited`) waits as long as it is asked to, without using up an attempt, and so does everything
- * else of its installation. Repositories take turns: who floods waits for himself.
+ * Stored jobs. Waiting jobs with equal name and key are one job; while one runs, the next waits and runs once
+ * afterwards. Jobs with different keys run in parallel; `reconcile` has a queue per cluster. A handler that throws
+ * BailiwickError with code `not-permitted`, `onboard-input` or `onboard-layout` is not retried. A job that hits a rate
+ * limit (`limited`) waits as long as requested, without using up an attempt, and so do all jobs of its installation.
+ * Repositories take turns, so a flood delays only its own repository.
  */
 export interface Queue {
   /** Resolves when the job is stored; rejects within `addTimeoutMs` when the store does not answer. */
@@ -213,7 +213,7 @@ export interface Queue {
   close(graceMs?: number): Promise<void>
 }
 
-/** A queue as the process that opened it knows it. */
+/** A queue for the process that opened it, which can also close it. */
 export interface OpenQueue extends Queue {
   /** Resolves when the store answers; rejects with `queue-unavailable` when it does not, or the queue is closed. */
   ping(): Promise<void>

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 
-/** Which installations rest, known to every process on one Redis. Redis forgets each when its time is over. */
+/** The rate-limit pauses of installations, shared by all processes on one Redis. Redis expires each of them. */
 export class RedisHolds {
   readonly #redis: () => Redis
   readonly #prefix: string

@@ -17,8 +17,8 @@ const RENEW = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('
 const UNLOCK = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end`
 
 /**
- * One at a time per key, among all processes on one Redis. It spares work that would be done twice and decides nothing:
- * without Redis, and after a long wait, the work is done all the same, with an entry that follows no other.
+ * A keyed lock for all processes on one Redis. It only avoids duplicate work: without Redis, or after a long wait, the
+ * work runs without the lock.
  */
 export class RedisRooms {
   readonly #redis: Redis

@@ -5,8 +5,8 @@ const WINDOW_SECONDS = 60
 const LAST = 1_000_000
 
 /**
- * Priorities that share the workers evenly: the nth job of a repository within a minute comes after the first n - 1 of
- * every other one, so who floods waits for himself. (BullMQ has groups in its paid edition only.)
+ * Job priorities for fair sharing: the nth job of a repository within a minute comes after the first n - 1 of every
+ * other repository, so a flood delays only its own repository. (BullMQ has groups only in its paid edition.)
  */
 export class RedisShares {
   readonly #redis: Redis

@@ -1,7 +1,7 @@
 /** So many keys are remembered; whoever comes to a forgotten one is counted anew. */
 const MOST = 10_000
 
-/** One at a time per key, in one process. */
+/** A keyed lock within one process. */
 export class Rooms {
   readonly #tails = new Map<string, Promise<unknown>>()
   readonly #entries = new Map<string, number>()

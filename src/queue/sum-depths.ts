@@ -2,7 +2,7 @@ import type { JobName, QueueDepth } from './queue.ts'
 
 type Depth = Partial<Omit<QueueDepth, 'queue'>>
 
-/** The depths of queues by kind of job: a reconcile queue is one cluster's, and clusters are not told apart here. */
+/** Sums queue depths by kind of job; the reconcile queues of all clusters count as one. */
 export function sumDepths(queues: readonly (readonly [string, Depth])[]): QueueDepth[] {
   const sums = new Map<JobName, QueueDepth>()
   for (const [id, { waiting = 0, active = 0, delayed = 0, failed = 0 }] of queues) {

@@ -2,7 +2,7 @@ import type { Log } from '../process/log.ts'
 
 type Tell<D> = (data: D, error: unknown) => Promise<void>
 
-/** Tells whoever wants to know that a job is over without success. That this fails too is only logged: nobody is left. */
+/** Reports that a job ended without success. A failure of the report itself is only logged. */
 export function tellDead<D extends object>(tell: Tell<D> | undefined, log: Log): Tell<object> {
   return async (data, error) => {
     try {

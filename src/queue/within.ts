@@ -1,4 +1,4 @@
-/** What the promise gives, or `late` when that takes more than `limitMs`. A rejection that comes late is dropped. */
+/** Returns the result of the promise, or `late` after `limitMs`. A later rejection is ignored. */
 export async function within<T>(limitMs: number, promise: Promise<T>): Promise<T | 'late'> {
   const limit = Promise.withResolvers<'late'>()
   const timer = setTimeout(() => limit.resolve('late'), limitMs)

@@ -50,7 +50,7 @@ export async function answerPage(
   response.end(request.method === 'HEAD' ? undefined : body)
 }
 
-/** Sends the reader somewhere else. */
+/** Redirects the reader. */
 export function redirect(response: ServerResponse, location: string, more: MoreHeaders = {}): void {
   const { 'content-type': _, vary: _vary, ...headers } = HEADERS
   response.writeHead(303, { ...headers, ...plain(more), location, 'content-length': 0 })

@@ -6,7 +6,7 @@ export interface Answer {
   readonly text: string
 }
 
-/** Answers a request whose body was read. */
+/** Responds to a request whose body was read. */
 export function answer(response: ServerResponse, { status, text }: Answer): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
   response.end(`${text}\n`)
@@ -15,9 +15,9 @@ export function answer(response: ServerResponse, { status, text }: Answer): void
 const LINGER_MS = 1_000
 
 /**
- * Answers a request whose body is not wanted. What still arrives is thrown away for a second, so that the client gets
- * to read the answer; then the connection is cut. Not `connection: close`: Node would cut it at once, and the client
- * would see a broken pipe instead of the answer.
+ * Responds to a request without reading its body. The rest of the body is discarded for a second so that the client can
+ * read the response, then the connection is closed. (`connection: close` would make Node close it at once, and the
+ * client would get a broken pipe.)
  */
 export function refuse(request: IncomingMessage, response: ServerResponse, refusal: Answer): void {
   answer(response, refusal)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Visibility } from '../fleet/model/visibility.ts'
 import { isLoopbackHost } from '../process/loopback.ts'
 
-/** Someone who looks at pages. */
+/** A person who may view pages. */
 export interface Visitor {
   /** Absent where nobody signs in. */
   readonly login?: string
@@ -19,7 +19,7 @@ interface MadeFor {
   readonly visibility?: Visibility
 }
 
-/** Who may look at pages at all. */
+/** Decides who may view pages. */
 export interface PageAccess {
   /** `sign-in`: first they must say who they are; `closed`: there are no pages for anybody from there. */
   admit(request: IncomingMessage): Promise<Visitor | 'sign-in' | 'closed'>
@@ -29,8 +29,8 @@ export interface PageAccess {
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via']
 
 /**
- * Lets people of this machine in, and nobody else: for a process that listens on loopback only. A page of the web could
- * have its own name resolved to this machine (DNS rebinding), so the name that was asked for must be the machine's own.
+ * Admits only people on this machine, for a process that listens on loopback. A website could have its own name resolve
+ * to this machine (DNS rebinding), so the requested host name must be local too.
  */
 export const loopbackGate: PageAccess = {
   admit: async request => {
@@ -40,7 +40,7 @@ export const loopbackGate: PageAccess = {
   },
 }
 
-/** No pages at all. */
+/** Admits no one: pages are switched off. */
 export const closedGate: PageAccess = { admit: async () => 'closed' }
 
 const EVERYTHING: Visitor = { mayRead: async () => true }

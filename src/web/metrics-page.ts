@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refuse } from './answer.ts'
 
-/** Who gets the metrics, and what they are. */
+/** The metrics, and the token that is required to read them. */
 export interface MetricsAccess {
   /** Secret. */
   readonly token: string
@@ -10,7 +10,7 @@ export interface MetricsAccess {
   readonly render: () => Promise<{ readonly type: string; readonly text: string }>
 }
 
-/** Answers with the metrics who sends the token; everybody else is told that there is nothing, as where there are none. */
+/** Serves the metrics to requests with the token; any other request gets 404, as if there were no metrics. */
 export async function serveMetrics(
   request: IncomingMessage,
   response: ServerResponse,

@@ -23,7 +23,7 @@ export interface PagesSettings {
 /** How many repositories the list of pages asks GitHub about, for one reader at one time. */
 const MAX_ASKED = 30
 
-/** The pages for people. Who may not read a repository is answered as if there were no page. */
+/** The pages for people. Without permission to read the repository, the response is the same as for a missing page. */
 export class Pages {
   readonly #settings: PagesSettings
 

@@ -1,6 +1,6 @@
 import type { Visibility } from '../fleet/model/visibility.ts'
 
-/** What the site asks of GitHub on behalf of a person. Each call throws `github-unavailable` where GitHub does not answer. */
+/** Requests to GitHub on behalf of a person. Each throws `github-unavailable` if GitHub does not respond. */
 export interface People {
   /** Where the person's browser goes to sign in. */
   signInUrl(request: { readonly state: string; readonly challenge: string; readonly redirectUri: string }): string

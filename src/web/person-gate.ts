@@ -16,7 +16,7 @@ interface Belief {
   readonly until: number
 }
 
-/** Lets people in who signed in with GitHub, and shows them what GitHub lets them read, as of the last minute. */
+/** Admits people who signed in with GitHub, to the repositories that GitHub let them read within the last minute. */
 export class PersonGate implements PageAccess {
   readonly #sessions: Sessions
   readonly #people: People
@@ -64,5 +64,5 @@ export class PersonGate implements PageAccess {
   }
 }
 
-/** GitHub does not take the person's token any more: they have to sign in again. */
+/** GitHub no longer accepts the person's token, so they must sign in again. */
 export class SignedOut extends Error {}

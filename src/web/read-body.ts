@@ -5,7 +5,7 @@ export const MAX_BODY = 25 * 1024 * 1024
 
 const MAX_BYTES_AT_ONCE = 4 * MAX_BODY
 
-/** Bodies of requests that are being read; together they never hold more than four of the largest. */
+/** Reads request bodies; together they use at most the memory of four bodies of the largest size. */
 export class BodyReader {
   #held = 0
 

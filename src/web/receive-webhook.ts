@@ -3,7 +3,7 @@ import { BailiwickError } from '../errors.ts'
 import type { Log } from '../process/log.ts'
 import type { Answer } from './answer.ts'
 
-/** What the web process needs of Probot: to check a signature, and to run the handlers. */
+/** The parts of Probot that the web process needs: checking a signature and running the handlers. */
 export interface Receiver {
   verify(body: string, signature: string): Promise<boolean>
   receive(event: { id: string; name: string; payload: unknown }): Promise<void>
@@ -16,7 +16,7 @@ interface Delivery {
   readonly signature: string
 }
 
-/** What the headers alone decide: a delivery worth reading, or the answer to one that is not. */
+/** Checks the headers of a delivery: returns the delivery, or the response that refuses it. */
 export function readHeaders(headers: IncomingHttpHeaders): Delivery | Answer {
   const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   const encoding = headers['content-encoding'] ?? 'identity'
@@ -42,8 +42,8 @@ export function readHeaders(headers: IncomingHttpHeaders): Delivery | Answer {
 }
 
 /**
- * Answers a delivery whose body is complete. 200 is said only after the jobs are stored: GitHub lists everything else
- * as failed, and can deliver it again.
+ * Responds to a delivery whose body is complete. It returns 200 only after the jobs are stored; GitHub lists any other
+ * status as failed, and can redeliver.
  */
 export async function receiveWebhook(delivery: Delivery, body: Buffer, receiver: Receiver, log: Log): Promise<Answer> {
   const text = body.toString('utf8')

@@ -27,14 +27,17 @@ interface ServerSettings {
   readonly log: Log
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface WebServer {
   readonly url: string
   /** Stops listening and waits for open requests, at most this long. */
   close(graceMs?: number): Promise<void>
 }
 
-/** Listens. Serves webhooks, /healthz and /readyz, and what the settings say besides; nothing else. Throws `config` when the address cannot be had. */
+/**
+ * Starts the server: webhooks, /healthz, /readyz and what the settings add. Throws `config` if the address cannot be
+ * used.
+ */
 export async function startServer(settings: ServerSettings): Promise<WebServer> {
   const bodies = new BodyReader()
   const server = createServer(TIMEOUTS, (request, response) => {

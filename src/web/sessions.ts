@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import type { Shelf } from '../pages/shelf.ts'
 
-/** Someone who signed in. */
+/** The session of a signed-in person. */
 export interface Session {
   readonly login: string
   /** The person's user-to-server token; secret, and nowhere but here. */
@@ -10,12 +10,12 @@ export interface Session {
   readonly until: number
 }
 
-/** A working day at most; GitHub's tokens live for eight hours. */
+/** Eight hours: the lifetime of GitHub's tokens. */
 export const SESSION_LIMITS = { ttlMs: 8 * 3_600_000, maxBytes: 32 * 1024 * 1024 }
 
 /**
- * Sessions by random id. What is stored is encrypted by a key that only the id gives, under a hash of the id: whoever
- * reads the store can neither take a session over nor use its token.
+ * Sessions by random id. Each is encrypted with a key derived from its id and stored under a hash of the id, so reading
+ * the store gives access to neither session nor token.
  */
 export class Sessions {
   readonly #shelf: Shelf

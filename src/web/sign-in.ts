@@ -10,7 +10,7 @@ import type { Sessions } from './sessions.ts'
 
 const SIGN_IN_COOKIE = 'bailiwick-sign-in'
 const SIGN_IN_SECONDS = 600
-/** Where GitHub sends people back: the callback address of the App. */
+/** The callback path of the App, to which GitHub redirects people. */
 export const CALLBACK_PATH = '/login/callback'
 
 /** What a browser carries between the way to GitHub and the way back. */
@@ -21,7 +21,7 @@ interface Attempt {
   readonly to: string
 }
 
-/** Signing in and out by GitHub's OAuth. Nothing is kept of someone who has not come back from GitHub yet. */
+/** Sign-in and sign-out with GitHub's OAuth. Nothing is stored before the person returns from GitHub. */
 export class SignIn {
   readonly #sessions: Sessions
   readonly #people: People

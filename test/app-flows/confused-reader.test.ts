@@ -97,7 +97,7 @@ test('spec.include of a private repository is a source like any other', async ()
 test('a source that nothing follows yet is an error as well: the follower would come with the next change', async () => {
   const { run } = await propose(withManifest(source('second', urlOf('hidden'))))
   expect(run).toMatchObject({ conclusion: 'failure' })
-  expect(run.output.title).toContain('has no permission to read')
+  expect(run.output.title).toContain('may not read')
 }, 60_000)
 
 test.each(['listed', 'matched', 'open', 'declared'])(

@@ -193,7 +193,7 @@ describe('a job that cannot be done', () => {
     await stage.settle()
     const run = said(github, TEAM, 'doomed')
     expect(run).toMatchObject({ status: 'completed', conclusion: 'failure' })
-    expect(run.output.title).toMatch(/^Could not be evaluated: GitHub did not answer/)
+    expect(run.output.title).toMatch(/^Could not be evaluated: GitHub did not respond/)
     await job('sweep')
     expect(said(github, TEAM, 'doomed')).toMatchObject({ status: 'completed', conclusion: 'success' })
   })

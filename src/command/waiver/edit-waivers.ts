@@ -5,9 +5,9 @@ import { FLEET_FILE } from '../../fleet/model/fleet-config.ts'
 import { subjectKey, type WaiverEntry } from './waiver-entry.ts'
 
 /**
- * The fleet's own file with these waivers: one about the same takes the new terms where it stands, others come at the end of
- * the list. Every other character stays, comments included. `text`: the file; undefined where there is none. Throws
- * `command-input` where the file cannot be read, or is written in a way that cannot be added to.
+ * Adds waivers to the fleet's file: an entry for the same subject is updated in place, others are appended to the list.
+ * All other text stays, comments included. `text` is undefined if there is no file. Throws `command-input` if the file
+ * cannot be read or has an unusual layout.
  */
 export function withWaivers(text: string | undefined, entries: readonly WaiverEntry[]): string {
   const before = text ?? ''

@@ -2,7 +2,7 @@ import type { AcceptedViolation, Waiver } from '../../fleet/model/fleet-config.t
 import { groupOf } from '../../kube/object.ts'
 import type { Finding } from '../../rules/model/finding.ts'
 
-/** An entry of `waivers` in a fleet's own file, as it is to be written. */
+/** An entry of `waivers` in a fleet's own file. */
 export interface WaiverEntry {
   readonly rule: string
   readonly cluster: string
@@ -24,7 +24,7 @@ type WaiverSubject = Pick<WaiverEntry, 'rule' | 'cluster' | 'kind' | 'namespace'
 /** Who asks, why, and until when. */
 type WaiverTerms = Pick<WaiverEntry, 'reason' | 'requester' | 'expires'>
 
-/** The narrowest entries that cover some findings: one per rule, object and cluster. */
+/** Builds the narrowest entries that cover these findings: one per rule, object and cluster. */
 export function waiverEntries(findings: readonly Finding[], terms: WaiverTerms): WaiverEntry[] {
   const entries = new Map<string, WaiverEntry>()
   for (const { rule, cluster, object, fingerprint, severity, field } of findings) {
@@ -44,7 +44,7 @@ function noteOf(field: string): string | undefined {
   return /^[\x21-\x7e]{1,200}$/.test(field) ? field : undefined
 }
 
-/** Equal for entries about the same. */
+/** A key that is equal for entries with the same rule, cluster and object. */
 export function subjectKey({ rule, cluster, kind, namespace, name }: WaiverSubject | Waiver): string {
   return JSON.stringify([rule, cluster ?? '', kind, namespace, name])
 }

@@ -6,8 +6,8 @@ import type { WaiverEntry } from './waiver-entry.ts'
 import type { WaiverPull } from './waiver-text.ts'
 
 /**
- * What our App notes on the commit of a waiver pull request, so that nobody who may write to its branch or edit its text
- * becomes another one than who asked.
+ * The record on the commit of a waiver pull request, so that someone who edits its branch or text cannot change who
+ * requested it.
  */
 export function waiverRecord(pull: WaiverPull): RecordText {
   const { approver, entries } = pull
@@ -23,7 +23,7 @@ export function waiverRecord(pull: WaiverPull): RecordText {
   }
 }
 
-/** What such a run holds; undefined for a text that is not one of ours. */
+/** Reads such a record; undefined for a text that we did not write. */
 export function readWaiverRecord(text: string): WaiverPull | undefined {
   const { entries, of, author, approver } = readRecord(text) ?? {}
   if (typeof of !== 'string' || typeof author !== 'string' || !Array.isArray(entries)) return undefined

@@ -3,7 +3,7 @@ import { visible } from '../../message/visible.ts'
 import { count } from '../../report/text/headline.ts'
 import type { WaiverEntry } from './waiver-entry.ts'
 
-/** What a waiver pull request is about, and who stands behind it. */
+/** A waiver pull request: its entries, its requester and its approver. */
 export interface WaiverPull {
   readonly entries: readonly WaiverEntry[]
   /** `owner/name#number` of the pull request for which it was asked. */
@@ -13,7 +13,7 @@ export interface WaiverPull {
   readonly approver?: string
 }
 
-/** Title and body of the pull request that adds waivers to the fleet's own file. For readers of the fleet: nothing is hidden. */
+/** Title and body of the pull request that adds waivers. It is for readers of the fleet, so nothing is hidden. */
 export function waiverText(pull: WaiverPull): { readonly title: string; readonly body: string } {
   const { entries, of, author, approver } = pull
   const [first] = entries
