@@ -25,7 +25,7 @@ import { isSettled } from './is-settled.ts'
 import { pruneNode, pruneStale } from './prune-node.ts'
 import { releaseKustomizations } from './release-kustomizations.ts'
 import { removedNodes } from './removed-nodes.ts'
-import { showFailure, showHeld, showResult } from './show-node.ts'
+import { changesOf, showFailure, showHeld, showResult, showSuspended } from './show-node.ts'
 import { openStatusBoard, type StatusBoard } from './status-board.ts'
 
 /**
@@ -61,7 +61,8 @@ export async function applyApproved(
     held: (node, reason, dependency) => {
       const { key, user } = node
       said.set(key, { key, user, outcome: 'held', reason, objects: [] })
-      showHeld(board, node, reason, dependency)
+      if (node.suspend) showSuspended(board, node)
+      else showHeld(board, node, reason, dependency)
     },
     apply: node => applyOne(run, node, known),
   })
@@ -269,8 +270,11 @@ async function release(
 ): Promise<void> {
   const deleted = [...said.values()].flatMap(({ objects }) => objects.flatMap(deletedKustomization))
   const present = new Set(approved.nodes.map(({ key }) => key))
+  const gone = [...said.values()].filter(({ key }) => !present.has(key))
+  const pruned = new Map(gone.map(({ key, objects }) => [key, changesOf(objects)]))
+  const ended = { present, unfinished, known: new Set(known.keys()), deleted, pruned }
   try {
-    await releaseKustomizations(client, board, { present, unfinished, known: new Set(known.keys()), deleted }, signal)
+    await releaseKustomizations(client, board, ended, signal)
   } catch (error) {
     // the next run does it
     const { message } = await nodeFailure(client, error, signal)

@@ -12,9 +12,10 @@ import {
   isTerminating,
   keyOf,
   ownAccount,
+  readyReason,
   recordedEntries,
 } from '../../src/cluster/status/live-kustomization.ts'
-import { revisionMetadata, type StatusEvent, subject } from '../../src/cluster/status/status-events.ts'
+import { type ObjectStep, revisionMetadata, type StatusEvent, subject } from '../../src/cluster/status/status-events.ts'
 import type { Json } from '../../src/kube/node.ts'
 import type { StatusBoard } from './status-board.ts'
 
@@ -26,6 +27,8 @@ interface Ended {
   readonly unfinished: ReadonlyMap<string, Inventory>
   /** Keys of nodes whose inventories we had: what they recorded is pruned, or is decided about by their parents. */
   readonly known: ReadonlySet<string>
+  /** What was pruned of nodes that are gone, by key. */
+  readonly pruned: ReadonlyMap<string, readonly ObjectStep[]>
   /** Kustomizations that this run deleted. */
   readonly deleted: readonly { readonly namespace: string; readonly name: string }[]
 }
@@ -56,7 +59,7 @@ async function isOver(
   client: ClusterClient,
   board: StatusBoard,
   live: Json,
-  { present, unfinished, known }: Ended,
+  { present, unfinished, known, pruned }: Ended,
   isOurs: boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -67,6 +70,7 @@ async function isOver(
     await board.tell(live, orphans(live, rest.entries))
     return true
   }
+  await tellGone(board, live, pruned.get(key) ?? [])
   const recorded = recordedEntries(live)
   if (present.has(key) || known.has(key) || recorded.length === 0 || !endsWithObjects(live)) return true
   // it never was ours: kustomize-controller applied it, and it left git before we came
@@ -78,13 +82,20 @@ async function isOver(
   const owner = { namespace: stringAt(live, 'metadata', 'namespace'), name: stringAt(live, 'metadata', 'name') }
   const { objects, remaining } = await pruneObjects(client, { user, owner, entries: recorded, signal })
   const gone = objects.filter(({ action }) => action === 'deleted')
-  if (gone.length > 0) {
-    await board.tell(live, about(live, 'info', gone.map(({ id }) => `${subject(id)} deleted`).join('\n')))
-  }
+  await tellGone(
+    board,
+    live,
+    gone.map(({ id }) => ({ object: id, action: 'deleted' })),
+  )
   if (remaining.length === 0) return true
   if (!(await accountIsGone(client, user))) return false
   await board.tell(live, orphans(live, remaining))
   return true
+}
+
+async function tellGone(board: StatusBoard, live: Json, gone: readonly ObjectStep[]): Promise<void> {
+  if (gone.length === 0) return
+  await board.tell(live, about(live, 'info', gone.map(({ object }) => `${subject(object)} deleted`).join('\n')))
 }
 
 /** In the words of kustomize-controller, where the account is gone. */
@@ -98,5 +109,5 @@ function orphans(live: Json, entries: readonly InventoryEntry[]): StatusEvent {
 
 function about(live: Json, severity: StatusEvent['severity'], message: string): StatusEvent {
   const metadata = revisionMetadata(stringAt(live, 'status', 'lastAppliedRevision'))
-  return { severity, reason: severity, message, metadata }
+  return { severity, reason: readyReason(live) || severity, message, metadata }
 }

@@ -62,6 +62,11 @@ export function showFailure(
   board.show(node, { outcome: { state: 'failed', reason, message: redact(message) } })
 }
 
+/** Flux leaves a suspended one alone, and observes its generation where it was ready. */
+export function showSuspended(board: StatusBoard, node: ShownNode): void {
+  board.show(node, { outcome: { state: 'suspended' } })
+}
+
 /** Shows why a node is not applied. `dependency`: the key of the node that it waits for. */
 export function showHeld(board: StatusBoard, node: ShownNode, reason: string, dependency?: string): void {
   const shown =
@@ -74,7 +79,8 @@ export function showHeld(board: StatusBoard, node: ShownNode, reason: string, de
   board.show(node, { outcome: { state: 'waiting', ...shown } })
 }
 
-function changesOf(objects: readonly AppliedObject[]): ObjectStep[] {
+/** What was done to objects, as events tell it. */
+export function changesOf(objects: readonly AppliedObject[]): ObjectStep[] {
   return objects.flatMap(({ object, action }): ObjectStep[] => {
     if (action === 'created' || action === 'configured') return [{ object, action }]
     return action === 'pruned' ? [{ object, action: 'deleted' }] : []

@@ -4,7 +4,7 @@ import { stringAt } from '../../src/cluster/json-at.ts'
 import type { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
 import type { ReconcileAttempt, ReconcileOutcome } from '../../src/cluster/status/kustomization-status.ts'
 import { readKustomizations, writeFinalizer, writeStatus } from '../../src/cluster/status/kustomizations.ts'
-import { isTerminating, isTrue } from '../../src/cluster/status/live-kustomization.ts'
+import { isTerminating, isTrue, keyOf } from '../../src/cluster/status/live-kustomization.ts'
 import { notify } from '../../src/cluster/status/notify.ts'
 import { recordEvent } from '../../src/cluster/status/record-event.ts'
 import { type ObjectStep, type StatusEvent, statusEvents } from '../../src/cluster/status/status-events.ts'
@@ -32,9 +32,9 @@ export interface StatusBoard {
   live(node: Pick<ShownNode, 'namespace' | 'name'>): Json | undefined
   /** Those that somebody deletes. */
   terminating(): readonly Json[]
-  /** Sends an event about a Kustomization at once. */
+  /** Sends an event about a Kustomization at once. Never rejects: nothing waits for it. */
   tell(live: Json, event: StatusEvent): Promise<void>
-  /** Enqueues; writes come later, one at a time for each node. Nothing is shown of a suspended node, as Flux does. */
+  /** Enqueues; writes come later, one at a time for each node. */
   show(node: ShownNode, shown: Shown): void
   /** Resolves when everything is written: what could not be, by the key of the node. Never rejects. */
   written(): Promise<ReadonlyMap<string, string>>
@@ -58,6 +58,17 @@ export async function openStatusBoard(client: ClusterClient, memory: BoardMemory
   const at = ({ namespace, name }: Pick<ShownNode, 'namespace' | 'name'>) => `${namespace}/${name}`
   const missing = known === undefined ? 'the cluster has no kind Kustomization' : undefined
   const unusable = typeof known === 'string' ? known : missing
+  let isDeaf = false
+  const send = async (key: string, about: Json, event: StatusEvent) => {
+    const failed = (error: unknown) => problems.set(key, `its events are not sent: ${reasonOf(error)}`)
+    await recordEvent(client, memory.correlator, about, event).catch(failed)
+    // an address that does not answer keeps no run waiting more than once
+    if (memory.events === undefined || isDeaf) return
+    await notify(memory.events, about, event).catch((error: unknown) => {
+      isDeaf = true
+      failed(error)
+    })
+  }
   const write = async (node: ShownNode, shown: Shown) => {
     const before = live.get(at(node))
     if (before === undefined)
@@ -70,15 +81,15 @@ export async function openStatusBoard(client: ClusterClient, memory: BoardMemory
     const owned = (await writeFinalizer(client, after, true)) ?? after
     live.set(at(node), owned)
     if (after === before && (shown.changes ?? []).length === 0) return
-    await tell(client, memory, before, owned, node, { attempt, shown })
+    for (const event of eventsOf(before, node, attempt, shown)) await send(node.key, owned, event)
   }
   return {
     ...(unusable === undefined ? {} : { unusable }),
     live: node => live.get(at(node)),
     terminating: () => [...live.values()].filter(isTerminating),
-    tell: (about, event) => send(client, memory, about, event),
+    tell: (about, event) => send(`${client.name}/${keyOf(about)}`, about, event),
     show(node, shown) {
-      if (node.suspend || unusable !== undefined) return
+      if (unusable !== undefined) return
       lanes.add(node.key, () =>
         write(node, shown).catch((error: unknown) => {
           problems.set(node.key, `its status is not shown: ${reasonOf(error)}`)
@@ -92,27 +103,19 @@ export async function openStatusBoard(client: ClusterClient, memory: BoardMemory
   }
 }
 
-async function tell(
-  client: ClusterClient,
-  memory: BoardMemory,
+function eventsOf(
   before: Json,
-  live: Json,
   { settings }: ShownNode,
-  { attempt, shown }: { readonly attempt: ReconcileAttempt; readonly shown: Shown },
-): Promise<void> {
-  const events = statusEvents({
+  attempt: ReconcileAttempt,
+  { changes = [] }: Shown,
+): StatusEvent[] {
+  return statusEvents({
     attempt,
-    changes: shown.changes ?? [],
+    changes,
     intervalMs: settings.intervalMs,
     wasHealthy: isTrue(before, 'Healthy'),
     isNewRevision: stringAt(before, 'status', 'lastAppliedRevision') !== attempt.revision,
   })
-  for (const event of events) await send(client, memory, live, event)
-}
-
-async function send(client: ClusterClient, { correlator, events }: BoardMemory, live: Json, event: StatusEvent) {
-  await recordEvent(client, correlator, live, event)
-  if (events !== undefined) await notify(events, live, event)
 }
 
 function attemptOf({ source, digest, settings }: ShownNode, { outcome, durationMs = 0 }: Shown): ReconcileAttempt {

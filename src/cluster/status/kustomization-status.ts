@@ -2,7 +2,7 @@ import type { Json } from '../../kube/node.ts'
 import type { InventoryEntry } from '../inventory-entry.ts'
 import { itemsAt, jsonAt, mapAt, stringAt } from '../json-at.ts'
 import { goDuration } from './go-duration.ts'
-import { requestedAt } from './live-kustomization.ts'
+import { isTrue, requestedAt } from './live-kustomization.ts'
 
 /** How far an attempt came, as the reason of the Ready condition says it. */
 type FailureReason =
@@ -29,6 +29,7 @@ export type ReconcileOutcome =
     }
   /** It was not attempted: `DependencyNotReady`, or a reason of ours. It is looked at again. */
   | { readonly state: 'waiting'; readonly reason: string; readonly message: string }
+  | { readonly state: 'suspended' }
   /** It cannot be attempted before its spec changes. */
   | { readonly state: 'stalled'; readonly reason: string; readonly message: string }
 
@@ -67,6 +68,7 @@ export function nextStatus(live: Json, attempt: ReconcileAttempt, now: Date): Js
   const before = mapAt(live, 'status')
   const after = withRequest(live, outcomeStatus(live, before, attempt))
   if (same(before, after)) return undefined
+  if (attempt.outcome.state === 'suspended') return after
   return withHistory(withTimes(live, before, after, now), attempt, now)
 }
 
@@ -78,6 +80,8 @@ function withRequest(live: Json, status: Status): Status {
 function outcomeStatus(live: Json, before: Status, attempt: ReconcileAttempt): Status {
   const { outcome, revision, originRevision } = attempt
   const generation = jsonAt(live, 'metadata', 'generation') ?? 0
+  if (outcome.state === 'suspended')
+    return isTrue(live, 'Ready') ? { ...before, observedGeneration: generation } : before
   if (outcome.state === 'waiting') {
     const kept = without(before, ['Ready'])
     return withConditions(before, [...retried(kept), ready('False', outcome.reason, outcome.message)])

@@ -33,6 +33,12 @@ export function isTrue(live: Json, type: string): boolean {
   return stringAt(found, 'status') === 'True'
 }
 
+/** The reason of its Ready condition; '' where it has none. */
+export function readyReason(live: Json): string {
+  const found = itemsAt(live, 'status', 'conditions').find(one => stringAt(one, 'type') === 'Ready')
+  return stringAt(found, 'reason')
+}
+
 /** What its status says that it has on the cluster. */
 export function recordedEntries(live: Json | undefined): InventoryEntry[] {
   return itemsAt(live, 'status', 'inventory', 'entries').map(one => ({

@@ -40,6 +40,7 @@ export function statusEvents({ attempt, changes, intervalMs, wasHealthy, isNewRe
     message,
     metadata,
   })
+  if (outcome.state === 'suspended') return []
   if (outcome.state === 'waiting') {
     if (outcome.reason !== 'DependencyNotReady') return [event('error', outcome.reason, outcome.message)]
     return [event('info', outcome.reason, 'Dependencies do not meet ready condition, retrying in 30s')]
