@@ -87,8 +87,9 @@ describe('a Kustomization that is removed', () => {
       ['sleeps', true],
       ['wakes', false],
     ] as const) {
-      await declare(name, suspend)
       await worker.run([root, child(name, 'Delete', true)])
+      expect(await isThere(name)).toBe(true)
+      await declare(name, suspend)
       await worker.run([root])
       expect(await isThere(name)).toBe(suspend)
     }
