@@ -11,7 +11,7 @@ import { presentPull } from './present-pull.ts'
 import type { Asking, Verb } from './verb.ts'
 import { wasSeen } from './was-seen.ts'
 
-/** Accepts a waiver that someone else asked for, by writing the approver into it. Merging it stays a matter of GitHub. */
+/** Approves a waiver that another person requested, by writing the approver into it. It does not merge. */
 export const approveWaiver: Verb = {
   name: 'approve-waiver',
   usage: 'approve-waiver',

@@ -6,7 +6,7 @@ import type { Verb } from './verb.ts'
 
 const USAGE = 'check [--all]'
 
-/** Evaluates again now: for the day on which GitHub, a cluster's source or the App itself had a bad moment. */
+/** Evaluates again now, for example after an outage of GitHub, a source or the App. */
 export const check: Verb = {
   name: 'check',
   usage: USAGE,

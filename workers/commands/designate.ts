@@ -16,8 +16,8 @@ const SPREAD_MS = 300
 const LATEST_MS = 600_000
 
 /**
- * Makes a repository the fleet by the word of an owner of the account, which GitHub is asked for at this moment. The record
- * of it is sealed and kept in the first reports of all fleets, before and after.
+ * Designates a repository as the fleet, if GitHub confirms now that the person is an owner of the account. The record
+ * is sealed and stored in the first reports of all fleets, old and new.
  */
 export const designate: Verb = {
   name: 'designate',

@@ -10,7 +10,7 @@ import type { Verb } from './verb.ts'
 
 const USAGE = 'enforcement report|block'
 
-/** Switches between saying violations and blocking them, by a pull request: merging it is the decision. */
+/** Switches between reporting and blocking violations, by a pull request; merging it is the decision. */
 export const enforcement: Verb = {
   name: 'enforcement',
   usage: USAGE,

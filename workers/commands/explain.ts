@@ -4,7 +4,7 @@ import { mayAsk } from './may.ts'
 import { shownVerdict } from './shown-verdict.ts'
 import type { Verb } from './verb.ts'
 
-/** Says what a rule asks and why, and what this pull request has of it. */
+/** Explains a rule and lists its findings on this pull request. */
 export const explain: Verb = {
   name: 'explain',
   usage: EXPLAIN_USAGE,

@@ -15,7 +15,7 @@ import { surveyOf } from '../survey/survey-place.ts'
 import { decidesHere, fleetsHere } from './fleets-here.ts'
 import type { Asking, Verb } from './verb.ts'
 
-/** Makes the check a gate wherever clusters follow a branch, in the repositories that the person administers. */
+/** Requires the check on every branch that clusters follow, in the repositories that the person administers. */
 export const gate: Verb = {
   name: 'gate',
   usage: 'gate',

@@ -2,7 +2,7 @@ import { helpText } from '../../src/command/help-text.ts'
 import { mayAsk } from './may.ts'
 import type { Asking, Verb } from './verb.ts'
 
-/** What the person who asks may do at this place; `all`: the commands that there are. */
+/** Lists the commands that the person may run here; `all`: every command. */
 export async function helpFor(asking: Asking, all: readonly Verb[], about?: string): Promise<string> {
   const here = all.filter(verb => verb.where === 'anywhere' || asking.comment.issue.pullRequest)
   const allowed = await Promise.all(here.map(verb => verb.may(asking)))

@@ -12,7 +12,7 @@ const LABEL = {
   description: 'On hold: the Bailiwick check fails until someone removes the hold',
 }
 
-/** Blocks a pull request, whatever the verdict. */
+/** Blocks a pull request, independent of the verdict. */
 export const hold: Verb = {
   name: 'hold',
   usage: 'hold',
@@ -28,7 +28,7 @@ export const hold: Verb = {
   },
 }
 
-/** Lets the verdict decide again. */
+/** Removes the hold, so that the verdict decides again. */
 export const unhold: Verb = {
   name: 'unhold',
   usage: 'unhold',

@@ -1,6 +1,6 @@
 import type { Asking } from './verb.ts'
 
-/** Has a pull request evaluated as it stands when its turn comes; the one of the comment where none is named. */
+/** Enqueues an evaluation of a pull request; by default, the one with the comment. */
 export async function judgeAgain({ context, data }: Asking, pull = data.issue): Promise<void> {
   const { installation, owner, repo } = data
   await context.queue.add('validate-pull-request', { installation, owner, repo, pull })

@@ -8,25 +8,25 @@ export function isAtLeast(role: RepositoryRole, wanted: RepositoryRole): boolean
   return ORDER.indexOf(role) >= ORDER.indexOf(wanted)
 }
 
-/** Who may change the repository. */
+/** Whether the person has write access to the repository. */
 export async function mayWrite({ role }: Asking): Promise<boolean> {
   return isAtLeast(role, 'write')
 }
 
-/** Who decides about the repository. */
+/** Whether the person maintains or administers the repository. */
 export async function mayMaintain({ role }: Asking): Promise<boolean> {
   return isAtLeast(role, 'maintain')
 }
 
 /**
- * Who may have the App write a reply: whoever takes part. Not everybody who can read, which on a public repository is
- * everybody: an App that answers strangers writes whatever they want as often as they want.
+ * Whether the person may get a reply: only people who take part in the repository. On a public repository everyone can
+ * read, and an App that replies to strangers could be made to flood it.
  */
 export async function mayAsk({ role, comment }: Asking): Promise<boolean> {
   return isAtLeast(role, 'triage') || (role !== 'none' && comment.issue.author === comment.author.login)
 }
 
-/** Who decides for some fleet of the installation. */
+/** Whether the person is an admin of any fleet of the installation. */
 export async function mayDecideForFleet(asking: Asking): Promise<boolean> {
   return (await asking.fleetsOf()).length > 0
 }

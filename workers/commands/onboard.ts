@@ -6,8 +6,8 @@ import { refuseForeignRepository, refuseKnownRepository } from './refuse-foreign
 import type { Verb } from './verb.ts'
 
 /**
- * Answers `/bailiwick onboard ...` with a pull request; merging it is the approval. A request that cannot be met gets a
- * reply that says why.
+ * Runs `/bailiwick onboard ...`, which opens a pull request; merging it is the approval. A request that fails gets a
+ * reply with the reason.
  */
 export const onboardVerb: Verb = {
   name: 'onboard',

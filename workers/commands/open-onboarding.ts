@@ -3,10 +3,10 @@ import { pullRequestText } from '../../src/onboard/pull-request-text.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
 import type { PreparedOnboarding } from './prepare-onboarding.ts'
 
-/** The branch on which a tenant is onboarded. */
+/** The branch of the pull request that onboards a tenant. */
 export const onboardingBranch = (tenant: string): string => `bailiwick/onboard-${tenant}`
 
-/** Opens the pull request of an onboarding, or brings it up to date. `end`: what its text ends with. */
+/** Opens or updates the pull request that onboards a tenant. `end`: the end of its text. */
 export async function openOnboarding(
   place: PublishTarget,
   { request, plan, branch }: PreparedOnboarding,

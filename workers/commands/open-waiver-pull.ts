@@ -11,10 +11,10 @@ import type { FleetPlace } from '../context/readable-repository.ts'
 import { readFleetFileText } from '../fleets/fleet-text.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
 
-/** Branches of ours for waivers begin so. */
+/** The prefix of waiver branches. */
 export const WAIVER_BRANCH = 'bailiwick/waive-'
 
-/** The branch on which one thing of one pull request is asked for: asking again brings it up to date. */
+/** The branch of a waiver request for one target of one pull request; a repeated request updates it. */
 export function waiverBranch(of: string, target: string): string {
   const readable = `${of}-${target}`
     .toLowerCase()
@@ -23,7 +23,7 @@ export function waiverBranch(of: string, target: string): string {
   return `${WAIVER_BRANCH}${readable.replace(/^-|-$/g, '')}-${hash('sha256', JSON.stringify([of, target])).slice(0, 8)}`
 }
 
-/** Who speaks, and for which fleet. */
+/** The fleet of a waiver, and the client that writes to it. */
 export interface WaiverDesk {
   readonly place: Pick<PublishTarget, 'octokit' | 'app'>
   readonly installation: Installation
@@ -31,8 +31,8 @@ export interface WaiverDesk {
 }
 
 /**
- * Opens the pull request on the fleet's repository that adds waivers to its own file, or brings it up to date, and notes on
- * its commit who stands behind it. Throws `command-input` where the file cannot take them.
+ * Opens or updates the pull request that adds waivers to the fleet's file, and records the requester and approver on
+ * its commit. Throws `command-input` if the file cannot be edited.
  */
 export async function openWaiverPull(desk: WaiverDesk, pull: WaiverPull, branch: string): Promise<OpenedPullRequest> {
   const { place, installation, fleet } = desk

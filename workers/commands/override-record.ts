@@ -8,9 +8,9 @@ import { subjectOf } from './present-pull.ts'
 import type { Asking } from './verb.ts'
 
 /**
- * The record of an override, by what GitHub says about who brought the pull request. Nobody who opened it or pushed to it
- * overrides its check. Where a pusher is not known, as on a fork's branch, one admin asks and a second one confirms: the
- * record that is `pending` lets nothing pass. Throws `command-input`.
+ * Builds the record of an override, from what GitHub reports about the contributors of the pull request. Its author and
+ * those who pushed to it cannot override its check. If a pusher is unknown, as on a fork's branch, a second admin must
+ * confirm; until then the record is `pending` and nothing passes. Throws `command-input`.
  */
 export async function recordOf(
   asking: Asking,

@@ -14,8 +14,8 @@ import type { Asking, Verb } from './verb.ts'
 import { wasSeen } from './was-seen.ts'
 
 /**
- * Lets one head of a pull request pass, whatever the verdict: for the day on which the gate itself is the problem. The
- * record is a check run of our App on that commit, so it ends with the next push and nobody else can write it.
+ * Lets one head of a pull request pass, independent of the verdict, for the case that the gate itself is wrong. The
+ * record is a check run of our App on that commit, so it ends with the next push and only our App can write it.
  */
 export const override: Verb = {
   name: 'override',

@@ -9,7 +9,7 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { mayReadSource } from '../fleets/source-reader.ts'
 
-/** What an onboarding would do to a fleet. */
+/** The planned changes of an onboarding. */
 export interface PreparedOnboarding {
   readonly request: OnboardRequest
   readonly plan: OnboardPlan
@@ -17,7 +17,7 @@ export interface PreparedOnboarding {
   readonly branch: string
 }
 
-/** Plans an onboarding on the fleet as it is now, for the person `by` who asks. Throws `onboard-input` and `onboard-layout` where it cannot be. */
+/** Plans an onboarding on the present fleet, requested by `by`. Throws `onboard-input` and `onboard-layout`. */
 export async function prepareOnboarding(
   { evaluator }: WorkerContext,
   installation: Installation,

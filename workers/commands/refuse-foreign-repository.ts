@@ -18,8 +18,8 @@ interface RepositoryQuestion {
 const MOST_NAMES = 50
 
 /**
- * Nobody gets a tenant out of a repository that they do not administer, under whatever name it had before. One that the App
- * cannot read stays unseen, and is never applied. Throws `onboard-input`.
+ * Refuses a tenant for a repository that the person does not administer, under its present or an earlier name. A
+ * repository that the App cannot read is not visible and is never applied. Throws `onboard-input`.
  */
 export async function refuseForeignRepository(question: RepositoryQuestion): Promise<void> {
   const { octokit, login, url } = question
@@ -41,8 +41,8 @@ export async function refuseForeignRepository(question: RepositoryQuestion): Pro
 }
 
 /**
- * One repository belongs to one tenant: `sources` are the addresses that the fleet follows already, some of them perhaps by
- * a name that the same repository had before. Throws `onboard-input`.
+ * Refuses a repository that is already the source of a tenant: `sources` are the addresses that the fleet follows,
+ * possibly by an earlier name of the repository. Throws `onboard-input`.
  */
 export async function refuseKnownRepository(question: RepositoryQuestion, sources: readonly string[]): Promise<void> {
   const wanted = await resolve(question, question.url)

@@ -14,7 +14,7 @@ import { status } from './status.ts'
 import type { Verb } from './verb.ts'
 import { waive } from './waive.ts'
 
-/** Every command of `/bailiwick`, in the order in which help lists them. A new one is a file beside this and a line here. */
+/** Every `/bailiwick` command, in the order of the help text. A new one is a file next to this one and a line here. */
 export const commands: readonly Verb[] = [
   helpVerb(() => commands),
   status,

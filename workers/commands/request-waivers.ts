@@ -33,8 +33,8 @@ interface WaiverWish {
 const MOST = 20
 
 /**
- * Opens a pull request on each fleet that has such violations of a pull request, for a fleet admin to approve. Only what the
- * repository of the pull request is shown can be asked for. Throws `command-input` where there is nothing of the kind.
+ * Opens a waiver pull request in each fleet with matching violations of a pull request, for a fleet admin to approve.
+ * Only violations that the pull request's repository may see can be waived. Throws `command-input` if there are none.
  */
 export async function requestWaivers(
   context: WorkerContext,

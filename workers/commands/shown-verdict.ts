@@ -15,7 +15,7 @@ interface ShownVerdict {
   readonly verdict?: Verdict
 }
 
-/** Evaluates the pull request of a command now; what is already at hand costs nothing. Throws as presentPull does. */
+/** Evaluates the pull request of a command now; cached results are reused. Throws as presentPull does. */
 export async function shownVerdict(asking: Asking): Promise<ShownVerdict> {
   const pull = await presentPull(asking)
   const said = await judgePullRequest(asking.context, subjectOf(asking), pull, asking.attempt)

@@ -13,7 +13,7 @@ function checkOf(runs: readonly OurCheckRun[], base: string): OurCheckRun | unde
   return [checkNameOf(base), CHECK_NAME].flatMap(name => runs.find(run => run.name === name) ?? [])[0]
 }
 
-/** Says how things stand with a pull request. */
+/** Shows the status of a pull request. */
 export const status: Verb = {
   name: 'status',
   usage: 'status',

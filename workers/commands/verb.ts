@@ -8,7 +8,7 @@ import type { FleetPlace, ReadableRepository } from '../context/readable-reposit
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
 
-/** Someone who asks for something in a comment, as GitHub knows the person and the place now. */
+/** A command and its context: the person and the repository, as GitHub has them now. */
 export interface Asking {
   readonly context: WorkerContext
   readonly data: CommandJob

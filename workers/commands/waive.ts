@@ -4,7 +4,7 @@ import { presentPull, subjectOf } from './present-pull.ts'
 import { requestWaivers } from './request-waivers.ts'
 import type { Verb } from './verb.ts'
 
-/** Asks the fleet's admins to accept a violation for a while: a pull request on the fleet's repository. */
+/** Requests a waiver of a violation, by a pull request in the fleet repository. */
 export const waive: Verb = {
   name: 'waive',
   usage: WAIVE_USAGE,

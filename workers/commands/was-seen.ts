@@ -3,8 +3,8 @@ import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { Asking } from './verb.ts'
 
 /**
- * Whether the present head of a pull request was there when a comment was written: who agrees, agrees to what they saw. Of a
- * branch in a fork nobody knows, and neither where GitHub does not say when it moved.
+ * Whether the present head of a pull request already existed when a comment was written, so that an approval covers
+ * what its author saw. False for a fork's branch, and if GitHub does not show when the branch moved.
  */
 export async function wasSeen({ reader, data, comment }: Asking, pull: PullRequest): Promise<boolean> {
   if (pull.head.fork) return false

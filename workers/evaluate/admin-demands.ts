@@ -11,7 +11,7 @@ import { isFleetAdmin } from './is-fleet-admin.ts'
 /** More are counted, not listed: one sentence is enough to know what to do. */
 const LISTED = 10
 
-/** What a pull request passes only with by the approval of a fleet admin, while none agreed to its present head. */
+/** The approvals of fleet admins that a pull request still needs for its present head. */
 export async function adminDemands(
   subject: OpenedRepository,
   pull: PullRequest,

@@ -10,8 +10,8 @@ import type { Pin } from '../fleets/source-reader.ts'
 import { isPassing } from '../job-error.ts'
 
 /**
- * The repositories, other than the one that was pushed to, whose open pull requests may be evaluated otherwise since it holds
- * `head` in place of `before`: found by evaluating both in the combination of now. Most pushes concern nobody else.
+ * Finds the other repositories whose open pull requests may get another verdict after a push from `before` to `head`,
+ * by evaluating both in the present revision set. Most pushes affect none.
  */
 export async function affectedPlaces(
   context: WorkerContext,
@@ -42,7 +42,10 @@ const namesIn = ({ judgement }: FleetAnswer): string[] => judgement.nodes.flatMa
 
 const hiddenOf = (answers: readonly FleetAnswer[]): string => JSON.stringify(answers.map(namesIn))
 
-/** What was said before; undefined where nobody can tell any more, as after a force push: then it may concern everybody. */
+/**
+ * The earlier evaluation; undefined if it cannot be repeated, as after a force push: then every repository may be
+ * affected.
+ */
 export async function judgedEarlier(
   context: WorkerContext,
   installation: Installation,

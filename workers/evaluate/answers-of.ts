@@ -4,7 +4,10 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { type FleetAnswer, judgeChange } from '../fleets/judge-change.ts'
 import { peopleOfPull } from './people-of.ts'
 
-/** What each fleet that an open pull request concerns says of it as it would be merged now. Throws as readTestMerge does. */
+/**
+ * Returns the evaluation of each fleet that an open pull request affects, as if it were merged now. Throws as
+ * readTestMerge does.
+ */
 export async function answersOf(
   context: WorkerContext,
   subject: OpenedRepository,

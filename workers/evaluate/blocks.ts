@@ -1,7 +1,7 @@
 import { decisionOf } from './decision-of.ts'
 import type { Said } from './said.ts'
 
-/** Whether the decision holds back a merge. */
+/** Whether the decision blocks a merge. */
 export function blocks(said: Said): boolean {
   return decisionOf(said).conclusion !== 'success'
 }

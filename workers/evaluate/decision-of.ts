@@ -2,7 +2,7 @@ import { NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
 import { type Decision, decide } from '../../src/gate/decide.ts'
 import type { Said } from './said.ts'
 
-/** The decision about what was evaluated, in its circumstances. */
+/** Returns the decision for an outcome with its circumstances. */
 export function decisionOf({ outcome, context }: Said): Decision {
   return decide(outcome, context.circumstances ?? NO_CIRCUMSTANCES)
 }

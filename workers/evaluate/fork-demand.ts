@@ -8,7 +8,7 @@ import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 
-/** What a fork's pull request waits for, where a fleet that it concerns says `forks: approve` and nobody did. */
+/** The maintainer approval that a pull request from a fork still needs, if an affected fleet sets `forks: approve`. */
 export async function forkDemand(
   subject: OpenedRepository,
   pull: PullRequest,

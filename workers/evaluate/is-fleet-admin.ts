@@ -6,15 +6,15 @@ import { isInTeams, type Team } from '../../src/github/people/teams.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 
-/** An installation, and the client that speaks for it. */
+/** An installation, and the client with its token. */
 export interface FleetAccess {
   readonly installation: Installation
   readonly octokit: Octokit
 }
 
 /**
- * Whether a person decides for a fleet, by what GitHub says now: role `maintain` or `admin` on the fleet's repository, or an
- * entry of `approvers` in its own file on the branch that clusters follow. Never by what an event or a commit claims.
+ * Whether a person is a fleet admin now: role `maintain` or `admin` on the fleet repository, or listed in `approvers`
+ * of its file on the branch that clusters follow. Claims of events and commits never count.
  */
 export async function isFleetAdmin(access: FleetAccess, fleet: FleetPlace, login: string): Promise<boolean> {
   const { repository } = fleet

@@ -25,7 +25,7 @@ interface LedHead {
   readonly pull?: PullRequest
 }
 
-/** The same for several branches; those into which it cannot be merged are left out. */
+/** Evaluates the merge into several branches; branches with a merge conflict are left out. */
 export async function judgeIntoEach(
   context: WorkerContext,
   subject: OpenedRepository,

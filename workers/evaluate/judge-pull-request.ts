@@ -12,7 +12,10 @@ import { outcomeOf } from './outcome-of.ts'
 import { peopleOfPull } from './people-of.ts'
 import type { Said } from './said.ts'
 
-/** Evaluates an open pull request as it would be merged now. `merging`: its test merge, where it is being read. Throws what may be gone when the job is tried again. */
+/**
+ * Evaluates an open pull request as it would be merged now. `merging`: its test merge, if it is being read already.
+ * Throws errors that a retry may resolve.
+ */
 export async function judgePullRequest(
   context: WorkerContext,
   subject: OpenedRepository,
@@ -45,7 +48,7 @@ interface MergeTarget {
   readonly people: Contributors
 }
 
-/** Evaluates what a merge onto a branch gives. */
+/** Evaluates the result of a merge into a branch. */
 export async function judgeMerge(
   context: WorkerContext,
   subject: OpenedRepository,

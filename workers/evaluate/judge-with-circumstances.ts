@@ -8,15 +8,15 @@ import { readCircumstances } from './read-circumstances.ts'
 import { readFixes } from './read-fixes.ts'
 import type { Said } from './said.ts'
 
-/** A pull request as it was read, and what there is to say about it. */
+/** A pull request and its evaluation. */
 export interface JudgedPull {
   readonly pull: PullRequest
   readonly said: Said
 }
 
 /**
- * Evaluates an open pull request and reads what people decided about it. `runs`: our check runs of its head, asked for when
- * the verdict is there. Throws what may be gone when the job is tried again.
+ * Evaluates an open pull request and reads what people decided about it. `runs`: reads our check runs of its head, once
+ * the verdict is known. Throws errors that a retry may resolve.
  */
 export async function judgeWithCircumstances(
   context: WorkerContext,

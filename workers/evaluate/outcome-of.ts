@@ -16,8 +16,8 @@ type Statement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes' | 'changes'>
 }
 
 /**
- * What the fleets' answers come to on the repository at `url`: a fleet's own repository is told everything; a tenant's is
- * told what its own nodes do and what the change newly causes, under the name of its tenants only.
+ * Combines the evaluations of all fleets into the outcome for the repository at `url`. A fleet repository sees
+ * everything; a tenant's sees its own nodes and what the change newly breaks, with the names of its own tenants only.
  */
 export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: ReportContext['kind']): Statement {
   const [first, ...more] = answers

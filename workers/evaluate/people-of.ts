@@ -7,12 +7,15 @@ import type { Contributors } from '../fleets/source-reader.ts'
 
 type Asked = Pick<OpenedRepository, 'octokit' | 'repository'>
 
-/** Who brought a pull request: whoever opened it, and everybody who pushed to its head. Asked for when it is needed, once. */
+/**
+ * The contributors of a pull request: its author and everyone who pushed to its head. Read from GitHub on first use,
+ * once.
+ */
 export function peopleOfPull(subject: Asked, pull: PullRequest): Contributors {
   return once(() => broughtBy(subject, pull))
 }
 
-/** Who brought a merge group: those of each pull request in it, down to the commit that it is compared with. */
+/** The contributors of a merge group: those of each pull request in it, down to the base commit. */
 export function peopleOfGroup(
   subject: Asked,
   branch: string,

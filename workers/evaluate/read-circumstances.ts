@@ -9,8 +9,8 @@ import { readOverride } from './read-override.ts'
 import type { Said } from './said.ts'
 
 /**
- * What people decided about the present head of a pull request, as GitHub has it now; the rest is the verdict's.
- * `runs`: our check runs of that head.
+ * Reads what people decided about the present head of a pull request, as GitHub has it now. `runs`: our check runs of
+ * that head.
  */
 export async function readCircumstances(
   context: WorkerContext,

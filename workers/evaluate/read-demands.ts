@@ -9,8 +9,8 @@ import { forkDemand } from './fork-demand.ts'
 import type { FleetApprovals, Said } from './said.ts'
 
 /**
- * What a pull request asks someone with more rights to agree to, and nobody did yet. Asks GitHub nothing where it changes
- * no guarded file of a fleet, adds no remote file and comes from no fork. `said`: its verdict, which knows what it changes.
+ * Returns the approvals that a pull request still needs. Makes no request to GitHub if it changes no guarded file of a
+ * fleet, adds no remote file and is not from a fork. `said`: its verdict, which lists its changes.
  */
 export async function readDemands(
   subject: OpenedRepository,

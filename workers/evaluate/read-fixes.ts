@@ -5,7 +5,10 @@ import type { TreeSnapshot } from '../../src/git/tree.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
 import type { Said } from './said.ts'
 
-/** The certain fixes of what a verdict newly found in its own repository, as its readers may see it; asks nobody. */
+/**
+ * Returns the certain fixes of a verdict's new findings in its own repository, as its readers may see them. Makes no
+ * request.
+ */
 export function readFixes({ outcome, context, tree }: Said): readonly Fix[] {
   if (outcome === undefined || outcome instanceof BailiwickError || !tree) return []
   const { verdict } = viewFor(outcome, context.audience, context.repository, context.nodes)
@@ -14,14 +17,14 @@ export function readFixes({ outcome, context, tree }: Said): readonly Fix[] {
   return fixesOf(verdict, context.repository, path => texts(path))
 }
 
-/** Those whose file is the same at the head of the pull request as in the merge that was evaluated. */
+/** Keeps the fixes whose file is the same at the head as in the evaluated merge. */
 export function fixesAtHead(fixes: readonly Fix[], judged: TreeSnapshot, head: TreeSnapshot): readonly Fix[] {
   const ids = (tree: TreeSnapshot) => new Map(tree.entries.map(({ path, mode, id }) => [path, `${mode} ${id}`]))
   const [before, after] = [ids(judged), ids(head)]
   return fixes.filter(({ path }) => before.get(path) !== undefined && before.get(path) === after.get(path))
 }
 
-/** The text of a regular file that is UTF-8 through and through. */
+/** Returns a reader for regular files that are valid UTF-8. */
 export function textsOf(snapshot: TreeSnapshot): (path: string) => string | undefined {
   const tree = openSnapshot(snapshot)
   return path => {

@@ -19,9 +19,9 @@ interface GroupVerdict {
 }
 
 /**
- * What people decided about the pull request that a merge group adds: a hold that came while it waited, what it needs
- * someone's agreement for, and an override of its head. The override is one of that pull request's verdict, so it counts
- * only where the group holds nothing else.
+ * Reads what people decided about the pull request that a merge group adds: a hold set while it waited, required
+ * approvals, and an override of its head. The override covers that pull request only, so it counts only if the group
+ * contains nothing else.
  */
 export async function readGroupCircumstances(
   context: WorkerContext,

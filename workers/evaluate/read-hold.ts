@@ -9,7 +9,7 @@ import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 
-/** What holds a pull request: on GitHub, so that it outlives us and everybody sees it. */
+/** The label that holds a pull request. It is on GitHub, so it is visible and independent of this process. */
 export const HOLD_LABEL = 'bailiwick/hold'
 
 /** A command may wait that long in the queue and still be found as what put the label on. */
@@ -18,15 +18,15 @@ const WAITS_MS = 15 * 60 * 1000
 const AGAIN_MS = 30_000
 const MAY_WRITE: readonly string[] = ['write', 'maintain', 'admin']
 
-/** Whether the label is on a pull request. Names of labels have no case on GitHub. */
+/** Whether a pull request has the hold label. GitHub compares label names without case. */
 export function isLabeledHold({ labels }: Pick<PullRequest, 'labels'>): boolean {
   return labels.some(label => label.toLowerCase() === HOLD_LABEL)
 }
 
 /**
- * Who holds a pull request, if anybody does. The label alone holds; whose it is is only told. Without the label the last
- * event about it decides: GitHub lets the role triage take labels off, which lifts no hold, and events that GitHub does not
- * show hold until it does.
+ * Returns who holds a pull request; undefined if no one does. The label alone is enough for a hold. Without it the last
+ * label event decides, because the role triage can remove labels but must not lift a hold; if GitHub does not show the
+ * events, the hold stays.
  */
 export async function readHold(
   context: Pick<WorkerContext, 'app' | 'queue' | 'log'>,

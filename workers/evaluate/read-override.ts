@@ -7,9 +7,9 @@ import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 
 /**
- * Which fleet admin lets the present head of a pull request into its base, if one does. `runs`: our check runs of that head;
- * that the person may was asked when the run was written, and only our App can write one. Closing the
- * pull request ends it, too.
+ * Returns the override of the present head for its base, if there is one. `runs`: our check runs of that head;
+ * permission was checked when the run was written, and only our App can write one. Closing the pull request ends the
+ * override.
  */
 export async function readOverride(
   _context: WorkerContext,

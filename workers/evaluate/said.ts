@@ -3,7 +3,7 @@ import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 
-/** What there is to say, and about what. */
+/** An outcome, and the commit and repository that it is about. */
 export interface Said {
   readonly outcome: Outcome
   readonly context: ReportContext
@@ -13,7 +13,7 @@ export interface Said {
   readonly required?: readonly FleetApprovals[]
 }
 
-/** What the admins of one fleet must agree to. */
+/** The approvals that the admins of one fleet must give. */
 export interface FleetApprovals {
   readonly fleet: FleetPlace
   readonly approvals: readonly RequiredApproval[]

@@ -6,7 +6,7 @@ import type { OpenedRepository } from '../context/opened-repository.ts'
 import { fixesAtHead, readFixes } from './read-fixes.ts'
 import type { Said } from './said.ts'
 
-/** What there is to say on a pull request besides its checks. `page`: address of the details page. */
+/** Builds the comment and the suggestions for a pull request. `page`: address of the details page. */
 export async function statementOf(
   subject: OpenedRepository,
   pull: PullRequest,

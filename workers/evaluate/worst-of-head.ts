@@ -6,9 +6,9 @@ import type { JudgedPull } from './judge-with-circumstances.ts'
 import type { Said } from './said.ts'
 
 /**
- * What is said of a commit that is the head of these open pull requests, each evaluated onto its own base. GitHub keeps check
- * runs by commit, and one that passes lets every one of them be merged, so the worst verdict is said; whichever of them it
- * is reached from, it is the same one. One that GitHub cannot merge anyway holds back nobody else. Needs at least one.
+ * Returns the most severe outcome of the open pull requests that share a head commit. GitHub keeps check runs per
+ * commit, so a passing one would let all of them merge; the result is the same for whichever of them is evaluated. Pull
+ * requests that GitHub cannot merge do not block the others. Needs at least one.
  */
 export function worstOfHead(judged: readonly [JudgedPull, ...JudgedPull[]]): Said {
   const mergeable = judged.filter(({ said }) => !isUnmergeable(said.outcome))
@@ -18,7 +18,7 @@ export function worstOfHead(judged: readonly [JudgedPull, ...JudgedPull[]]): Sai
   return judged.length > 1 && weight(said) > 0 ? inPlaceOfOthers(said, pull.number) : said
 }
 
-/** What is said to a pull request itself: its own verdict, and which other one, or which base, holds its head back. */
+/** The outcome for a pull request itself: its own verdict, and which other pull request or base blocks its head. */
 export function withWorse(own: JudgedPull, shown: Said): Said {
   const { worse, worseBase } = shown.context.circumstances ?? NO_CIRCUMSTANCES
   const others = worse.filter(number => number !== own.pull.number)
@@ -33,7 +33,7 @@ function inPlaceOfOthers(said: Said, number: number): Said {
   return { ...said, context: { ...said.context, circumstances } }
 }
 
-/** The most severe of what pull requests of a head came to, and of what merging it elsewhere would give. */
+/** Returns the most severe outcome of the pull requests of a head and of its merges into other bases. */
 export function worstOfBases(said: Said, led: readonly LedVerdict[]): Said {
   let worst = said
   let base: string | undefined
@@ -47,7 +47,7 @@ export function worstOfBases(said: Said, led: readonly LedVerdict[]): Said {
   return { ...worst, context: { ...worst.context, circumstances } }
 }
 
-/** What merging a head into a base would give that it has no open pull request onto. */
+/** The outcome of merging a head into a base without an open pull request. */
 export interface LedVerdict {
   readonly base: string
   readonly said: Said

@@ -18,8 +18,8 @@ import { openPlace } from '../publish/open-place.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
 
 /**
- * Does what a button of our check run asks for, for whoever may write to the repository by GitHub's word at this moment;
- * anybody else's press does nothing. What cannot be done is said on the pull request.
+ * Handles a button of our check run, if GitHub confirms that the person has write access now; otherwise it is ignored.
+ * Errors are posted on the pull request.
  */
 export async function checkAction(context: WorkerContext, data: CheckAction, attempt: Attempt): Promise<void> {
   const reader = await context.app.reader(data.installation)

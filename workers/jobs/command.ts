@@ -22,9 +22,9 @@ import type { PublishTarget } from '../publish/say-verdict.ts'
 const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']
 
 /**
- * Answers `/bailiwick ...`. The comment is what GitHub has now: an edited one, one of a bot, of an App or on a closed issue
- * is not a command. What its author may do is asked of GitHub too. Who may not gets a reaction and nothing else; what cannot
- * be done gets a reply that says why; one that was answered is not answered again.
+ * Runs a `/bailiwick ...` command, as GitHub has the comment now. Edited comments, comments of bots and Apps, and
+ * comments on closed issues are ignored. GitHub is asked for the author's role: without permission the comment gets
+ * only a reaction; a command that fails gets a reply with the reason. A command that was answered is not run again.
  */
 export async function command(context: WorkerContext, data: CommandJob, attempt: Attempt): Promise<void> {
   const reader = await context.app.reader(data.installation)

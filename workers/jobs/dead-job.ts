@@ -34,8 +34,8 @@ function sayOfCommit(
 }
 
 /**
- * Has it said that a job is dead, by a job of its own: what killed this one (an outage, a bug, a limit) may keep us from
- * saying anything for a while.
+ * Adds a job that reports a failed job. It is a separate job because what ended this one (an outage, a bug, a limit)
+ * may prevent a report now.
  */
 export async function buryJob<N extends JobName>(
   context: WorkerContext,

@@ -28,7 +28,7 @@ const VALIDATIONS_AT_ONCE = 4
 /** They mostly wait for their turn to write, each installation for its own. */
 const COMMENTS_AT_ONCE = 4
 
-/** Every kind of job that any worker does; `reconcile` has a queue per cluster and is started beside. */
+/** Every kind of job and its handler, except `reconcile`, which has a queue per cluster. */
 export const jobs: readonly Work[] = [
   work('validate-pull-request', validatePullRequest, VALIDATIONS_AT_ONCE),
   work('say-on-pull-request', sayOnPullRequest, COMMENTS_AT_ONCE),

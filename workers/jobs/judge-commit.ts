@@ -6,7 +6,7 @@ import { openRepository } from '../fleets/open-repository.ts'
 import { supersedeRuns } from '../gate/supersede-runs.ts'
 import { openPlace } from '../publish/open-place.ts'
 
-/** Asks for a verdict on every open pull request whose head is a commit. Asking twice is asking once. */
+/** Enqueues an evaluation of every open pull request with this head commit. Doing it twice has no further effect. */
 export async function judgeCommit(context: WorkerContext, data: JudgeCommit): Promise<void> {
   const { installation, owner, repo, sha } = data
   const octokit = await context.app.reader(installation)

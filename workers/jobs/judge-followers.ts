@@ -11,9 +11,8 @@ const SPREAD_MS = 300
 const LATEST_MS = 60_000
 
 /**
- * Asks for a verdict on the fleets that follow a tag or branch, as they stand now: it moved, or it is gone. Pull requests
- * onto a branch that is gone are led onto another one by GitHub, which sends no event for it: whatever aims at a branch
- * that is followed is evaluated again.
+ * Enqueues an evaluation of the fleets that follow a tag or branch that moved or was deleted. If a branch is deleted,
+ * GitHub retargets its pull requests without an event, so pull requests into followed branches are evaluated again.
  */
 export async function judgeFollowers(context: WorkerContext, data: JudgeFollowers): Promise<void> {
   const { installation: id, owner, repo, ref } = data

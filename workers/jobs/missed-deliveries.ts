@@ -15,7 +15,7 @@ interface Missed {
   readonly oldest: number | undefined
 }
 
-/** Events none of whose attempts was taken. `attempts`: in any order; `now` in ms. */
+/** Returns the events that no delivery attempt delivered. `attempts`: in any order; `now` in ms. */
 export function missedDeliveries(attempts: readonly DeliveryAttempt[], now: number): Missed {
   const events = Map.groupBy(attempts, ({ guid }) => guid)
   const missed = [...events.values()]

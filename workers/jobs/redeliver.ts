@@ -12,8 +12,8 @@ const MOST_SENT = 200
 const OVERLAP_MS = 15 * 60 * 1000
 
 /**
- * How a worker has GitHub send again what our web process did not take: GitHub never does so by itself. What was sent and
- * taken is GitHub's word alone; this process only remembers from when on it must look.
+ * Creates the job that asks GitHub to redeliver failed webhooks, which GitHub never does by itself. Which deliveries
+ * failed is read from GitHub; the process only remembers from what time on to look.
  */
 export function redeliverer(): (context: WorkerContext) => Promise<void> {
   let from = 0

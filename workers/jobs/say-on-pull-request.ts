@@ -7,9 +7,9 @@ import { openPlace } from '../publish/open-place.ts'
 import { type SuggestionPlace, saySuggestions } from '../publish/say-suggestions.ts'
 
 /**
- * Makes the comment and the suggestions on a pull request say what was evaluated last: a job of its own, because GitHub asks
- * for three seconds between two comments, and no check waits for that. What was evaluated and is kept nowhere any more is
- * evaluated again; of a head that moved since, nothing is written: its own event has a job.
+ * Posts the comment and the suggestions of the last evaluation on a pull request. It is a separate job because GitHub
+ * requires three seconds between comments, and no check should wait for that. An expired result is evaluated again. If
+ * the head moved, nothing is posted: the new head has its own job.
  */
 export async function sayOnPullRequest(context: WorkerContext, data: SayOnPullRequest): Promise<void> {
   const statement = await context.statements.of(data)

@@ -4,8 +4,8 @@ import { openRepository } from '../fleets/open-repository.ts'
 import { settleAndAsk } from '../gate/settle-and-ask.ts'
 
 /**
- * Brings the checks of one repository in line with its gated bases, which are others since a push or a deleted branch: what
- * counts no more is renamed, what is about other bases begins again at once, then what has no verdict is evaluated.
+ * Updates the checks of one repository after its gated bases changed: renames checks that no longer count, restarts
+ * those that now cover other bases, then enqueues an evaluation where a verdict is missing.
  */
 export async function settleChecks(context: WorkerContext, data: SettleChecks): Promise<void> {
   const subject = await openRepository(context, data)

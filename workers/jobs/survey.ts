@@ -16,8 +16,8 @@ import { type SurveyedPlace, surveyPlace } from '../survey/survey-place.ts'
 const OF_ONE_REPOSITORY: readonly string[] = ['not-permitted', 'git-missing', 'onboard-input', 'source-unreadable']
 
 /**
- * Looks at every fleet of an installation and says on its repository what was found and whether the gate is real: one issue,
- * edited in place, and the offer of a baseline. Writes nothing when nothing changed. Throws `github-unavailable`.
+ * Surveys every fleet of an installation and publishes the first report in its repository: one issue, edited in place,
+ * and the baseline pull request. Writes nothing if nothing changed. Throws `github-unavailable`.
  */
 export async function survey(context: WorkerContext, { installation: id }: Survey): Promise<void> {
   const [reader, rulesets, app] = await Promise.all([

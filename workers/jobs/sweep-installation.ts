@@ -13,9 +13,9 @@ import { begun, type Staleness, stalenessOf, stalenessOfChecks } from '../gate/s
 import { headKey, headsThatDecide, type StandingHead, standingHeads } from '../gate/standing-heads.ts'
 
 /**
- * Finds what of one installation has no verdict, or an old one: branches that a fleet reads, and open pull requests onto
- * gated bases. First the names of our runs are settled everywhere, by GitHub's rules as they are now; what is found without
- * a verdict is evaluated by jobs of its own.
+ * Finds missing and outdated verdicts of one installation, on branches that a fleet reads and on open pull requests
+ * into gated bases. It first updates the names of our check runs to GitHub's current rules, then enqueues the
+ * evaluations.
  */
 export async function sweepInstallation(
   context: WorkerContext,

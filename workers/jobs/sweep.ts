@@ -1,6 +1,9 @@
 import type { WorkerContext } from '../context/worker-context.ts'
 
-/** Has every installation looked at as a whole: what no event, or a lost one, promised. Throws `github-unavailable`. */
+/**
+ * Enqueues a sweep of every installation, to find work for which an event never arrived or was lost. Throws
+ * `github-unavailable`.
+ */
 export async function sweep({ app, queue }: WorkerContext): Promise<void> {
   for (const { id: installation } of await app.installations()) {
     await queue.add('sweep-installation', { installation })

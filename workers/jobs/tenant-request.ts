@@ -37,8 +37,8 @@ const FRESH_MS = 3_000
 const NOBODY = ''
 
 /**
- * Answers an issue that was opened with the form for a new tenant: one comment with what the tenant would get. Who may
- * onboard gets the pull request at once; for anybody else the comment has the line that a fleet admin copies.
+ * Replies to an issue that was opened with the form for a new tenant, with a preview of the tenant. If the author may
+ * onboard tenants, it also opens the pull request; otherwise the reply contains the command for a fleet admin.
  */
 export async function tenantRequest(context: WorkerContext, data: TenantRequest, attempt: Attempt): Promise<void> {
   const reader = await context.app.reader(data.installation)

@@ -22,9 +22,9 @@ import { openPlace } from '../publish/open-place.ts'
 import { sayVerdict } from '../publish/say-verdict.ts'
 
 /**
- * Evaluates the tree that a merge queue would make of a branch, and says so on the group's own commit: two pull requests that
- * pass alone may be red together. It is compared with what the branch holds now, not with the group before it: a queue
- * may merge several groups by the verdict on the last of them (HEADGREEN).
+ * Evaluates the tree that a merge queue would merge, and publishes the verdict on the group's commit, because two pull
+ * requests that pass alone may fail together. The base is the present branch and not the previous group: a queue may
+ * merge several groups by the verdict on the last one (HEADGREEN).
  */
 export async function validateMergeGroup(context: WorkerContext, data: ValidateMergeGroup, attempt: Attempt) {
   const subject = await openRepository(context, data)

@@ -31,9 +31,9 @@ import { sayOvertaken } from '../publish/say-overtaken.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
 
 /**
- * Evaluates a pull request as it would be merged now, and publishes the checks of its base on its head; drafts and forks as
- * well. One onto a base that is not gated gets none. Doing it twice publishes once. A verdict is published only while head
- * and base are those that it is about.
+ * Evaluates a pull request as it would be merged now, and publishes the checks of its base on its head; drafts and
+ * forks too. A base that is not gated gets no check. A repeated job publishes once. A verdict is published only if head
+ * and base have not moved.
  */
 export async function validatePullRequest(context: WorkerContext, asked: ValidatePullRequest, attempt: Attempt) {
   const { rerun = false, ...data } = asked

@@ -22,9 +22,9 @@ const SPREAD_MS = 300
 const LATEST_MS = 60_000
 
 /**
- * Evaluates one commit of a branch in the combination that it makes and says so on it, then has the clusters that follow it
- * looked after, and the open pull requests evaluated again that it concerns: those onto it (what was green against the old
- * base may be red now) and those of other repositories where what changed reaches them.
+ * Evaluates one commit of a branch in its revision set and publishes the verdict, then enqueues the clusters that
+ * follow the branch and the open pull requests that the push can affect: those into the branch, and those of other
+ * repositories that the change reaches.
  */
 export async function validatePush(context: WorkerContext, data: ValidatePush, attempt: Attempt): Promise<void> {
   const subject = await openRepository(context, data)

@@ -34,8 +34,8 @@ interface Announcing {
 }
 
 /**
- * Tells a commit that has no verdict yet that it is being evaluated, as soon as that takes a while: one run of each name that is
- * created, changed now and then, and completed by the verdict. What fails here is logged only: the verdict decides.
+ * Announces a slow evaluation on a commit without a verdict: one in-progress check run per name, updated now and then,
+ * and completed by the verdict. Errors here are only logged.
  */
 export function announceSlow(announcing: Announcing): Announced {
   const { place, headSha, names, runs, alone = atOnce, log, patienceMs = PATIENCE_MS, everyMs = EVERY_MS } = announcing
@@ -87,7 +87,7 @@ export function announceSlow(announcing: Announcing): Announced {
 
 const atOnce: HeadRuns['alone'] = (present, write) => write(present)
 
-/** The same context, whose evaluations tell how far they are. */
+/** Returns the context with evaluations that report their progress. */
 export function watched(context: WorkerContext, { report }: Announced): WorkerContext {
   const { evaluator } = context
   return {

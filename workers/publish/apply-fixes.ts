@@ -10,8 +10,8 @@ import type { PublishTarget } from './say-verdict.ts'
 type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
 
 /**
- * Commits all certain fixes of a verdict to the branch of its pull request, as one commit on top of the head that was
- * evaluated. `fork`: the branch is in a repository of someone else, which is never written to.
+ * Commits all certain fixes of a verdict to the branch of its pull request, as one commit on the evaluated head.
+ * `fork`: the branch is in another owner's repository, which is never written to.
  */
 export async function applyFixes(
   { octokit }: Pick<PublishTarget, 'octokit'>,

@@ -12,9 +12,9 @@ interface Head {
 }
 
 /**
- * Our check runs of one commit, as one job knows them. Several jobs may speak about a commit at once (pull requests share
- * a head), in several processes, and GitHub takes as many runs of a name as it is given: so they write one after the
- * other, and who finds that another one wrote since looks again first.
+ * Our check runs of one commit, as one job knows them. Several jobs and processes may write runs of a commit at once,
+ * and GitHub accepts duplicates of a name; so they write under a lock, and read the runs again if another one wrote in
+ * between.
  */
 export class HeadRuns {
   readonly #head: Head

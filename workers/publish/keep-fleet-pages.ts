@@ -9,8 +9,8 @@ import { narrowerSources, withoutSources } from '../fleets/narrower-sources.ts'
 import type { CombinationSnapshot } from '../threads/protocol.ts'
 
 /**
- * Keeps the pages of the fleets that were evaluated as they stand on their branches. What fails here is logged and no more:
- * the verdict was said, and the next push makes the page again.
+ * Stores the pages of the evaluated fleets, in the state of their branches. Errors are only logged: the verdict is
+ * published already, and the next push writes the page again.
  */
 export async function keepFleetPages(
   context: WorkerContext,

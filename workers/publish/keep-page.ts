@@ -11,8 +11,8 @@ import type { Said } from '../evaluate/said.ts'
 const LIMIT_MS = 2_000
 
 /**
- * Keeps what the details page of a check of a commit shows, and says the page's address; undefined where there are no pages. A store
- * that fails is no reason to hold a verdict back: the address then leads to a page that says how it is made again.
+ * Stores the details page of a check and returns its address; undefined if pages are off. If the store fails, the
+ * verdict is published anyway, and the address shows how to create the page again.
  */
 export async function keepPage(
   { pages: { store, publicUrl }, metrics, log }: WorkerContext,

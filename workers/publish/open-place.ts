@@ -3,7 +3,7 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import type { PublishTarget } from './say-verdict.ts'
 import { speaker } from './speaker.ts'
 
-/** The repository that a job is about, as a place to say something: with a token that reaches no other one. */
+/** Opens the repository of a job for writing, with a token that is limited to it. */
 export async function openPlace(
   context: WorkerContext,
   { installation, owner, repo }: RepositoryName & { readonly installation: number },

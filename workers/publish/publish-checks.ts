@@ -26,8 +26,10 @@ interface Publishing {
   readonly again?: boolean
 }
 
-/** Publishes each check with the most severe decision about its bases. `evaluated`: the pull request itself comes first; `led`: of the
- * bases that the head has no pull request onto. */
+/**
+ * Publishes each check with the most severe decision of its bases. `evaluated`: the pull request itself comes first;
+ * `led`: bases that the head has no pull request into.
+ */
 export async function publishChecks(
   context: WorkerContext,
   { place, owner, runs, again }: Publishing,

@@ -3,8 +3,8 @@ import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import type { PublishTarget } from './say-verdict.ts'
 
 /**
- * Ends what was announced under these names on a commit that is no longer what was evaluated: nothing is left in progress,
- * and `cancelled` lets nothing pass. Writes nothing where nothing was announced. `runs`: our runs of the commit.
+ * Completes announced runs of a commit that was superseded with `cancelled`, so that none stays in progress or passes.
+ * Writes nothing if nothing was announced. `runs`: our runs of the commit.
  */
 export async function sayOvertaken(
   place: PublishTarget,

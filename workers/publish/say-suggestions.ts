@@ -3,7 +3,7 @@ import { fixIdOf, type OfferedFix, reviewBody, suggestionsOf } from '../../src/f
 import { listPatches, listReviewComments, writeReview } from '../../src/github/comments/review.ts'
 import type { PublishTarget } from './say-verdict.ts'
 
-/** The pull request that suggestions are made on. */
+/** The pull request that gets the suggestions. */
 export interface SuggestionPlace extends PublishTarget {
   readonly pull: number
   readonly headSha: string
@@ -12,8 +12,8 @@ export interface SuggestionPlace extends PublishTarget {
 }
 
 /**
- * Offers the certain fixes as suggestions on the lines of a pull request, each once for as long as it is open; asks
- * nothing of GitHub where there is none. A fork's are offered, too: whoever opened it commits them.
+ * Posts the certain fixes as suggestions on a pull request, each once while it is open; makes no request if there are
+ * none. Forks get them too, because their author can commit them.
  */
 export async function saySuggestions(place: SuggestionPlace, fixes: readonly OfferedFix[]): Promise<void> {
   const { octokit, app, pull, headSha: commit } = place

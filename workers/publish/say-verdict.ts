@@ -13,7 +13,7 @@ export interface PublishTarget extends RepositoryName {
   readonly app: AppIdentity
 }
 
-/** What the caller knows already. */
+/** Facts that the caller already knows. */
 export interface SayOptions {
   /** Our runs of the commit as they were listed; absent: they are listed now. */
   readonly runs?: readonly OurCheckRun[]
@@ -23,12 +23,12 @@ export interface SayOptions {
   readonly again?: boolean | undefined
 }
 
-/** The check of a branch's tip: no rule waits for it. */
+/** The check of a branch's tip, which no rule requires. */
 export const BRANCH_CHECK: NamedCheck = { name: BRANCH_CHECK_NAME, bases: [], followed: [] }
 
 /**
- * Publishes what was evaluated under the name of one check, the only place that does; whether it wrote. Its external id
- * says what is published, so publishing it twice writes once.
+ * Publishes an outcome under the name of one check; no other code does. Returns whether it wrote. The external id
+ * describes the content, so publishing the same twice writes once.
  */
 export async function sayVerdict(
   place: PublishTarget,

@@ -2,8 +2,8 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import type { PublishTarget } from './say-verdict.ts'
 
 /**
- * With what something is said on one repository: a token that reaches no other one. What is evaluated is read with another
- * token, which may write nowhere; so nothing that a change holds can lead to a write on a repository of others.
+ * A client that can write to one repository only. Evaluations use another token without write access, so the content of
+ * a change cannot cause a write to another repository.
  */
 export async function speaker(
   { app }: WorkerContext,
