@@ -9,7 +9,7 @@ import type { VerdictText } from './verdict-text.ts'
 /** How many demands a summary lists. */
 const MAX_DEMANDS = 20
 
-/** What is told of a verdict besides: what decided in its place, and which approvals are missing. The verdict stands beneath. */
+/** Adds a hold, an override and missing approvals to the text of a verdict. */
 export function inCircumstances(run: VerdictText, outcome: Outcome, circumstances: Circumstances): VerdictText {
   const { hold, override, demands, worse, worseBase } = circumstances
   const blocksAlone = decide(outcome, { demands }).by === 'required-approval'

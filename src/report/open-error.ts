@@ -1,7 +1,7 @@
 import { BailiwickError, type ErrorCode } from '../errors.ts'
 import type { MessagePart } from '../message/message.ts'
 
-/** What is said in place of an error that is about someone else's repository. */
+/** Replaces an error that is about another repository. */
 export const CLOSED_ERROR =
   "the cause is in another repository, which cannot be named here. The operator's log names it"
 
@@ -42,7 +42,7 @@ function isOpenPart({ type, value }: MessagePart, here: string): boolean {
   return name === own || name === own!.split('/').slice(-2).join('/')
 }
 
-/** The error as the repository at `here` may be told of it. */
+/** Returns the error as the repository at `here` may see it. */
 export function openError(error: BailiwickError, here: string): BailiwickError {
   return isOpenError(error, here) ? error : new BailiwickError(error.code, CLOSED_ERROR)
 }

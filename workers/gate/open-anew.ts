@@ -5,7 +5,7 @@ import { announcementOf } from '../../src/report/announcement.ts'
 import { isForBases } from '../../src/report/external-id.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
 
-/** The checks that a commit has, whose run lets pass what it is not about: it was published for other bases. */
+/** Returns the checks of a commit whose passing run was published for other bases. */
 export function staleChecks(checks: readonly NamedCheck[], runs: readonly OurCheckRun[]): readonly NamedCheck[] {
   return passingChecks(checks, runs).filter(check => {
     const run = runs.find(one => one.name === check.name)
@@ -13,7 +13,7 @@ export function staleChecks(checks: readonly NamedCheck[], runs: readonly OurChe
   })
 }
 
-/** The checks of which the last run of a commit lets it pass. */
+/** Returns the checks whose last run on a commit passes. */
 export function passingChecks(checks: readonly NamedCheck[], runs: readonly OurCheckRun[]): readonly NamedCheck[] {
   return checks.filter(check => {
     const run = runs.find(one => one.name === check.name)
@@ -21,7 +21,10 @@ export function passingChecks(checks: readonly NamedCheck[], runs: readonly OurC
   })
 }
 
-/** Has each of these checks begin again at once, so that nothing passes until it is evaluated; our runs with the new ones. */
+/**
+ * Restarts each of these checks at once, so that nothing passes before the evaluation. Returns our runs, including the
+ * new ones.
+ */
 export async function openAnew(
   place: PublishTarget,
   headSha: string,

@@ -6,10 +6,10 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { readFleets } from '../fleets/read-fleets.ts'
 import { type RepositoryBases, readBases } from './repository-bases.ts'
 
-/** Name of the check that a branch should require, by the gated bases of its repository. */
+/** The check that a branch should require, given the gated bases of its repository. */
 export type OwnCheckName = (repository: ReadableRepository, branch: string) => Promise<string>
 
-/** Reads fleets and bases once, however many branches are asked about. */
+/** Reads fleets and bases once, for any number of branches. */
 export function ownCheckNames(context: WorkerContext, installation: Installation, octokit: Octokit): OwnCheckName {
   const known = new Map<string, Promise<RepositoryBases>>()
   const fleets = readFleets(context, installation)

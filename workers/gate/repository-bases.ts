@@ -13,7 +13,7 @@ export interface RepositoryBases {
   checksOnto(branch: string): Promise<readonly NamedCheck[]>
 }
 
-/** Finds out which bases of a repository are gated. `fleets`: as they stand, where the caller has read them. */
+/** Reads which bases of a repository are gated. `fleets`: the present fleets, if the caller has read them. */
 export async function readBases(
   context: WorkerContext,
   subject: OpenedRepository,

@@ -7,8 +7,8 @@ import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 
 /**
- * The names of ours that GitHub's effective rules for a branch require: rulesets of the repository, the organization and the
- * enterprise, and branch protection. Undefined where GitHub does not show them to the App. Read again after forgetRules.
+ * Reads which of our checks GitHub's effective rules require on a branch, by rulesets of repository, organization and
+ * enterprise, and branch protection. Undefined if GitHub does not show the rules to the App. Cached until forgetRules.
  */
 export async function requiredNames(
   { queue, memory }: Pick<WorkerContext, 'queue' | 'memory'>,
@@ -21,7 +21,7 @@ export async function requiredNames(
   return memory.recallAt(repository, `rules ${generation}`, `${repository.url} ${branch}`, ask)
 }
 
-/** Has the rules of an installation read again, in every process: one of them changed, or it was long ago. */
+/** Drops the cached rules of an installation in every process, after a change or a long time. */
 export async function forgetRules(queue: Pick<Queue, 'alone'>, installation: number): Promise<void> {
   await queue.alone(keyOf(installation), async () => undefined)
 }

@@ -8,7 +8,7 @@ import { stalenessOfChecks } from './staleness.ts'
 const SPREAD_MS = 300
 const LATEST_MS = 60_000
 
-/** Settles the checks of a repository, then has every pull request evaluated that is without a verdict since. */
+/** Updates the checks of a repository, then enqueues an evaluation of every pull request that lost its verdict. */
 export async function settleAndAsk(context: WorkerContext, subject: OpenedRepository): Promise<void> {
   const { installation, repository } = subject
   const settled = await settleRepository(context, subject, await readBases(context, subject))

@@ -9,9 +9,9 @@ import { settleAndAsk } from './settle-and-ask.ts'
 const AT_ONCE = 20
 
 /**
- * Settles the checks of every repository of which other branches are gated since a push: one that begins to be followed has
- * open pull requests whose green checks are not about it. Where a fleet cannot be built any more, or can again, no gated base
- * keeps its verdict: the sweep finds them. `before`: what the branch held, where that is known.
+ * Updates the checks of every repository whose gated branches changed with a push: on a newly followed branch, passing
+ * checks of open pull requests do not cover it. If a fleet fails to build, or builds again, every gated base loses its
+ * verdict, and the sweep evaluates them. `before`: the previous commit of the branch, if known.
  */
 export async function settleFollowed(
   context: WorkerContext,

@@ -6,9 +6,8 @@ const HOUR_MINUTES = 60
 const PER_HOUR = 45
 
 /**
- * How long a pull request waits until its verdict is reached again by a newer version, in ms: each has a minute of its
- * own by its name, in as many hours as it takes. It needs no memory: whoever asks again, in whatever process, gets the same
- * minute.
+ * The delay before a pull request is evaluated again by a newer version, in ms. The delays are spread by name, one pull
+ * request per minute, over as many hours as needed. Nothing is stored: every process computes the same minute.
  */
 export function slowTurn(name: string, many: number, now: number): number {
   const minutes = HOUR_MINUTES * Math.max(1, Math.ceil(many / PER_HOUR))

@@ -4,8 +4,8 @@ import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import { isForBases, isUndecidedId, versionOfExternalId } from '../../src/report/external-id.ts'
 
 /**
- * What to do about a verdict. `missing`: there is none, or an outage kept us from it. `old`: what it depends on was evaluated
- * since. `slowly`: only the version of engine and rules is another one; the old verdict is honoured until its turn comes.
+ * The state of a verdict. `missing`: there is none, or an outage prevented it. `old`: a dependency was evaluated since.
+ * `slowly`: only the version of engine and rules differs; the old verdict counts until its turn comes.
  */
 export type Staleness = 'missing' | 'old' | 'slowly' | 'fresh'
 
@@ -17,14 +17,16 @@ export function stalenessOf(run: OurCheckRun | undefined, since = 0): Staleness 
   return versionOfExternalId(id) === ENGINE_VERSION ? 'fresh' : 'slowly'
 }
 
-/** When a verdict was begun, in ms; 0 where GitHub does not say. */
+/** When a verdict was started, in ms; 0 if GitHub does not show it. */
 export function begun(run: OurCheckRun | undefined): number {
   return run?.startedAt ? Date.parse(run.startedAt) || 0 : 0
 }
 
 const URGENCY: readonly Staleness[] = ['fresh', 'slowly', 'old', 'missing']
 
-/** What to do about the checks of a pull request: the most urgent of them, with its run. One about other bases is missing. */
+/**
+ * The most urgent state among the checks of a pull request, with its run. A check for other bases counts as missing.
+ */
 export function stalenessOfChecks(
   checks: readonly NamedCheck[],
   runs: readonly OurCheckRun[],

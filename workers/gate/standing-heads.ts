@@ -1,14 +1,17 @@
 import { mayLeadTo } from '../../src/fleet/model/named-repositories.ts'
 import type { StandingFleet } from '../fleets/read-fleets.ts'
 
-/** A branch that some fleet reads, at the commit that it has now. */
+/** A branch that a fleet reads, at its present commit. */
 export interface StandingHead {
   readonly url: string
   readonly branch: string
   readonly commit: string
 }
 
-/** Every branch that these fleets read, their own included, once each. Tags and commits do not move. */
+/**
+ * Every branch that these fleets read, their own included, once each. Tags and commits are left out because they do not
+ * move.
+ */
 export function standingHeads(fleets: readonly StandingFleet[]): StandingHead[] {
   const heads = fleets.flatMap(headsOf)
   return [...new Map(heads.map(head => [headKey(head), head])).values()]
@@ -33,7 +36,7 @@ export function headsThatDecide(
   return [...new Map(deciding.map(head => [headKey(head), head])).values()]
 }
 
-/** Names a head among others. */
+/** The key of a head. */
 export function headKey({ url, branch, commit }: StandingHead): string {
   return JSON.stringify([url, branch, commit])
 }

@@ -14,8 +14,8 @@ function baselineBranch({ branch, repository }: FleetPlace): string {
 }
 
 /**
- * Offers the baseline of a fleet that has violations and no baseline file, as a pull request that is brought up to date while
- * it is open. One that people closed or merged is not opened again.
+ * Opens a baseline pull request for a fleet that has violations and no baseline file, and updates it while it is open.
+ * If people closed or merged it, it is not opened again.
  */
 export async function offerBaseline(
   { octokit, app }: Pick<PublishTarget, 'octokit' | 'app'>,

@@ -19,7 +19,7 @@ import type { ReadableRepository } from '../context/readable-repository.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import type { OwnCheckName } from '../gate/own-check-names.ts'
 
-/** As whom the gates are looked at. */
+/** The client and installation that read the gates. */
 export interface GateDesk {
   readonly app: AppIdentity
   readonly reader: Octokit
@@ -31,7 +31,7 @@ export interface GateDesk {
 /** Each costs two to four requests; a fleet with more is looked at as far as this. */
 const MAX_BRANCHES = 300
 
-/** What GitHub protects of these branches, evaluated: asked of GitHub now. Throws `github-unavailable`. */
+/** Reads and evaluates the protection of these branches on GitHub, uncached. Throws `github-unavailable`. */
 export async function readGates(
   desk: GateDesk,
   installation: Installation,

@@ -19,13 +19,13 @@ import { type GateDesk, readGates } from './read-gates.ts'
 /** The issue form by which teams ask for a tenant. */
 const FORM = '.github/ISSUE_TEMPLATE/tenant-request.yml'
 
-/** A fleet with the combination that it makes now. */
+/** A fleet and its present revision set. */
 export interface SurveyedPlace {
   readonly fleet: FleetPlace
   readonly judged: JudgedCombination
 }
 
-/** Looks at one fleet as a whole. What cannot be built at all is a survey with nothing but its error. */
+/** Surveys one fleet. A fleet that cannot be built gives a survey with only its error. */
 export async function surveyOf(
   { evaluator, disabledRules }: WorkerContext,
   installation: Installation,
@@ -76,7 +76,7 @@ interface SurveyDesk {
   readonly record: Omit<DesignationRecord, 'at'> | undefined
 }
 
-/** Says what is found on one fleet's repository: the baseline where it is needed, and the one issue. */
+/** Publishes the survey in the fleet's repository: the baseline pull request if needed, and the first report. */
 export async function surveyPlace(context: WorkerContext, desk: SurveyDesk, surveyed: SurveyedPlace): Promise<void> {
   const { gates, writer, installation, record } = desk
   const { repository, branch } = surveyed.fleet

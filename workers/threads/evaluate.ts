@@ -19,9 +19,9 @@ import type {
 } from './protocol.ts'
 
 /**
- * Renders one combination (and the one that it is compared with) and evaluates it; or says which sources it still needs.
- * With a base, nothing of the answer is applied: it says what changes in place of every object. Without one, what the
- * fleet's own baseline file lists is standing. What is kept of the fleet spares work only.
+ * Renders and evaluates a revision set, and the base that it is compared with, or returns the sources that are still
+ * missing. With a base, the result is for reports and is never applied: it lists changes instead of objects. Without
+ * one, findings in the fleet's baseline file are existing. Caches only save work.
  */
 export function evaluate(
   request: JudgeRequest,

@@ -4,7 +4,7 @@ import { openThread } from './open-thread.ts'
 import type { EvaluationAnswer, EvaluationProgress, EvaluationRequest } from './protocol.ts'
 import { RunningNode } from './running-node.ts'
 
-/** Wall clock and heap of one evaluation: hostile input costs at most this, and never the process. */
+/** The time and heap limits of one evaluation, so that hostile input cannot stop the process. */
 export interface EvaluationLimits {
   readonly timeoutMs: number
   readonly heapMb: number
@@ -12,7 +12,7 @@ export interface EvaluationLimits {
   readonly threads?: number
 }
 
-/** An evaluation had to be ended. */
+/** An evaluation exceeded its limits and was ended. */
 export class LimitExceeded extends Error {
   readonly what: 'time' | 'heap'
   /** The node that was worked on; '' where that is not known. */
@@ -25,7 +25,7 @@ export class LimitExceeded extends Error {
   }
 }
 
-/** A thread for one evaluation at a time, opened when it is needed, and again after one that had to be ended. */
+/** A thread for one evaluation at a time, started on demand and again after an evaluation was ended. */
 export class EvaluationThread {
   readonly #limits: EvaluationLimits
   #worker: Worker | undefined

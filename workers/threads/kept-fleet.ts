@@ -3,7 +3,7 @@ import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { Tree, TreeSnapshot } from '../../src/git/tree.ts'
 
-/** What a thread keeps of one fleet between evaluations: nothing of it changes an answer. */
+/** The cache of one fleet between evaluations in a thread; it never changes a result. */
 export class KeptFleet {
   readonly session = new JudgeSession()
   /** For states before those that are evaluated. */

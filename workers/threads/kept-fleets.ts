@@ -5,7 +5,7 @@ const MAX_FLEETS = 4
 /** How much of the heap may be taken before everything that is kept is forgotten: an evaluation must never fail for it. */
 const MAX_SHARE = 0.7
 
-/** The fleets that a thread has evaluated last, by address and branch. */
+/** The caches of the fleets that a thread evaluated last, by address and branch. */
 export class KeptFleets {
   readonly #kept = new Map<string, KeptFleet>()
 

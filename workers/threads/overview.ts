@@ -4,7 +4,9 @@ import type { FleetInput } from '../../src/fleet/model/input.ts'
 import type { KeptFleet } from './kept-fleet.ts'
 import type { EvaluationAnswer, OverviewRequest } from './protocol.ts'
 
-/** Says what keeps the tenants of a fleet apart, and who can change what. A fleet that was evaluated just now costs little. */
+/**
+ * Audits the isolation of a fleet's tenants, and lists who can change what. Cheap for a fleet that was just evaluated.
+ */
 export function overview({ head, from }: OverviewRequest, kept: KeptFleet): EvaluationAnswer {
   const input: FleetInput = {
     fleet: { ...head.fleet, tree: kept.open(head.fleet.url, head.fleet.tree) },

@@ -35,13 +35,13 @@ export interface CombinationSnapshot {
   readonly registries: readonly string[]
 }
 
-/** The fleet's repository at a commit before. */
+/** The fleet's repository at an earlier commit. */
 export interface EarlierSnapshot {
   readonly commit: string
   readonly tree: TreeSnapshot
 }
 
-/** Judge `head`; with `base`, tell what is new from what stood there before. */
+/** Evaluate `head`; with `base`, also report what is new compared with it. */
 export interface JudgeRequest {
   readonly type: 'judge'
   readonly head: CombinationSnapshot
@@ -65,14 +65,14 @@ interface PlanRequest {
   readonly branch: string
 }
 
-/** Say what a whole fleet is found to be; every source that it needs is in `head`. */
+/** Survey a whole fleet; `head` contains every source that it needs. */
 export interface SurveyRequest {
   readonly type: 'survey'
   readonly head: CombinationSnapshot
   readonly today: string
 }
 
-/** Say what keeps the tenants of a fleet apart, and who can change what. */
+/** Audit the isolation of a fleet's tenants, and list who can change what. */
 export interface OverviewRequest {
   readonly type: 'overview'
   readonly head: CombinationSnapshot
@@ -82,14 +82,14 @@ export interface OverviewRequest {
 
 export type EvaluationRequest = JudgeRequest | PlanRequest | SurveyRequest | OverviewRequest
 
-/** A repository that the fleet pins for a tenant: what its address must lead to. */
+/** A repository that the fleet pins for a tenant; its address must still lead to it. */
 export interface PinnedRepository {
   readonly url: string
   /** GitHub's id of it. */
   readonly id: number
 }
 
-/** Said while an evaluation is under way. */
+/** The progress of a running evaluation. */
 export interface EvaluationProgress extends WalkProgress {
   readonly type: 'progress'
 }

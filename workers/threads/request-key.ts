@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
 import type { CombinationSnapshot, EvaluationRequest } from './protocol.ts'
 
-/** Hash of everything that an answer depends on: trees count by their content's hash. Equal keys, equal answers. */
+/**
+ * Hashes everything that a result depends on; trees count by the hash of their content. Equal keys give equal results.
+ */
 export function requestKey(request: EvaluationRequest): string {
   return hash('sha256', JSON.stringify([request.type, ...partsOf(request)]))
 }

@@ -2,7 +2,7 @@
 const BYTES = 2_048
 const HEAD = 4
 
-/** The node that a thread works on, in memory that it shares: whoever has to end the thread reads it there. */
+/** The node that a thread is working on, in shared memory, so that it can be read when the thread is ended. */
 export class RunningNode {
   readonly shared: SharedArrayBuffer
   readonly #length: Int32Array

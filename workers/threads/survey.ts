@@ -5,7 +5,7 @@ import type { FleetInput } from '../../src/fleet/model/input.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { EvaluationAnswer, SurveyRequest } from './protocol.ts'
 
-/** Looks at a whole fleet, from nothing that is kept: it happens once in a while. */
+/** Surveys a whole fleet without caches, because it runs rarely. */
 export function survey({ head, today }: SurveyRequest): EvaluationAnswer {
   const input: FleetInput = {
     fleet: { ...head.fleet, tree: openSnapshot(head.fleet.tree) },

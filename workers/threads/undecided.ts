@@ -4,7 +4,7 @@ import { NOTHING_EVALUATED } from '../../src/evaluate/verdict/evaluated.ts'
 import { fixOf, saidOf, sayingOf, type Worded } from '../../src/message/said.ts'
 import type { Judgement } from '../../src/rules/model/finding.ts'
 
-/** The evaluation where not even the fleet could be built: an error of everything, nothing to apply. */
+/** The evaluation of a fleet that could not be built: one error for everything, and nothing to apply. */
 export function undecided(reason: Worded & { readonly code: ErrorCode }): Judgement {
   const fingerprint = hash('sha256', JSON.stringify(['undecided', reason.code, reason.message]))
   return {

@@ -1,5 +1,5 @@
 /**
- * Raised whenever the same input may give another verdict: a rule, the renderer, the graph. It is part of every
- * combination, so nothing that an older engine said is ever applied by a newer one.
+ * Incremented whenever the same input may give another verdict, by a change in a rule, the renderer or the graph. It is
+ * part of every revision set, so no result of an older engine is ever applied by a newer one.
  */
 export const ENGINE_VERSION = '5'

@@ -5,16 +5,16 @@ import type { Origin } from '../../origin.ts'
 import type { Aliases } from './address-in.ts'
 import type { GitRef } from './source-ref.ts'
 
-/** Where a fleet says what is not in its manifests. */
+/** The file with the settings of a fleet that are not in its manifests. */
 export const FLEET_FILE = '.github/bailiwick.yaml'
 
 /** `baseline`: what lets a tenant out. `restricted`, the default: also what a tenant should not need. */
 export type Profile = 'baseline' | 'restricted'
 
-/** `report`: findings are said and block nobody. */
+/** `report`: findings are reported without blocking. */
 export type Enforcement = 'block' | 'report'
 
-/** How much a rule counts where the fleet says so: a severity of its violations, only a warning, or nothing. */
+/** The configured level of a rule: a severity for its violations, only a warning, or off. */
 export type ConfiguredSeverity = 'critical' | 'high' | 'medium' | 'low' | 'warning' | 'off'
 
 /** A ConfigMap or Secret that only the cluster has, as the fleet declares it. */
@@ -111,7 +111,7 @@ export interface DeclaredArtifact {
   readonly origin: Origin
 }
 
-/** What the fleet says about one tenant; it adds to what the manifests say, and limits it. */
+/** The settings of one tenant, which add to its manifests and limit them. */
 export interface TenantConfig {
   readonly name: string
   /** Whether it is the platform itself under a tenant's label: no rule of tenancy applies to it. */
@@ -140,7 +140,7 @@ interface OwnConfig {
   readonly namedRules: readonly NamedRule[]
 }
 
-/** A rule that the file names: whether there is such a rule is known to whoever evaluates. */
+/** A rule that the file refers to; the evaluation checks whether it exists. */
 export interface NamedRule {
   readonly id: string
   /** The key that names it, for people. */
@@ -150,7 +150,7 @@ export interface NamedRule {
   readonly severity?: ConfiguredSeverity
 }
 
-/** What a fleet's own file says; plain data, complete with defaults. */
+/** The settings of a fleet, as plain data with defaults filled in. */
 export interface FleetConfig {
   readonly profile: Profile
   /** Whether the fleet's file names the profile. */

@@ -9,7 +9,7 @@ const MAX_CLUSTERS = 20
 const MAX_ITEMS = 25
 const MAX_NAMED = 8
 
-/** What keeps the tenants of each cluster apart, and what does not; clusters that are alike are told once. */
+/** Shows the audit of each cluster; clusters with the same result are listed together. */
 export function auditSections({ audit }: FleetSurvey, here: string): Section[] {
   const bodies = audit.map(one => ({ cluster: one, body: bodyOf(one, here) }))
   const alike = [...Map.groupBy(bodies, ({ body }) => JSON.stringify(body)).values()].map(all => ({

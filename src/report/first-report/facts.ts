@@ -17,7 +17,7 @@ export type BaselineState =
   | { readonly kind: 'present' | 'declined' | 'not-needed' }
   | { readonly kind: 'offered'; readonly pull: number }
 
-/** All that the first report says, as it was found. */
+/** The facts that the first report shows. */
 export interface FirstReportFacts {
   /** Normalised address of the fleet. */
   readonly url: string

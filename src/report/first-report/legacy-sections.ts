@@ -7,7 +7,7 @@ import { table } from './shown-list.ts'
 
 const MAX_RULES = 60
 
-/** What stands already: by rule, the worst of it, and what could not be evaluated. */
+/** Lists the existing violations by rule, the most severe ones, and the evaluation errors. */
 export function legacySections({ survey, url }: FirstReportFacts): Section[] {
   const { legacy, worst, errors, errorCount } = survey
   const sections: Section[] = []

@@ -1,7 +1,7 @@
 import { count } from '../text/headline.ts'
 import type { FirstReportFacts } from './facts.ts'
 
-/** What is left to do, as a list whose boxes follow what was found. */
+/** Lists the next steps as checkboxes that reflect the survey. */
 export function nextSteps({ survey, gates, baseline, hasForm }: FirstReportFacts): string {
   const unreal = gates.filter(({ gate }) => gate?.state !== 'real').length
   const steps = [

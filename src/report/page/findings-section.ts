@@ -27,7 +27,7 @@ export function findingsSection(findings: readonly Finding[], links: Links): Con
   ]
 }
 
-/** Findings that need nobody now, folded; undefined where there are none. */
+/** Findings that need no action now, folded; undefined if there are none. */
 export function foldedFindings(title: string, findings: readonly Finding[], links: Links): Html | undefined {
   if (findings.length === 0) return undefined
   return html`<details class="more"><summary>${title} (${groupFindings(findings).length})</summary>

@@ -10,7 +10,7 @@ ${content}`,
   )
 }
 
-/** Not there, not kept any more, or not for this reader: nobody is told which. */
+/** The page for a missing, expired or forbidden page; it does not reveal which. */
 export function nothingHere(reader?: Frame['reader']): string {
   return noticePage(
     'Page not found',

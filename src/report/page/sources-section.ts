@@ -2,7 +2,7 @@ import type { NotSeen } from '../../fleet/model/fleet.ts'
 import { type Html, html } from './html.ts'
 import { repositoryLink } from './links.ts'
 
-/** Sources that nobody could read: what they bring was evaluated by its account only. */
+/** Sources that are not visible; only the account that applies them was evaluated. */
 export function sourcesSection(sources: readonly NotSeen[]): Html {
   const rows = sources.map(
     ({
