@@ -95,6 +95,17 @@ describe('a Kustomization that is removed', () => {
     }
   })
 
+  test('what its live Kustomization says last counts where that keeps the objects', async ({ skip }) => {
+    if (missing !== undefined) return skip(missing)
+    await declare('saved', false)
+    await worker.run([root, child('saved', 'Delete', true)])
+    const path = `${kustomizations('apps')}/saved`
+    const contentType = 'application/merge-patch+json'
+    await world.cluster.request('PATCH', path, { spec: { deletionPolicy: 'Orphan' } }, { contentType })
+    await worker.run([root])
+    expect(await isThere('saved')).toBe(true)
+  })
+
   test('WaitForTermination waits for finalizers, and ends with them', async ({ skip }) => {
     if (missing !== undefined) return skip(missing)
     const object: Json = {

@@ -218,7 +218,8 @@ async function pruneAll(
   const gone = removedNodes(inventories, present, complete).map(inventory => {
     const live = board.live(placeOf(inventory))
     // how it ends is what its Kustomization says as long as there is one: its deletionPolicy, and whether it is suspended
-    return { ...inventory, prune: live === undefined ? inventory.prune : endsWithObjects(live) }
+    if (live === undefined) return inventory
+    return endsWithObjects(live) ? { ...inventory, prune: true } : { ...inventory, deletionPolicy: 'Orphan' as const }
   })
   const held = await heldPrunes({ gone, results: results.values(), present }, approved.prunes)
   for (const inventory of gone) {
