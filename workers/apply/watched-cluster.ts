@@ -33,6 +33,7 @@ interface WatchedClusterSettings {
 const GATHER_MS = 20
 const LANES = 16
 const CONTROLLER_MS = 10_000
+const ALL_READ_MS = 60_000
 
 /** One cluster that this process brings to what is approved, and keeps there between two runs. */
 export class WatchedCluster {
@@ -48,6 +49,7 @@ export class WatchedCluster {
   #drifted = new Set<string>()
   #retry: NodeJS.Timeout | undefined
   #controllerAt = Number.NEGATIVE_INFINITY
+  #allReadAt = Number.NEGATIVE_INFINITY
 
   constructor(settings: WatchedClusterSettings) {
     const { client, drift, log, lanes, events } = settings
@@ -184,9 +186,13 @@ export class WatchedCluster {
   }
 
   async #refuseController(freshMs: number): Promise<void> {
-    if (Date.now() - this.#controllerAt < freshMs) return
-    await refuseActiveController(this.#settings.client)
+    const age = Date.now() - this.#controllerAt
+    if (age < freshMs) return
+    // one that has another name is known by its image, for which all Deployments are read
+    const named = Date.now() - this.#allReadAt < ALL_READ_MS
+    await refuseActiveController(this.#settings.client, { named })
     this.#controllerAt = Date.now()
+    if (!named) this.#allReadAt = Date.now()
   }
 }
 
