@@ -87,7 +87,7 @@ function bypass(bound: readonly ProtectionLayer[]): GateGap[] {
     (layer.bypass ?? []).map(who => ({
       level: 'weak' as const,
       what: `${who} can bypass ${nameOf(layer)}`,
-      fix: layer.kind === 'ruleset' ? 'Empty its bypass list.' : 'Turn on *Do not allow bypassing the above settings*.',
+      fix: layer.kind === 'ruleset' ? 'Empty its bypass list.' : 'Turn on `Do not allow bypassing the above settings`.',
     })),
   )
 }
