@@ -16,7 +16,7 @@ export interface Config extends WebSettings {
   /** May hold a password; secret. Absent: jobs live in this process. */
   readonly redisUrl: string | undefined
   readonly redisPrefix: string
-  /** Absolute path of the operator's clusters.yaml; absent: judge only. */
+  /** Absolute path of the operator's clusters.yaml; absent: evaluate only. */
   readonly clustersFile: string | undefined
   /** Repositories that may evaluate others, as the operator names them. */
   readonly fleets: readonly FleetName[]

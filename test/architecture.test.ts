@@ -183,8 +183,8 @@ const READS_CONTENT = [
   'workers/evaluate/affected-places.ts',
   'workers/publish/apply-fixes.ts',
   'workers/evaluate/fork-demand.ts',
-  'workers/evaluate/judge-into.ts',
-  'workers/evaluate/judge-pull-request.ts',
+  'workers/evaluate/evaluate-into.ts',
+  'workers/evaluate/evaluate-pull-request.ts',
   'workers/evaluate/statement-of.ts',
 ]
 

@@ -4,7 +4,7 @@
  */
 const meaning = ['origin', 'errors', 'message', 'git/tree', 'flux/kinds', 'kube']
 const engine = [...meaning, 'kustomize', 'flux', 'fleet']
-const judgement = [
+const evaluation = [
   ...engine,
   'facts',
   'policy',
@@ -16,7 +16,7 @@ const judgement = [
   'gate',
   'protection',
 ]
-export const core = [...judgement, 'cel', 'kstatus', 'diff', 'fix', 'report', 'onboard', 'command']
+export const core = [...evaluation, 'cel', 'kstatus', 'diff', 'fix', 'report', 'onboard', 'command']
 export const MAY_IMPORT: Record<string, readonly string[]> = {
   origin: [],
   errors: ['origin', 'message'],
@@ -40,9 +40,9 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   message: [],
   diff: [...engine, 'facts', 'rules', 'evaluate'],
   fix: [...meaning, 'rules'],
-  report: [...judgement, 'diff', 'fix'],
+  report: [...evaluation, 'diff', 'fix'],
   onboard: engine,
-  command: [...judgement, 'diff', 'fix', 'report', 'onboard'],
+  command: [...evaluation, 'diff', 'fix', 'report', 'onboard'],
   // Who is a fleet: decided from facts, before anything is evaluated.
   designation: ['errors', 'kube'],
   sops: ['errors', 'kube'],

@@ -106,7 +106,7 @@ function printSkipped(skipped: readonly SkippedTest[]): void {
 
 /**
  * With CI_REQUIRE_ALL only what needs data beside the repository may be left out, and only where that data is absent.
- * A test that gave no reason (`skipIf`) is judged by what its file speaks of.
+ * A test that gave no reason (`skipIf`) is evaluated by what its file speaks of.
  */
 function mayBeSkipped({ file, name, reason }: SkippedTest): boolean {
   const spoken = `${name} ${reason || readFileSync(join(root, file), 'utf8')}`

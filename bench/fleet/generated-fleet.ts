@@ -26,7 +26,7 @@ function treeOf(files: Files): Tree {
   return openSnapshot(packSnapshot([...files].map(([path, content]) => ({ path, content }))))
 }
 
-/** What judges the fleet: every repository at one commit. */
+/** What evaluates the fleet: every repository at one commit. */
 export function inputOf({ fleet, tenants }: GeneratedFleet): FleetInput {
   return {
     fleet: { url: FLEET_URL, branch: 'main', commit: 'f'.repeat(40), tree: treeOf(fleet) },
@@ -42,7 +42,7 @@ export function inputOf({ fleet, tenants }: GeneratedFleet): FleetInput {
 
 /**
  * The repository of the fleet alone, which is all that kustomize is given when it builds every overlay and base of it:
- * nobody has read those of the tenants, so their Kustomizations are judged by their accounts.
+ * nobody has read those of the tenants, so their Kustomizations are evaluated by their accounts.
  */
 export function fleetAlone({ fleet, sources }: FleetInput): FleetInput {
   return { fleet, sources: [], opaque: sources.map(({ url, ref }) => ({ url, ref, reason: 'it was not given' })) }

@@ -1,12 +1,12 @@
-import { JudgeSession } from '../../src/evaluate/incremental/judge-session.ts'
-import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { EvaluateSession } from '../../src/evaluate/incremental/evaluate-session.ts'
+import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/graph/combination.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
 import { fleetAlone, type GeneratedFleet, generatedFleet, inputOf, withTree } from './generated-fleet.ts'
 import { FLEET_URL } from './platform-files.ts'
 
-/** One verdict in a process that has judged nothing before; times in milliseconds, memory in MiB. */
+/** One verdict in a process that has evaluated nothing before; times in milliseconds, memory in MiB. */
 export interface Cold {
   readonly summary: string
   readonly nodes: number
@@ -16,7 +16,7 @@ export interface Cold {
   readonly memory: number
 }
 
-/** Of a session that has judged a change before: one file of a tenant, of the platform, of a tenant's base in the fleet. */
+/** Of a session that has evaluated a change before: one file of a tenant, of the platform, of a tenant's base in the fleet. */
 export interface Warm {
   readonly tenant: number[]
   readonly shared: number[]
@@ -29,13 +29,13 @@ export type Given = 'alone' | 'all'
 
 const memory = () => Math.round(process.resourceUsage().maxRSS / 1024)
 
-/** One verdict on a generated fleet, in a process that has judged nothing before. */
+/** One verdict on a generated fleet, in a process that has evaluated nothing before. */
 export function measureCold(size: number, given: Given): Cold {
   const every = inputOf(generatedFleet(size))
   const input = given === 'all' ? every : fleetAlone(every)
   const [start, before] = [performance.now(), process.cpuUsage()]
   const fleet = buildFleet(input)
-  const { verdict } = judge(fleet, { combination: combinationOf(input) })
+  const { verdict } = evaluateFleet(fleet, { combination: combinationOf(input) })
   const time = performance.now() - start
   const { user, system } = process.cpuUsage(before)
   const objects = fleet.nodes.reduce((sum, node) => sum + node.objects.length, 0)
@@ -47,7 +47,7 @@ export function measureCold(size: number, given: Given): Cold {
 export function measureWarm(size: number, runs: number): Warm {
   const generated = generatedFleet(size)
   const base = inputOf(generated)
-  const session = new JudgeSession()
+  const session = new EvaluateSession()
   // the first ones fill the session and warm the engine up
   for (let run = 0; run < 5; run++) timeOf(session, base, tenantChange(generated, base, 1_000 + run))
   const times = (count: number, change: (run: number) => FleetInput) =>
@@ -59,11 +59,11 @@ export function measureWarm(size: number, runs: number): Warm {
   return { tenant, shared, base: own, memory: memory() }
 }
 
-function timeOf(session: JudgeSession, base: FleetInput, changed: FleetInput): number {
+function timeOf(session: EvaluateSession, base: FleetInput, changed: FleetInput): number {
   const start = performance.now()
   const before = session.build(base)
   const head = session.build({ ...changed, config: base.fleet.tree })
-  session.judge(head, { base: before, combination: combinationOf(changed) })
+  session.evaluateFleet(head, { base: before, combination: combinationOf(changed) })
   return performance.now() - start
 }
 

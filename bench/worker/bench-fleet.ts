@@ -65,7 +65,7 @@ export function approvedOf(shape: Shape): Approved {
   })
   const nodes = apply.map(node => ({ ...node, findings: [], failures: [], hides: [], refused: [] }))
   const fleetCommit = String(shape.revision)
-  return { nodes, judgement: { nodes } as unknown as Approved['judgement'], apply, held: [], fleetCommit }
+  return { nodes, evaluation: { nodes } as unknown as Approved['evaluation'], apply, held: [], fleetCommit }
 }
 
 /** The namespaces of the tenants, each with an account that is cluster-admin there. */

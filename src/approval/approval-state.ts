@@ -1,5 +1,5 @@
 import type { SourceRef } from '../fleet/model/source-ref.ts'
-import type { JudgedNode } from '../rules/model/finding.ts'
+import type { EvaluatedNode } from '../rules/model/finding.ts'
 
 /** What the operator bound a cluster to: only this branch of this repository ever reaches it. */
 interface Binding {
@@ -20,8 +20,8 @@ export interface Heads {
 }
 
 /** The evaluation of one revision set. `disputed`: two evaluations of it differ, so neither counts. */
-export interface Judged {
-  readonly nodes: readonly JudgedNode[]
+export interface KnownEvaluation {
+  readonly nodes: readonly EvaluatedNode[]
   /** Fingerprints that the fleet's own baseline file lists in this combination. */
   readonly baseline: readonly string[]
   readonly disputed: boolean
@@ -32,7 +32,7 @@ export interface ApprovalState {
   readonly binding: Binding
   /** Undefined: nobody knows what is on the branch now. */
   readonly heads: Heads | undefined
-  readonly judgements: ReadonlyMap<string, Judged>
+  readonly evaluations: ReadonlyMap<string, KnownEvaluation>
   /** Keys of nodes that a person holds back. */
   readonly holds: ReadonlySet<string>
 }
@@ -46,7 +46,7 @@ export type ApprovalEvent =
   | {
       readonly type: 'judged'
       readonly combination: string
-      readonly nodes: readonly JudgedNode[]
+      readonly nodes: readonly EvaluatedNode[]
       readonly baseline: readonly string[]
     }
   | { readonly type: 'hold' | 'unhold'; readonly node: string }
@@ -57,5 +57,5 @@ export type ApprovalEvent =
 
 /** The initial state: nothing was evaluated, so nothing may be applied. */
 export function initialApproval(binding: Binding, holds: Iterable<string> = []): ApprovalState {
-  return { binding, heads: undefined, judgements: new Map(), holds: new Set(holds) }
+  return { binding, heads: undefined, evaluations: new Map(), holds: new Set(holds) }
 }

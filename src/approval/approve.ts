@@ -1,13 +1,13 @@
 import { digestOfTexts } from '../fleet/model/digest.ts'
 import type { ApplySettings } from '../flux/apply-settings/apply-settings.ts'
 import type { Origin } from '../origin.ts'
-import type { Finding, JudgedNode } from '../rules/model/finding.ts'
-import type { ApprovalEvent, ApprovalState, Judged } from './approval-state.ts'
+import type { EvaluatedNode, Finding } from '../rules/model/finding.ts'
+import type { ApprovalEvent, ApprovalState, KnownEvaluation } from './approval-state.ts'
 
 /**
  * A node that may be applied now: exactly these objects were evaluated in the present revision set, and they passed.
  */
-export type ApprovedNode = Omit<JudgedNode, 'findings' | 'failures' | 'refused' | 'hides' | 'holes' | 'problems'> & {
+export type ApprovedNode = Omit<EvaluatedNode, 'findings' | 'failures' | 'refused' | 'hides' | 'holes' | 'problems'> & {
   readonly combination: string
   /** Digest of all that decides what an apply does: the objects, as whom, and the settings. Equal digests apply equally. */
   readonly applyDigest: string
@@ -36,12 +36,12 @@ export function approve(before: ApprovalState, event: ApprovalEvent): Approval {
   const state = next(before, event)
   const { heads } = state
   if (!heads) return { state, apply: [], held: [] }
-  const judged = state.judgements.get(heads.combination)
-  if (!judged) return { state, apply: [], held: [] }
-  const nodes = judged.nodes.filter(node => (node.hub ?? node.cluster) === state.binding.cluster)
+  const evaluated = state.evaluations.get(heads.combination)
+  if (!evaluated) return { state, apply: [], held: [] }
+  const nodes = evaluated.nodes.filter(node => (node.hub ?? node.cluster) === state.binding.cluster)
   const why = new Map<string, string | undefined>()
   for (const node of nodes)
-    why.set(node.key, why.has(node.key) ? 'two nodes have this key' : ownReason(node, state, judged))
+    why.set(node.key, why.has(node.key) ? 'two nodes have this key' : ownReason(node, state, evaluated))
   const apply: ApprovedNode[] = []
   const held: Held[] = []
   const byKey = new Map(nodes.map(node => [node.key, node]))
@@ -61,9 +61,9 @@ function next(state: ApprovalState, event: ApprovalEvent): ApprovalState {
   }
   if (event.type === 'heads-unknown') return { ...state, heads: undefined }
   if (event.type === 'engine-changed' || event.type === 'restarted') {
-    return { ...state, heads: undefined, judgements: new Map() }
+    return { ...state, heads: undefined, evaluations: new Map() }
   }
-  if (event.type === 'judged') return { ...state, judgements: remember(state, event.combination, event) }
+  if (event.type === 'judged') return { ...state, evaluations: remember(state, event.combination, event) }
   const holds = new Set(state.holds)
   if (event.type === 'hold') holds.add(event.node)
   else holds.delete(event.node)
@@ -71,31 +71,36 @@ function next(state: ApprovalState, event: ApprovalEvent): ApprovalState {
 }
 
 /** Evaluating is deterministic: two evaluations of one combination that differ mean that one of them is wrong. */
-function remember(state: ApprovalState, combination: string, said: Omit<Judged, 'disputed'>): Map<string, Judged> {
-  const judgements = new Map(state.judgements)
-  const known = judgements.get(combination)
+function remember(
+  state: ApprovalState,
+  combination: string,
+  said: Omit<KnownEvaluation, 'disputed'>,
+): Map<string, KnownEvaluation> {
+  const evaluations = new Map(state.evaluations)
+  const known = evaluations.get(combination)
   const { nodes, baseline } = said
   const disputed = known !== undefined && (known.disputed || signature(known) !== signature(said))
-  judgements.delete(combination)
-  judgements.set(combination, { nodes, baseline, disputed })
-  for (const [oldest, one] of judgements) {
-    if (judgements.size <= REMEMBERED) break
-    if (oldest !== state.heads?.combination && !one.disputed) judgements.delete(oldest)
+  evaluations.delete(combination)
+  evaluations.set(combination, { nodes, baseline, disputed })
+  for (const [oldest, one] of evaluations) {
+    if (evaluations.size <= REMEMBERED) break
+    if (oldest !== state.heads?.combination && !one.disputed) evaluations.delete(oldest)
   }
-  return judgements
+  return evaluations
 }
 
-const signature = ({ nodes, baseline }: Omit<Judged, 'disputed'>) => JSON.stringify([nodes, [...baseline].sort()])
+const signature = ({ nodes, baseline }: Omit<KnownEvaluation, 'disputed'>) =>
+  JSON.stringify([nodes, [...baseline].sort()])
 
 /** Why the node itself may not be applied, whatever its parents are. */
-function ownReason(node: JudgedNode, state: ApprovalState, judged: Judged): string | undefined {
+function ownReason(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEvaluation): string | undefined {
   const { heads } = state
   if (!heads?.complete) return 'a source that the graph needs could not be read yet'
-  if (judged.disputed) return 'two evaluations of this revision set differ'
+  if (evaluated.disputed) return 'two evaluations of this revision set differ'
   if (node.failures.length > 0) return `it could not be evaluated: ${node.failures[0]!.message}`
   const [hole] = node.holes ?? []
   if (hole !== undefined) return `a part of it was left out of the evaluation: ${hole}`
-  const baseline = new Set(judged.baseline)
+  const baseline = new Set(evaluated.baseline)
   const blocking = node.findings.find(one => blocks(one, baseline))
   if (blocking) return `it violates ${blocking.rule}: ${blocking.message}`
   if (node.source.opaque !== null) return `its source is not visible: ${node.source.opaque}`
@@ -119,7 +124,7 @@ function blocks({ state, fingerprint }: Finding, baseline: ReadonlySet<string>):
   return state !== 'standing' || !baseline.has(fingerprint)
 }
 
-function isPresent(node: JudgedNode, heads: NonNullable<ApprovalState['heads']>): boolean {
+function isPresent(node: EvaluatedNode, heads: NonNullable<ApprovalState['heads']>): boolean {
   return [node.source, ...(node.source.includes ?? [])].every(({ url, commit }) => {
     if (commit === '') return false
     if (url === heads.fleet.url && commit === heads.fleet.commit) return true
@@ -129,8 +134,8 @@ function isPresent(node: JudgedNode, heads: NonNullable<ApprovalState['heads']>)
 
 /** A node's spec comes from its parent's rendering: a parent that may not be applied holds its children. */
 function chainReason(
-  node: JudgedNode,
-  byKey: ReadonlyMap<string, JudgedNode>,
+  node: EvaluatedNode,
+  byKey: ReadonlyMap<string, EvaluatedNode>,
   why: ReadonlyMap<string, string | undefined>,
 ): string | undefined {
   const seen = new Set([node.key])
@@ -144,13 +149,13 @@ function chainReason(
   return undefined
 }
 
-function approved(node: JudgedNode, combination: string): ApprovedNode {
+function approved(node: EvaluatedNode, combination: string): ApprovedNode {
   const { findings: _f, failures: _e, refused: _r, hides: _h, holes: _o, problems: _p, ...rest } = node
   return { ...rest, combination, applyDigest: applyDigest(rest) }
 }
 
 /** When something is applied is not a part of it: intervals, and what is waited for by name. */
-function applyDigest({ digest, user, prune, settings }: Pick<JudgedNode, 'digest' | 'user' | 'prune' | 'settings'>) {
+function applyDigest({ digest, user, prune, settings }: Pick<EvaluatedNode, 'digest' | 'user' | 'prune' | 'settings'>) {
   const { intervalMs: _i, retryIntervalMs: _r, timeoutMs: _t, readyExprs: _e, requestedAt: _a, ...applied } = settings
   return digestOfTexts([digest, user, String(prune), canonicalSettings(applied)])
 }

@@ -1,8 +1,8 @@
 import type { Changes } from '../diff/changes.ts'
 import { changesOf } from '../diff/changes-of.ts'
 import { filterChanges } from '../diff/filter-changes.ts'
+import { evaluateFleet } from '../evaluate/verdict/evaluate-fleet.ts'
 import { filterVerdict, type VerdictFilter } from '../evaluate/verdict/filter-verdict.ts'
-import { judge } from '../evaluate/verdict/judge.ts'
 import { hashOf } from '../facts/fingerprint.ts'
 import { combinationOf } from '../fleet/graph/combination.ts'
 import { FleetSession } from '../fleet/incremental/fleet-session.ts'
@@ -95,12 +95,12 @@ async function verdictOf(
   const { url: repository, branch, because } = here
   const evaluatedAs = { repository, branch, because, versions: followedVersions(head.fleet, here) }
   const filter = filterOf(states, options)
-  const judgement = judge(now, { ...known, ...when })
-  const verdict = filter ? filterVerdict(judgement, filter) : judgement.verdict
+  const evaluation = evaluateFleet(now, { ...known, ...when })
+  const verdict = filter ? filterVerdict(evaluation, filter) : evaluation.verdict
   const all = base && changesOf(base.fleet, head.fleet)
   const changes = all && { changes: filter ? filterChanges(all, filter) : all }
   if (!sides.fleet || sides.fleet.url === here.url) return { verdict, evaluatedAs, ...changes }
-  const own = ownPart(verdict, judgement, addressesOf(states, here.url), { keepNew: base !== undefined })
+  const own = ownPart(verdict, evaluation, addressesOf(states, here.url), { keepNew: base !== undefined })
   return { verdict, own, evaluatedAs, ...changes }
 }
 

@@ -1,7 +1,7 @@
 import { countFindings } from '../evaluate/verdict/group-findings.ts'
 import { scopeVerdict } from '../evaluate/verdict/scope-verdict.ts'
 import type { Elsewhere } from '../report/formats/elsewhere.ts'
-import type { Finding, Judgement, NodeFailure, Verdict } from '../rules/model/finding.ts'
+import type { Evaluation, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
 
 /** A verdict as it is printed for one repository, and what of it is counted only. */
 export interface OwnPart {
@@ -15,13 +15,13 @@ export interface OwnPart {
  */
 export function ownPart(
   verdict: Verdict,
-  judgement: Judgement,
+  evaluation: Evaluation,
   urls: Iterable<string>,
   options: { readonly keepNew: boolean },
 ): OwnPart {
   const own = new Set<Finding | NodeFailure>()
   for (const url of urls) {
-    const { violations, warnings, errors, notEvaluated } = scopeVerdict(judgement, url, options)
+    const { violations, warnings, errors, notEvaluated } = scopeVerdict(evaluation, url, options)
     for (const one of [...violations, ...warnings, ...errors, ...notEvaluated]) own.add(one)
   }
   const [violations, otherViolations] = split(verdict.violations, own)

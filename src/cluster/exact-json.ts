@@ -9,7 +9,7 @@ const { parse, rawJSON } = JSON as unknown as {
 
 /**
  * Plain JSON in which an integer beyond 2^53 stays as it was written, so that JSON.stringify gives back exactly the
- * object that was judged. Throws SyntaxError for text that is not JSON.
+ * object that was evaluated. Throws SyntaxError for text that is not JSON.
  */
 export function parseExact(text: string): Json {
   return parse(text, (_key, value, { source }) =>

@@ -1,6 +1,6 @@
 import type { FleetRepository } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
-import { followed } from './judged-repositories.ts'
+import { followed } from './evaluated-repositories.ts'
 
 /** Names of the facts about content that are others: `content <url> <ref>`, and `own source`. */
 export function* changedContents(

@@ -5,7 +5,7 @@ import { sameButObjects, sameRetained } from '../fleet/model/same-node.ts'
 import type { Tree } from '../git/tree.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { changedContents } from './changed-contents.ts'
-import { followed } from './judged-repositories.ts'
+import { followed } from './evaluated-repositories.ts'
 import { ObjectTable, type Rendered } from './object-table.ts'
 
 /** A cluster without whose its namespaces are, which is asked one by one. */

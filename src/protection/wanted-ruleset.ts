@@ -1,5 +1,5 @@
 import { CHECK_NAME } from '../gate/check-names.ts'
-import type { OurCheck } from './judge-gate.ts'
+import type { OurCheck } from './evaluate-gate.ts'
 
 /** A ruleset in the format of GitHub's API, which the import page also accepts. */
 export interface WantedRuleset {

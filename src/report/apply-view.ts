@@ -1,12 +1,12 @@
-import type { Judgement } from '../rules/model/finding.ts'
+import type { Evaluation } from '../rules/model/finding.ts'
 import type { AppliedNode } from './apply-report.ts'
 import { PrivateWords } from './text/private-words.ts'
 
 /** What was applied, as the tenants whose nodes these are may read it: reasons and refusals without the names of others. */
-export function applyViewFor(nodes: readonly AppliedNode[], { verdict, nodes: judged }: Judgement): AppliedNode[] {
+export function applyViewFor(nodes: readonly AppliedNode[], { verdict, nodes: evaluated }: Evaluation): AppliedNode[] {
   const keys = new Set(nodes.map(node => node.key))
-  const audience = new Set(judged.filter(node => keys.has(node.key)).map(node => node.tenant ?? ''))
-  const words = new PrivateWords(verdict, [...audience], judged)
+  const audience = new Set(evaluated.filter(node => keys.has(node.key)).map(node => node.tenant ?? ''))
+  const words = new PrivateWords(verdict, [...audience], evaluated)
   return nodes.map(({ reason, objects, ...node }) => ({
     ...node,
     ...(reason === undefined ? {} : { reason: words.hide(reason) }),

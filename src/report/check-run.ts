@@ -50,7 +50,7 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
   const all = annotationsOf(view.verdict, context)
   const annotations = all.slice(0, MAX_ANNOTATIONS)
   const head = [
-    judgedLine(outcome, context, view),
+    evaluatedLine(outcome, context, view),
     prose(assumedClusters(view.verdict, audience) ?? ''),
     outcome.result === 'pass' ? renderedLine(context) : '',
     tableOf(view.verdict),
@@ -134,7 +134,7 @@ const JUDGED: Record<ReportContext['kind'], string> = {
   'merge-group': 'Evaluated as the merge queue would merge it, with everything before it in the queue',
 }
 
-function judgedLine(verdict: Verdict, { headSha, fleet, kind }: ReportContext, view: View): string {
+function evaluatedLine(verdict: Verdict, { headSha, fleet, kind }: ReportContext, view: View): string {
   const clusters = view.verdict.clusters.map(cluster => code(cluster.name, 80)).slice(0, 20)
   const against = fleet ? `, fleet ${code(shortUrl(fleet.repository))} at ${code(fleet.commit.slice(0, 7))}` : ''
   const where = clusters.length > 0 ? `, clusters ${clusters.join(', ')}` : ''

@@ -1,5 +1,5 @@
 import type { Changes } from '../diff/changes.ts'
-import type { Finding, JudgedNode, NodeFailure, Verdict } from '../rules/model/finding.ts'
+import type { EvaluatedNode, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
 import { ownWaiver } from './text/own-waiver.ts'
 import { ownWords } from './text/own-words.ts'
 import { PrivateWords } from './text/private-words.ts'
@@ -13,7 +13,7 @@ const NOWHERE = { repository: '', file: '', line: 1, column: 1 }
 interface Published {
   readonly verdict: Verdict
   /** Those whose content fewer people can see are marked `narrower`. */
-  readonly nodes: readonly JudgedNode[]
+  readonly nodes: readonly EvaluatedNode[]
   readonly changes?: Changes
 }
 
@@ -67,7 +67,7 @@ export function narrowed({ verdict, nodes, changes }: Published, narrower: Reado
 }
 
 /** What was not read has no text: a node that follows it is told of as if nobody knew it. */
-function isNarrower({ source, charts = [] }: JudgedNode, narrower: ReadonlySet<string>): boolean {
+function isNarrower({ source, charts = [] }: EvaluatedNode, narrower: ReadonlySet<string>): boolean {
   const read = [source, ...(source.includes ?? []), ...charts].filter(({ commit }) => commit !== '')
   return read.some(({ url }) => narrower.has(url))
 }
@@ -104,7 +104,7 @@ function withoutNames(
 /** A Kustomization is called what its parent's source calls it. */
 function failureWithoutText(
   { said: _said, saidFix: _fix, ...failure }: NodeFailure,
-  parent: JudgedNode | undefined,
+  parent: EvaluatedNode | undefined,
 ): NodeFailure {
   const isNamed = parent !== undefined && !parent.narrower
   return { ...failure, origin: NOWHERE, message: NARROWER, fix: FIX, ...(isNamed ? {} : { node: failure.cluster }) }
@@ -117,7 +117,7 @@ function failureOf(failure: NodeFailure, words: PrivateWords): NodeFailure {
 }
 
 /** Only of Kustomizations that read nothing narrower on either side; rights follow from whatever any of them renders. */
-function changesWithout(changes: Changes, narrower: ReadonlySet<string>, nodes: readonly JudgedNode[]): Changes {
+function changesWithout(changes: Changes, narrower: ReadonlySet<string>, nodes: readonly EvaluatedNode[]): Changes {
   const shown = changes.nodes.filter(({ sources }) => !sources.some(url => narrower.has(url)))
   const isWhole = !nodes.some(node => node.narrower)
   return {

@@ -1,6 +1,6 @@
 import type { Changes } from '../diff/changes.ts'
 import type { Circumstances } from '../gate/circumstances.ts'
-import type { JudgedNode } from '../rules/model/finding.ts'
+import type { EvaluatedNode } from '../rules/model/finding.ts'
 
 export type { Outcome } from '../gate/outcome.ts'
 
@@ -16,7 +16,7 @@ export interface ReportContext {
   /** The repository belongs to these tenants: nothing of others is shown there. Absent: the fleet repository. */
   readonly audience?: readonly string[]
   /** What was evaluated: by it the words of others are known that an audience is not shown. */
-  readonly nodes?: readonly JudgedNode[]
+  readonly nodes?: readonly EvaluatedNode[]
   /** Files that the pull request changes: what stems from an unchanged file is annotated where a changed one leads to it. */
   readonly changedPaths?: ReadonlySet<string>
   /** There are certain fixes, and a commit of ours may be put onto the head. */

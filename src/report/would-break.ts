@@ -1,6 +1,6 @@
 import { countFindings } from '../evaluate/verdict/group-findings.ts'
 import { code } from '../message/markdown.ts'
-import type { Finding, JudgedNode, NodeFailure, Verdict } from '../rules/model/finding.ts'
+import type { EvaluatedNode, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
 import { count, isNew } from './text/headline.ts'
 import { shortUrl } from './text/place.ts'
 
@@ -11,7 +11,7 @@ const MAX_CLUSTERS = 10
  * One Markdown line that lists the repositories, other than `here`, whose own Kustomizations a change newly breaks:
  * `Would break: acme/dev-team (3 new violations on production)`. `''` for none.
  */
-export function wouldBreak(verdict: Verdict, nodes: readonly JudgedNode[], here: string): string {
+export function wouldBreak(verdict: Verdict, nodes: readonly EvaluatedNode[], here: string): string {
   const urls = new Map(nodes.map(node => [node.key, node.source.url]))
   const broken = new Map<string, { violations: Finding[]; errors: NodeFailure[] }>()
   const of = (node: string) => {

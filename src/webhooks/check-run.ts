@@ -1,5 +1,5 @@
+import { evaluateAgain } from './evaluate-again.ts'
 import type { Heard, Payload, RepositoryTarget } from './heard.ts'
-import { judgeAgain } from './judge-again.ts'
 
 /**
  * "Re-run" and the buttons of our own check runs. Other Apps' runs and their buttons are theirs; `created` and
@@ -25,5 +25,5 @@ function again(
   place: RepositoryTarget,
   asked: { readonly rerun?: true } = {},
 ) {
-  return judgeAgain(place, run.head_sha, run.check_suite?.head_branch, asked)
+  return evaluateAgain(place, run.head_sha, run.check_suite?.head_branch, asked)
 }

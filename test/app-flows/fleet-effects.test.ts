@@ -30,8 +30,8 @@ beforeAll(async () => {
 beforeEach(() => stage.github.forget())
 afterAll(() => stage?.close())
 
-/** Numbers of the pull requests that were judged since the last look. */
-const judged = () =>
+/** Numbers of the pull requests that were evaluated since the last look. */
+const evaluated = () =>
   stage.github.requests
     .flatMap(({ method, path }) => (method === 'GET' ? (/^\/repos\/(.*)\/pulls\/(\d+)$/.exec(path) ?? []) : []))
     .flatMap((part, index, all) => (index % 3 === 1 ? [`${part}#${all[index + 1]}`] : []))
@@ -39,7 +39,7 @@ const judged = () =>
 const pushToFleet = async (files: Record<string, string>, remove: string[] = []) => {
   stage.github.push({ repo: FLEET, files, remove, as: 'ada' })
   await stage.settle()
-  return new Set(judged())
+  return new Set(evaluated())
 }
 
 test('both pass to begin with', () => {
@@ -54,8 +54,8 @@ test('what no Kustomization reads has nobody judged again', async () => {
 test("a change of one tenant's account has its open pull requests judged again, and nobody else's", async () => {
   const file = 'tenants/base/ops-team/rbac.yaml'
   const text = tenantFiles({ name: 'ops-team', namespace: 'ops', url: '' })[file]!
-  const judgedNow = await pushToFleet({ [file]: text.replaceAll('kind: ClusterRole\n', 'kind: Role\n') })
-  expect(judgedNow).toEqual(new Set([`${OPS}#${ops}`]))
+  const evaluatedNow = await pushToFleet({ [file]: text.replaceAll('kind: ClusterRole\n', 'kind: Role\n') })
+  expect(evaluatedNow).toEqual(new Set([`${OPS}#${ops}`]))
   await pushToFleet({ [file]: text })
 }, 60_000)
 
@@ -83,7 +83,7 @@ test('a push of one tenant within its own namespace has only its own pull reques
   }
   github.push({ repo: DEV, files, as: 'ada' })
   await stage.settle()
-  expect(new Set(judged())).toEqual(new Set([`${DEV}#${dev}`]))
+  expect(new Set(evaluated())).toEqual(new Set([`${DEV}#${dev}`]))
 }, 60_000)
 
 test('a pull request of the fleet lists the tenants that it would break', async () => {

@@ -255,7 +255,7 @@ describe('without the permission to read protection', () => {
   }, 120_000)
 })
 
-/** A harmless pull request of the tenant, judged. */
+/** A harmless pull request of the tenant, evaluated. */
 async function opened(): Promise<number> {
   const { github } = stage
   github.push({

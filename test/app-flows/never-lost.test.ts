@@ -123,7 +123,7 @@ describe('the sweep', () => {
     await sleep(1_100) // GitHub's times are whole seconds
     await unheard(() => void github.push({ repo: TEAM, files: { 'README.md': '# Theirs\n' }, as: 'ada' }))
     await job('sweep')
-    await job('sweep') // the first one has the base judged, the second one what was judged before it
+    await job('sweep') // the first one has the base evaluated, the second one what was evaluated before it
     expect(said(github, TEAM, 'overtaken')).toMatchObject({ status: 'completed', conclusion: 'failure' })
     expect(said(github, TEAM, 'overtaken').output.title).toMatch(/conflicts with/)
   })

@@ -5,7 +5,7 @@ import { withResource } from './red-together.ts'
 /** Stands in every file of the private repository, and nowhere else. */
 export const CANARY = 'canary-7f3a'
 
-/** A repository that breaks rules wherever it is judged, so that whoever shows it shows the canary. */
+/** A repository that breaks rules wherever it is evaluated, so that whoever shows it shows the canary. */
 const secretFiles = {
   'deploy/kustomization.yaml': `resources:\n  - ${CANARY}.yaml\n`,
   [`deploy/${CANARY}.yaml`]: `apiVersion: v1

@@ -34,8 +34,8 @@ function asked() {
   return { kinds, creating: creating.length, count: kinds.length }
 }
 
-/** Has a pull request judged once more, as the sweep does. */
-async function judge(pull: number) {
+/** Has a pull request evaluated once more, as the sweep does. */
+async function evaluateFleet(pull: number) {
   const installation = [...stage.github.world.installations.values()][0]!.id
   await stage.site.queue.add('validate-pull-request', { installation, owner: 'acme', repo: 'dev-team', pull })
   await stage.settle()
@@ -45,7 +45,7 @@ test('judged again with nothing new: 8 requests at most, and nothing is written'
   const pull = openDev(stage.github, 'again', clean(2))
   await stage.settle()
   stage.github.forget()
-  await judge(pull)
+  await evaluateFleet(pull)
   const { kinds, count } = asked()
   expect(kinds.filter(kind => !kind.startsWith('GET '))).toEqual([])
   expect(count, kinds.join('\n')).toBeLessThanOrEqual(8)
@@ -56,7 +56,7 @@ test('judged again with comment and violation there: 8 at most, and nothing is w
   await stage.settle()
   expect(said(stage.github, DEV, 'red')).toMatchObject({ conclusion: 'failure' })
   stage.github.forget()
-  await judge(pull)
+  await evaluateFleet(pull)
   const { kinds, count } = asked()
   expect(kinds.filter(kind => !kind.startsWith('GET '))).toEqual([])
   expect(count, kinds.join('\n')).toBeLessThanOrEqual(8)
@@ -64,7 +64,7 @@ test('judged again with comment and violation there: 8 at most, and nothing is w
 
 test('a verdict that turns red: 8 with its check run, 2 with its comment, 2 of them create content', async () => {
   const { github } = stage
-  // what is judged is in the store already, the verdict is new
+  // what is evaluated is in the store already, the verdict is new
   const first = openDev(github, 'first', straying)
   await stage.settle()
   github.closePullRequest({ repo: DEV, pull: first, as: 'dora' })

@@ -65,7 +65,7 @@ describe.skipIf(!hasRedis)('SIGTERM, with a web process and a worker on one Redi
   }
   const runsOf = (branch: string) => github.checkRunsOf(TEAM, branch).filter(({ name }) => name === GATE)
   const branches = Array.from({ length: MANY }, (_, index) => `change-${index}`)
-  const judged = () => branches.filter(branch => runsOf(branch).some(({ status }) => status === 'completed')).length
+  const evaluated = () => branches.filter(branch => runsOf(branch).some(({ status }) => status === 'completed')).length
 
   test('the worker ends what it does and leaves the rest; the next one does that, and nothing twice', async () => {
     await run('web')
@@ -75,19 +75,19 @@ describe.skipIf(!hasRedis)('SIGTERM, with a web process and a worker on one Redi
       github.push({ repo: TEAM, branch, parent: github.commitOf(TEAM, 'main'), files: { [branch]: 'x\n' }, as: 'ada' })
       github.openPullRequest({ repo: TEAM, head: branch, as: 'ada' })
     }
-    await until(() => judged() >= 2)
+    await until(() => evaluated() >= 2)
     const asked = performance.now()
     worker.process.kill('SIGTERM')
     expect(await worker.exit).toBe(0)
     expect(performance.now() - asked, 'well before a container is killed').toBeLessThan(15_000)
     await github.idle()
-    const before = judged()
+    const before = evaluated()
     expect(before, 'it did not wait for all that was left').toBeLessThan(MANY)
     expect(worker.said()).not.toContain('"job attempt failed"')
     for (const branch of branches) for (const { status } of runsOf(branch)) expect(status).toBe('completed')
     await run('worker')
     await settle()
-    expect(judged()).toBe(MANY)
+    expect(evaluated()).toBe(MANY)
     for (const branch of branches) {
       const verdicts = runsOf(branch).filter(({ output }) => output.title?.startsWith('No violations in '))
       expect(

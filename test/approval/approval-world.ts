@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Heads } from '../../src/approval/approval-state.ts'
 import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
-import type { Finding, JudgedNode, NodeFailure } from '../../src/rules/model/finding.ts'
+import type { EvaluatedNode, Finding, NodeFailure } from '../../src/rules/model/finding.ts'
 
 /** What two repositories hold and which engine runs; a small world of our own, written without looking at approval. */
 export interface World {
@@ -72,9 +72,9 @@ export function headsOf(world: World, complete = true): Heads {
   }
 }
 
-/** The judgement that an honest worker reaches in a world. */
-export function judge(world: World): JudgedNode[] {
-  return NODES.map(({ name, parent, of }): JudgedNode => {
+/** The evaluation that an honest worker reaches in a world. */
+export function evaluateFleet(world: World): EvaluatedNode[] {
+  return NODES.map(({ name, parent, of }): EvaluatedNode => {
     const state = stateOf(world, name)
     const objects = state === 'opaque' && world.engine % 2 === 0 ? [] : objectsOf(world, name)
     const url = of === 'fleet' ? FLEET : TEAM

@@ -6,9 +6,9 @@ import {
   BASELINE,
   CLUSTER,
   combinationOf,
+  evaluateFleet,
   FLEET,
   headsOf,
-  judge,
   keyOf,
   mayApply,
   NAMES,
@@ -32,10 +32,10 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** The other side: what is present, judged and held, kept without any of approval's code. */
+/** The other side: what is present, evaluated and held, kept without any of approval's code. */
 interface Model {
   present: World | undefined
-  readonly judged: Set<string>
+  readonly evaluated: Set<string>
   readonly disputed: Set<string>
   readonly holds: Set<string>
 }
@@ -56,7 +56,7 @@ function play(steps: readonly Step[]): number {
   let state: ApprovalState = initialApproval({ cluster: CLUSTER, fleet: FLEET, branch: 'main' })
   let world: World = { fleetCommit: 0, fleetContent: 0, teamCommit: 0, teamContent: 0, engine: 0 }
   const past: World[] = [world]
-  const model: Model = { present: undefined, judged: new Set(), disputed: new Set(), holds: new Set() }
+  const model: Model = { present: undefined, evaluated: new Set(), disputed: new Set(), holds: new Set() }
   let next = 1
   let applied = 0
   for (const { move, back, node, hold } of steps) {
@@ -91,17 +91,17 @@ function moved(world: World, old: World, move: string, next: number): World {
 }
 
 function eventsOf(move: string, world: World, old: World): ApprovalEvent[] {
-  const judged = (of: World): ApprovalEvent => ({
+  const evaluated = (of: World): ApprovalEvent => ({
     type: 'judged',
     combination: combinationOf(of),
-    nodes: judge(of),
+    nodes: evaluateFleet(of),
     baseline: BASELINE,
   })
   const read: ApprovalEvent = { type: 'heads-read', heads: headsOf(world) }
   if (move === 'read') return [read]
-  if (move === 'read-and-judge') return [read, judged(world)]
+  if (move === 'read-and-judge') return [read, evaluated(world)]
   if (move === 'read-incomplete') return [{ type: 'heads-read', heads: headsOf(world, false) }]
-  if (move === 'judge') return [judged(old)]
+  if (move === 'judge') return [evaluated(old)]
   if (move === 'engine') return [{ type: 'engine-changed' }]
   if (move === 'restart') return [{ type: 'restarted' }]
   if (move === 'heads-unknown') return [{ type: 'heads-unknown' }]
@@ -113,8 +113,8 @@ function eventsOf(move: string, world: World, old: World): ApprovalEvent[] {
       { type: 'heads-read', heads: { ...heads, fleet: { ...heads.fleet, url: 'https://github.com/evil/fleet' } } },
     ]
   if (move !== 'dispute') return []
-  const other = judge(world).map(node => ({ ...node, findings: [], failures: [], dependsOn: ['another'] }))
-  return [judged(world), { type: 'judged', combination: combinationOf(world), nodes: other, baseline: BASELINE }]
+  const other = evaluateFleet(world).map(node => ({ ...node, findings: [], failures: [], dependsOn: ['another'] }))
+  return [evaluated(world), { type: 'judged', combination: combinationOf(world), nodes: other, baseline: BASELINE }]
 }
 
 function follow(model: Model, event: ApprovalEvent, world: World | undefined): void {
@@ -123,13 +123,13 @@ function follow(model: Model, event: ApprovalEvent, world: World | undefined): v
     model.present = bound ? world : undefined
   } else if (event.type === 'judged') {
     if (event.nodes[0]!.dependsOn.length > 0) model.disputed.add(event.combination)
-    model.judged.add(event.combination)
+    model.evaluated.add(event.combination)
   } else if (event.type === 'hold') model.holds.add(event.node)
   else if (event.type === 'unhold') model.holds.delete(event.node)
   else {
     model.present = undefined
     if (event.type !== 'heads-unknown') {
-      model.judged.clear()
+      model.evaluated.clear()
       model.disputed.clear()
     }
   }
@@ -138,10 +138,10 @@ function follow(model: Model, event: ApprovalEvent, world: World | undefined): v
 function check(model: Model, result: ReturnType<typeof approve>): number {
   const { present } = model
   const combination = present && combinationOf(present)
-  const decided = combination !== undefined && model.judged.has(combination) && !model.disputed.has(combination)
+  const decided = combination !== undefined && model.evaluated.has(combination) && !model.disputed.has(combination)
   const expected = decided ? NAMES.filter(name => mayApply(present!, name, model.holds)) : []
   const names = result.apply.map(node => node.name)
-  // approval forgets old judgements, so it may say less than the model; never more, and never something else
+  // approval forgets old evaluations, so it may say less than the model; never more, and never something else
   expect(expected).toEqual(expect.arrayContaining(names))
   if (names.length > 0) expect(names).toEqual(expected)
   for (const node of result.apply) {

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { type ApprovalState, initialApproval } from '../../src/approval/approval-state.ts'
 import { approve } from '../../src/approval/approve.ts'
 import { type ApplySettings, DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
-import type { JudgedNode } from '../../src/rules/model/finding.ts'
-import { CLUSTER, combinationOf, FLEET, headsOf, judge, keyOf, mayApply, type World } from './approval-world.ts'
+import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
+import { CLUSTER, combinationOf, evaluateFleet, FLEET, headsOf, keyOf, mayApply, type World } from './approval-world.ts'
 
 /** A world in which every node is clean, found by looking. */
 const clean = worlds().find(world =>
@@ -20,19 +20,19 @@ function worlds(): World[] {
   }))
 }
 
-const judged = (world: World, nodes: readonly JudgedNode[] = judge(world)) =>
+const evaluated = (world: World, nodes: readonly EvaluatedNode[] = evaluateFleet(world)) =>
   ({ type: 'judged', combination: combinationOf(world), nodes, baseline: [] }) as const
 
-function ready(nodes: readonly JudgedNode[]): ReturnType<typeof approve> {
+function ready(nodes: readonly EvaluatedNode[]): ReturnType<typeof approve> {
   const start: ApprovalState = initialApproval({ cluster: CLUSTER, fleet: FLEET, branch: 'main' })
-  return approve(approve(start, { type: 'heads-read', heads: headsOf(clean) }).state, judged(clean, nodes))
+  return approve(approve(start, { type: 'heads-read', heads: headsOf(clean) }).state, evaluated(clean, nodes))
 }
 
-const changed = (name: string, change: Partial<JudgedNode>) =>
-  judge(clean).map(node => (node.name === name ? { ...node, ...change } : node))
+const changed = (name: string, change: Partial<EvaluatedNode>) =>
+  evaluateFleet(clean).map(node => (node.name === name ? { ...node, ...change } : node))
 
 test('applies every clean node, parents first', () => {
-  expect(ready(judge(clean)).apply.map(node => node.name)).toEqual(['root', 'tenants', 'own', 'team', 'child'])
+  expect(ready(evaluateFleet(clean)).apply.map(node => node.name)).toEqual(['root', 'tenants', 'own', 'team', 'child'])
 })
 
 test('a red tenant holds its own children and nobody else', () => {
@@ -44,7 +44,7 @@ test('a red tenant holds its own children and nobody else', () => {
   ])
 })
 
-test.each<[string, Partial<JudgedNode>, string]>([
+test.each<[string, Partial<EvaluatedNode>, string]>([
   [
     'objects that are not the judged ones',
     { objects: ['{"evil":true}'] },
@@ -52,12 +52,12 @@ test.each<[string, Partial<JudgedNode>, string]>([
   ],
   [
     'a commit that its source does not hold',
-    { source: { ...judge(clean)[3]!.source, commit: 'b'.repeat(40) } },
+    { source: { ...evaluateFleet(clean)[3]!.source, commit: 'b'.repeat(40) } },
     'its source is at another commit now',
   ],
   [
     'a source that Flux verifies and nobody verified',
-    { source: { ...judge(clean)[3]!.source, unverified: 'spec.verify: the signature is not checked here' } },
+    { source: { ...evaluateFleet(clean)[3]!.source, unverified: 'spec.verify: the signature is not checked here' } },
     'its source is not verified: spec.verify: the signature is not checked here',
   ],
   ['a user of blanks', { user: ' ' }, 'it impersonates no account'],
@@ -85,7 +85,7 @@ test.each<[string, Partial<JudgedNode>, string]>([
 })
 
 test('holds both of two nodes with one key', () => {
-  const nodes = judge(clean)
+  const nodes = evaluateFleet(clean)
   const { apply, held } = ready([...nodes, nodes[3]!])
   expect(apply.map(node => node.name)).not.toContain('team')
   expect(held.filter(one => one.node === keyOf('team'))).toHaveLength(2)
@@ -102,18 +102,18 @@ test('holds a node with a hole, and what hangs below it, whatever else is clean'
 })
 
 test('leaves nodes of other clusters alone', () => {
-  expect(ready(judge(clean).map(node => ({ ...node, cluster: 'production' }))).apply).toEqual([])
+  expect(ready(evaluateFleet(clean).map(node => ({ ...node, cluster: 'production' }))).apply).toEqual([])
 })
 
 test('a combination that was judged twice with different results stays disputed', () => {
-  let { state } = ready(judge(clean))
-  state = approve(state, judged(clean, changed('team', { prune: false }))).state
-  for (const world of worlds().slice(0, 20)) state = approve(state, judged(world)).state
-  expect(approve(state, judged(clean)).apply).toEqual([])
+  let { state } = ready(evaluateFleet(clean))
+  state = approve(state, evaluated(clean, changed('team', { prune: false }))).state
+  for (const world of worlds().slice(0, 20)) state = approve(state, evaluated(world)).state
+  expect(approve(state, evaluated(clean)).apply).toEqual([])
 })
 
 test('what decides how a node is applied is in its digest, and what decides when is not', () => {
-  const digestOf = (change: Partial<JudgedNode>) =>
+  const digestOf = (change: Partial<EvaluatedNode>) =>
     ready(changed('team', change)).apply.find(node => node.name === 'team')?.applyDigest
   const settingsOf = (change: Partial<ApplySettings>) => digestOf({ settings: { ...DEFAULT_SETTINGS, ...change } })
   const plain = digestOf({})

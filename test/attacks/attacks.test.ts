@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Tree } from '../../src/git/tree.ts'
 import type { Verdict } from '../../src/rules/model/finding.ts'
 import { changesOf, readCases, treesOf } from './attack-case.ts'
+import { evaluateTrees } from './evaluate-trees.ts'
 import { isNew, newIn, resultOf, wanted } from './expectation.ts'
-import { judgeTrees } from './judge-trees.ts'
 import type { Repository } from './worlds/index.ts'
 
 for (const one of readCases()) {
@@ -33,7 +33,7 @@ for (const one of readCases()) {
 }
 
 const verdictOf = (head: ReadonlyMap<Repository, Tree>, base?: ReadonlyMap<Repository, Tree>): Verdict =>
-  judgeTrees(head, base).verdict
+  evaluateTrees(head, base).verdict
 
 const said = ({ violations, warnings, errors }: Verdict) => [...violations, ...warnings, ...errors].filter(isNew)
 const placesOf = (verdict: Verdict) => said(verdict).map(({ origin }) => `${origin.file}:${origin.line}`)

@@ -40,5 +40,5 @@ export function approvedNode(
 /** What a run is given where exactly these nodes are approved. */
 export function approvedOf(apply: readonly ApprovedNode[]): Approved {
   const nodes = apply.map(one => ({ ...one, findings: [], failures: [], hides: [], refused: [] }))
-  return { nodes, judgement: { nodes } as unknown as Approved['judgement'], apply, held: [], fleetCommit: 'c' }
+  return { nodes, evaluation: { nodes } as unknown as Approved['evaluation'], apply, held: [], fleetCommit: 'c' }
 }

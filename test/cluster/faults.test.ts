@@ -87,8 +87,8 @@ describe.skipIf(!haveAssets())('one object of one tenant meets a fault', () => {
   const run = (names: readonly string[], value: string) => {
     const apply = TENANTS.map(tenant => node(tenant, names, value))
     const nodes = apply.map(one => ({ ...one, findings: [], failures: [], hides: [], refused: [] }))
-    const judgement = { nodes } as unknown as Approved['judgement']
-    const approved: Approved = { nodes, judgement, apply, held: [], fleetCommit: 'c' }
+    const evaluation = { nodes } as unknown as Approved['evaluation']
+    const approved: Approved = { nodes, evaluation, apply, held: [], fleetCommit: 'c' }
     return applyApproved(client, approved, AbortSignal.timeout(60_000))
   }
   const namesIn = async (tenant: string) => {
@@ -159,8 +159,8 @@ describe.skipIf(!haveAssets())('one object of one tenant meets a fault', () => {
       return tenant === 'sick' ? { ...one, objects: [...one.objects, JSON.stringify(away)] } : one
     })
     const nodes = apply.map(one => ({ ...one, findings: [], failures: [], hides: [], refused: [] }))
-    const judgement = { nodes } as unknown as Approved['judgement']
-    const approved: Approved = { nodes, judgement, apply, held: [], fleetCommit: 'c' }
+    const evaluation = { nodes } as unknown as Approved['evaluation']
+    const approved: Approved = { nodes, evaluation, apply, held: [], fleetCommit: 'c' }
     const said = await applyApproved(client, approved, AbortSignal.timeout(60_000))
     await cluster.server.request('DELETE', `/apis/apiregistration.k8s.io/v1/apiservices/${version}`)
     expect(said.map(({ outcome, objects }) => [outcome, objects.map(({ action }) => action)])).toEqual([

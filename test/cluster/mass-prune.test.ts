@@ -44,7 +44,7 @@ describe.skipIf(!haveAssets())('deleting much at once', () => {
     const nodes = apply.map(one => ({ ...one, findings: [], failures: [], hides: [], refused: [] }))
     const whole: Approved = {
       nodes,
-      judgement: { nodes } as unknown as Approved['judgement'],
+      evaluation: { nodes } as unknown as Approved['evaluation'],
       apply,
       held: [],
       fleetCommit: 'c',

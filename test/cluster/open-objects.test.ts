@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApprovedNode } from '../../src/approval/approve.ts'
 import { jsonAt } from '../../src/cluster/json-at.ts'
 import { openObjects } from '../../workers/apply/open-objects.ts'
-import { type fleetOf, judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf, type fleetOf } from '../fleet/fleet-of.ts'
 import { type ClusterUnderTest, create, createTenant, haveAssets, startUnderTest } from './cluster-under-test.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/sops')
@@ -27,7 +27,7 @@ const secret = (name: string) => fixture(name).replace('metadata:', 'metadata:\n
 const SECRETS = Object.fromEntries(
   ['age', 'age-pq', 'pgp'].map(name => [`clusters/staging/${name}.yaml`, secret(`${name}.yaml`)]),
 )
-const nodeOfFleet = (given: Parameters<typeof fleetOf>[0]) => judgementOf(given).nodes[0]!
+const nodeOfFleet = (given: Parameters<typeof fleetOf>[0]) => evaluationOf(given).nodes[0]!
 
 test.each<[string, Record<string, string>, string, string[]]>([
   ['all in order', SECRETS, WITH, []],

@@ -4,8 +4,8 @@ import { changesOf } from '../../src/diff/changes-of.ts'
 import { changesFor } from '../../src/report/changes/changes-for.ts'
 import { changesText } from '../../src/report/changes/changes-text.ts'
 import { commentOf } from '../../src/report/comment.ts'
-import { leanJudgement } from '../../workers/threads/lean-judgement.ts'
-import { fleetOf, judgementOf } from '../fleet/fleet-of.ts'
+import { leanEvaluation } from '../../workers/threads/lean-evaluation.ts'
+import { evaluationOf, fleetOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 
 /** A change of the fleet that reaches both tenants: what dev-team's repository would be shown of it. */
@@ -24,7 +24,7 @@ const head = miniFleet({
   ops: { 'deploy/config.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: vault-of-ops, namespace: ops}\n' },
 })
 const changes = changesOf(fleetOf(base), fleetOf(head))
-const { verdict, nodes } = leanJudgement(judgementOf(head, { base, changed: DEV_URL }), fleetOf(head), DEV_URL)
+const { verdict, nodes } = leanEvaluation(evaluationOf(head, { base, changed: DEV_URL }), fleetOf(head), DEV_URL)
 const own = changesFor(changes, ['dev-team'], verdict, nodes)
 
 describe('what the repository of a tenant is shown of a change', () => {
@@ -75,8 +75,8 @@ describe('what the repository of a tenant is shown of a change', () => {
 })
 
 test('an answer that nobody applies has objects by name only, and those of the tenant that asks', () => {
-  const full = judgementOf(head, { base })
-  const lean = leanJudgement(full, fleetOf(head), undefined)
+  const full = evaluationOf(head, { base })
+  const lean = leanEvaluation(full, fleetOf(head), undefined)
   for (const node of lean.nodes) {
     const before = full.nodes.find(one => one.key === node.key)!
     expect(node.objects).toHaveLength(before.objects.length)

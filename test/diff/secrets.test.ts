@@ -4,13 +4,13 @@ import { describe, expect, test } from 'vitest'
 import { changesOf } from '../../src/diff/changes-of.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
-import { fleetOf, type Given, judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf, fleetOf, type Given } from '../fleet/fleet-of.ts'
 import { DEV_URL, FLEET_URL, fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 /** Everything that is said of a change on the fleet's own repository, where nothing is hidden for privacy. */
 function saidOf(base: Given, head: Given): string {
   const changes = changesOf(fleetOf(base), fleetOf(head))
-  const { verdict } = judgementOf(head, { base })
+  const { verdict } = evaluationOf(head, { base })
   const context = { kind: 'pull-request', repository: FLEET_URL, headSha: 'a'.repeat(40), changes } as const
   return [JSON.stringify(changes), JSON.stringify(checkRunOf(verdict, context)), commentOf(verdict, context)].join('\n')
 }
@@ -164,7 +164,7 @@ test('the tenant whose repository it is has its Secrets hidden as well', () => {
     miniFleet({ dev: withResource(PLACES['stringData of a Secret']!(value)) }),
   ) as [Given, Given]
   const changes = changesOf(fleetOf(base), fleetOf(head))
-  const { verdict } = judgementOf(head, { base, changed: DEV_URL })
+  const { verdict } = evaluationOf(head, { base, changed: DEV_URL })
   const text = commentOf(verdict, {
     kind: 'pull-request',
     repository: DEV_URL,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { affectedRepositories } from '../../src/evaluate/verdict/affected-repositories.ts'
-import type { JudgedNode, Judgement } from '../../src/rules/model/finding.ts'
+import type { EvaluatedNode, Evaluation } from '../../src/rules/model/finding.ts'
 import { finding, verdict } from '../report/samples.ts'
 import { node } from '../report/situations.ts'
 
@@ -14,8 +14,11 @@ const object = (kind: string, name: string, namespace?: string) =>
   JSON.stringify({ apiVersion: 'v1', kind, metadata: { name, ...(namespace ? { namespace } : {}) } })
 
 /** The platform on both clusters, dev-team on both, ops-team on staging. */
-function fleet(over: Readonly<Record<string, Partial<JudgedNode>>> = {}, more: readonly JudgedNode[] = []): Judgement {
-  const of = (key: string, url: string, base: Partial<JudgedNode> = {}) => node(key, url, { ...base, ...over[key] })
+function fleet(
+  over: Readonly<Record<string, Partial<EvaluatedNode>>> = {},
+  more: readonly EvaluatedNode[] = [],
+): Evaluation {
+  const of = (key: string, url: string, base: Partial<EvaluatedNode> = {}) => node(key, url, { ...base, ...over[key] })
   const platform = { tenant: null }
   const nodes = [
     of('staging/flux-system/root', FLEET, platform),
@@ -27,7 +30,7 @@ function fleet(over: Readonly<Record<string, Partial<JudgedNode>>> = {}, more: r
   return { verdict: verdict(), nodes: [...nodes, ...more] }
 }
 
-const affected = (after: Judgement, before = fleet()) => [...affectedRepositories(before, after)].sort()
+const affected = (after: Evaluation, before = fleet()) => [...affectedRepositories(before, after)].sort()
 const platformGets = (cluster: string, text: string) =>
   fleet({ [`${cluster}/flux-system/root`]: { tenant: null, digest: 'd2', objects: [text] } })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { scopeVerdict } from '../../src/evaluate/verdict/scope-verdict.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import { buildWithEarlier } from '../../src/fleet/graph/build-with-earlier.ts'
@@ -27,12 +27,12 @@ interface Change {
 }
 
 /** A pull request of dev-team where the fleet stands broken. */
-function judged({ fleet, dev = {}, changed = DEV_URL, isNew = false }: Change) {
+function evaluated({ fleet, dev = {}, changed = DEV_URL, isNew = false }: Change) {
   const broken = (own: Files) => inputOf(miniFleet({ fleet, dev: own }))
   const states = isNew ? [] : [{ commit: 'e'.repeat(40), tree: inputOf(miniFleet()).fleet.tree }]
   const base = buildWithEarlier(buildFleet, broken({}), { states, isAll: true })
   const head = buildFleet({ ...broken(dev), config: base.input.fleet.tree, retain: retainOf(base.fleet) })
-  return judge(head, { base: base.fleet, combination: 'c', changed })
+  return evaluateFleet(head, { base: base.fleet, combination: 'c', changed })
 }
 
 const object = (namespace: string) => ({
@@ -41,19 +41,19 @@ const object = (namespace: string) => ({
 
 describe.for(Object.entries(BREAKS))('below %s', ([, fleet]) => {
   test("a tenant's own change passes, with the error as existing", () => {
-    const { verdict } = judged({ fleet, dev: object('apps') })
+    const { verdict } = evaluated({ fleet, dev: object('apps') })
     expect(verdict.result).toBe('pass')
     expect(verdict.errors.map(({ state }) => state)).not.toContain('new')
     expect(verdict.summary).toContain('(Flux applies nothing of staging/flux-system/')
   })
 
   test('one that reaches beyond its namespace fails as everywhere', () => {
-    expect(judged({ fleet, dev: object('ops') }).verdict.result).toBe('fail')
+    expect(evaluated({ fleet, dev: object('ops') }).verdict.result).toBe('fail')
   })
 
   test("the tenant's part says that nothing new of it is applied, and has no error of the fleet", () => {
     for (const keepNew of [true, false]) {
-      const verdict = scopeVerdict(judged({ fleet, dev: object('apps') }), DEV_URL, { keepNew })
+      const verdict = scopeVerdict(evaluated({ fleet, dev: object('apps') }), DEV_URL, { keepNew })
       expect(verdict).toMatchObject({ result: 'pass', errors: [], belowErrors: 1 })
       expect(verdict.summary).toContain(
         '1 Kustomization below an error of the fleet (until it is fixed, Flux keeps what it last applied there, and workers apply nothing)',
@@ -65,7 +65,7 @@ describe.for(Object.entries(BREAKS))('below %s', ([, fleet]) => {
     const other = 'https://github.com/acme/other'
     const more = { 'clusters/staging/more.yaml': source(other), 'tenants/more.yaml': source(other) }
     const isRead = Object.values(fleet).includes(BROKEN)
-    const { verdict } = judged({ fleet: { ...fleet, ...more }, changed: other })
+    const { verdict } = evaluated({ fleet: { ...fleet, ...more }, changed: other })
     expect(verdict.result).toBe(isRead ? 'error' : 'pass')
   })
 })
@@ -75,11 +75,11 @@ const source = (url: string) =>
 
 test('of a fleet that never built any repository may be led to', () => {
   const all = { ...BREAKS['a root of invalid YAML']!, 'tenants/more.yaml': source(OPS_URL) }
-  expect(judged({ fleet: all, isNew: true }).verdict.result).toBe('error')
+  expect(evaluated({ fleet: all, isNew: true }).verdict.result).toBe('error')
 })
 
 test('a healthy fleet says nothing of that', () => {
-  const verdict = scopeVerdict(judged({ fleet: fleetFiles, dev: object('apps') }), DEV_URL, { keepNew: true })
+  const verdict = scopeVerdict(evaluated({ fleet: fleetFiles, dev: object('apps') }), DEV_URL, { keepNew: true })
   expect(verdict.belowErrors).toBeUndefined()
   expect(verdict.summary).not.toContain('below an error')
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BailiwickError, type ErrorCode } from '../../src/errors.ts'
-import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import type { Fleet, FleetNode } from '../../src/fleet/model/fleet.ts'
 import type { Hole } from '../../src/kube/hole.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
@@ -53,9 +53,9 @@ const onTwoClusters = () => {
   const again = (text: string) => text.replaceAll('clusters/staging', 'clusters/production')
   return fleet(Object.fromEntries(files.map(([path, text]) => [again(path), again(text)])))
 }
-const judged = (head: Fleet, base?: Fleet, baseline = {}) =>
-  judge(head, { combination: 'c', ...(base ? { base } : {}), ...baseline }).verdict
-const states = (head: Fleet, base?: Fleet) => judged(head, base).errors.map(({ state }) => state)
+const evaluated = (head: Fleet, base?: Fleet, baseline = {}) =>
+  evaluateFleet(head, { combination: 'c', ...(base ? { base } : {}), ...baseline }).verdict
+const states = (head: Fleet, base?: Fleet) => evaluated(head, base).errors.map(({ state }) => state)
 const withMore = (text: string) =>
   fleet({
     'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, more.yaml]\n',
@@ -69,22 +69,22 @@ describe('an error that stood before', () => {
   test('stands, whatever else changes in its node', () => {
     const namespace = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: more}\n'
     const head = withHoles(withMore(namespace), standing)
-    expect(judged(head, withHoles(fleet(), standing))).toMatchObject({
+    expect(evaluated(head, withHoles(fleet(), standing))).toMatchObject({
       result: 'pass',
       errors: [{ state: 'standing' }],
     })
   })
 
   test('does not let a new finding beside it pass', () => {
-    const verdict = judged(withHoles(withAdmin(), standing), withHoles(fleet(), standing))
+    const verdict = evaluated(withHoles(withAdmin(), standing), withHoles(fleet(), standing))
     expect(verdict.result).toBe('fail')
     expect(verdict.violations.filter(({ state }) => state === 'new')).not.toEqual([])
   })
 
   test('and that Flux shares does not either: only a change without findings passes, and says that nothing is applied', () => {
     const fatal = { [TENANTS]: [hole({ code: 'kustomize-missing', fatal: true })] }
-    expect(judged(withHoles(withAdmin(), fatal), withHoles(fleet(), fatal)).result).toBe('fail')
-    const quiet = judged(withHoles(fleet(), fatal), withHoles(fleet(), fatal))
+    expect(evaluated(withHoles(withAdmin(), fatal), withHoles(fleet(), fatal)).result).toBe('fail')
+    const quiet = evaluated(withHoles(fleet(), fatal), withHoles(fleet(), fatal))
     expect(quiet).toMatchObject({ result: 'pass', errors: [{ state: 'standing', blocksApply: true }] })
     expect(quiet.summary).toContain(
       `1 existing evaluation error (Flux applies nothing of ${TENANTS} until it is fixed)`,
@@ -93,7 +93,7 @@ describe('an error that stood before', () => {
 
   test('is an error again where it hides other bytes, with the file and how to get past', () => {
     const head = withHoles(fleet(), { [TENANTS]: [hole({ hides: 'b'.repeat(64) })] })
-    const verdict = judged(head, withHoles(fleet(), standing))
+    const verdict = evaluated(head, withHoles(fleet(), standing))
     expect(verdict).toMatchObject({ result: 'error', errors: [{ state: 'new' }] })
     expect(verdict.errors[0]!.message).toContain('not evaluated because of tenants/x.yaml changed')
     expect(verdict.errors[0]!.fix).toContain('.github/bailiwick-baseline.yaml')
@@ -112,7 +112,7 @@ describe('an error that stood before', () => {
 
   test('is an error again where a tenant applies what it hides', () => {
     const base = withHoles(fleet(), standing)
-    const verdict = judged(withHoles(fleet(), { [TENANTS]: [hole()], [DEV]: [hole()] }), base)
+    const verdict = evaluated(withHoles(fleet(), { [TENANTS]: [hole()], [DEV]: [hole()] }), base)
     expect(verdict.errors.map(({ node, state }) => [node, state])).toEqual([
       [DEV, 'new'],
       [TENANTS, 'standing'],
@@ -126,7 +126,7 @@ describe('an error that stood before', () => {
     ['of another kind', { code: 'kustomize-invalid' }],
   ])('is new %s', ([, cause]) => {
     const head = withHoles(fleet(), { [TENANTS]: [hole(cause)] })
-    expect(judged(head, withHoles(fleet(), standing))).toMatchObject({ result: 'error', errors: [{ state: 'new' }] })
+    expect(evaluated(head, withHoles(fleet(), standing))).toMatchObject({ result: 'error', errors: [{ state: 'new' }] })
   })
 
   test('copied to a second file: the copy is new, the first stands', () => {
@@ -147,17 +147,17 @@ describe('an error that stood before', () => {
   })
 
   test('is gone once it is fixed, and what shows then is new', () => {
-    expect(judged(fleet(), withHoles(fleet(), standing))).toMatchObject({ result: 'pass', errors: [] })
-    const repaired = judged(withAdmin(), withHoles(fleet(), standing))
+    expect(evaluated(fleet(), withHoles(fleet(), standing))).toMatchObject({ result: 'pass', errors: [] })
+    const repaired = evaluated(withAdmin(), withHoles(fleet(), standing))
     expect(repaired.result).toBe('fail')
     // what the base's partial build had stands, before and after the repair
     const before = withHoles(withAdmin(), standing)
-    expect(judged(withAdmin(), before)).toMatchObject({ result: 'pass', errors: [] })
+    expect(evaluated(withAdmin(), before)).toMatchObject({ result: 'pass', errors: [] })
   })
 
   test('of two clusters is one entry in the first line, and one for each node in the list', () => {
     const shared = { 'production/flux-system/tenants': [hole()], [TENANTS]: [hole()] }
-    const verdict = judged(withHoles(onTwoClusters(), shared))
+    const verdict = evaluated(withHoles(onTwoClusters(), shared))
     expect(verdict.errors.map(({ node }) => node)).toEqual(['production/flux-system/tenants', TENANTS])
     expect(new Set(verdict.errors.map(({ fingerprint }) => fingerprint)).size).toBe(1)
     expect(verdict.evaluated.holes).toBe(1)
@@ -166,47 +166,50 @@ describe('an error that stood before', () => {
 })
 
 describe('the baseline', () => {
-  const fingerprint = judged(withHoles(fleet(), { [TENANTS]: [hole()] })).errors[0]!.fingerprint
+  const fingerprint = evaluated(withHoles(fleet(), { [TENANTS]: [hole()] })).errors[0]!.fingerprint
   const accepting = (...hides: string[]) => ({ baseline: new Map([[fingerprint, { hides }]]) })
 
   test('accepts a cause with the bytes that it pins, with a base and without one', () => {
     const head = withHoles(fleet(), { [TENANTS]: [hole()] })
-    expect(judged(head).result).toBe('error')
-    expect(judged(head, undefined, accepting('a'.repeat(64)))).toMatchObject({
+    expect(evaluated(head).result).toBe('error')
+    expect(evaluated(head, undefined, accepting('a'.repeat(64)))).toMatchObject({
       result: 'pass',
       errors: [{ state: 'standing' }],
     })
-    expect(judged(head, fleet(), accepting('a'.repeat(64))).result).toBe('pass')
+    expect(evaluated(head, fleet(), accepting('a'.repeat(64))).result).toBe('pass')
   })
 
   test('accepts no other bytes, no other cause, and no violation', () => {
     const head = withHoles(fleet(), { [TENANTS]: [hole({ hides: 'b'.repeat(64) })] })
-    expect(judged(head, undefined, accepting('a'.repeat(64))).result).toBe('error')
-    expect(judged(head, undefined, accepting()).result).toBe('error')
-    expect(judged(head, undefined, accepting('a'.repeat(64), 'b'.repeat(64))).result).toBe('pass')
+    expect(evaluated(head, undefined, accepting('a'.repeat(64))).result).toBe('error')
+    expect(evaluated(head, undefined, accepting()).result).toBe('error')
+    expect(evaluated(head, undefined, accepting('a'.repeat(64), 'b'.repeat(64))).result).toBe('pass')
     const other = withHoles(fleet(), { [TENANTS]: [hole({ file: 'tenants/y.yaml' })] })
-    expect(judged(other, undefined, accepting('a'.repeat(64))).result).toBe('error')
-    const [violation] = judged(withAdmin()).violations
+    expect(evaluated(other, undefined, accepting('a'.repeat(64))).result).toBe('error')
+    const [violation] = evaluated(withAdmin()).violations
     const asError = { baseline: new Map([[violation!.fingerprint, { hides: [] }]]) }
-    expect(judged(withAdmin(), undefined, asError).result).toBe('fail')
+    expect(evaluated(withAdmin(), undefined, asError).result).toBe('fail')
     const asViolation = { baseline: new Map([[fingerprint, {}]]) }
-    expect(judged(withHoles(fleet(), { [TENANTS]: [hole()] }), undefined, asViolation).result).toBe('error')
+    expect(evaluated(withHoles(fleet(), { [TENANTS]: [hole()] }), undefined, asViolation).result).toBe('error')
   })
 })
 
 test('nothing evaluated is an error, on both sides too', () => {
   const nothing = fleetOf({ fleet: { 'README.md': 'x' } })
-  expect(judged(nothing, nothing)).toMatchObject({ result: 'error', errors: [{ state: 'new' }] })
+  expect(evaluated(nothing, nothing)).toMatchObject({ result: 'error', errors: [{ state: 'new' }] })
   const blank = { ...fleet(), nodes: fleet().nodes.map(one => ({ ...one, objects: [], digest: '' })) }
-  expect(judged(blank, blank)).toMatchObject({ result: 'error', errors: [{ code: 'nothing-evaluated', state: 'new' }] })
+  expect(evaluated(blank, blank)).toMatchObject({
+    result: 'error',
+    errors: [{ code: 'nothing-evaluated', state: 'new' }],
+  })
   // an existing error that hides all there is leaves nothing to pass, either
   const hidden = { ...blank, nodes: blank.nodes.map(one => ({ ...one, holes: [hole({ fatal: true })] })) }
-  expect(judged(hidden, hidden)).toMatchObject({
+  expect(evaluated(hidden, hidden)).toMatchObject({
     result: 'error',
     errors: expect.arrayContaining([expect.objectContaining({ code: 'nothing-evaluated', state: 'new' })]),
   })
 })
 
 test('the first line says in how much nothing was found', () => {
-  expect(judged(fleet()).summary).toBe('No violations in 4 Kustomizations (17 objects, 1 cluster, 2 tenants)')
+  expect(evaluated(fleet()).summary).toBe('No violations in 4 Kustomizations (17 objects, 1 cluster, 2 tenants)')
 })

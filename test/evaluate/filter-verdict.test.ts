@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { filterVerdict, type VerdictFilter } from '../../src/evaluate/verdict/filter-verdict.ts'
-import { judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 
 const FOREIGN = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: apps}\n'
@@ -23,7 +23,7 @@ const hub = (other: string) => ({
 })
 
 function filtered(change: Parameters<typeof miniFleet>[0], filter: Partial<VerdictFilter>) {
-  return filterVerdict(judgementOf(miniFleet(change)), { ...PLAIN, ...filter })
+  return filterVerdict(evaluationOf(miniFleet(change)), { ...PLAIN, ...filter })
 }
 
 describe('what is outside of the filter', () => {
@@ -51,7 +51,7 @@ describe('what is outside of the filter', () => {
   })
 
   test('decides where it is an error of the cluster that applies to the one asked for', () => {
-    const name = judgementOf(miniFleet(hub('resources: [a.yaml]\n'))).nodes.find(node => node.hub)!.cluster
+    const name = evaluationOf(miniFleet(hub('resources: [a.yaml]\n'))).nodes.find(node => node.hub)!.cluster
     expect(filtered(hub('resources: [a.yaml]\n'), { clusters: [name] }).result).toBe('pass')
     const verdict = filtered(hub(BROKEN), { clusters: [name] })
     expect([verdict.result, verdict.errors.map(({ node }) => node)]).toEqual(['error', ['staging/flux-system/more']])

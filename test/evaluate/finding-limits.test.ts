@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
 import { miniFleet } from '../fleet/mini-fleet.ts'
 
 /** A tree of `count` accounts that take an identity in a cloud, each a violation. */
@@ -19,7 +19,7 @@ function accounts(count: number, namespace: string): Record<string, string> {
 
 test('findings of one tenant beyond the limit are its error, and others are judged', () => {
   const given = miniFleet({ dev: accounts(6_000, 'apps'), ops: accounts(1, 'ops') })
-  const { verdict } = judgementOf(given, { base: miniFleet() })
+  const { verdict } = evaluationOf(given, { base: miniFleet() })
   expect(verdict.errors.map(({ code, tenant, node }) => [code, tenant, node])).toEqual([
     ['render-limits', 'dev-team', 'staging/apps/dev-team'],
   ])
@@ -28,9 +28,9 @@ test('findings of one tenant beyond the limit are its error, and others are judg
 }, 60_000)
 
 test('what is beyond the limit never stands unseen', () => {
-  const judged = (before: number, after: number) =>
-    judgementOf(miniFleet({ dev: accounts(after, 'apps') }), { base: miniFleet({ dev: accounts(before, 'apps') }) })
+  const evaluated = (before: number, after: number) =>
+    evaluationOf(miniFleet({ dev: accounts(after, 'apps') }), { base: miniFleet({ dev: accounts(before, 'apps') }) })
       .verdict
-  expect(judged(5_500, 5_500)).toMatchObject({ result: 'pass', errors: [{ state: 'standing' }] })
-  expect(judged(5_500, 5_501)).toMatchObject({ result: 'error', errors: [{ state: 'new' }] })
+  expect(evaluated(5_500, 5_500)).toMatchObject({ result: 'pass', errors: [{ state: 'standing' }] })
+  expect(evaluated(5_500, 5_501)).toMatchObject({ result: 'error', errors: [{ state: 'new' }] })
 }, 120_000)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Judgement } from '../../src/rules/model/finding.ts'
-import { type Files, judgementOf } from '../fleet/fleet-of.ts'
+import type { Evaluation } from '../../src/rules/model/finding.ts'
+import { evaluationOf, type Files } from '../fleet/fleet-of.ts'
 import { miniFleet } from '../fleet/mini-fleet.ts'
 
 /** One object that breaks a rule, as the pieces that a person may move around. */
@@ -79,25 +79,25 @@ const plain: Layout = {
   newer: true,
   reversed: false,
 }
-const judged = (files: Files, base?: Files) =>
-  judgementOf(miniFleet({ dev: files }), base ? { base: miniFleet({ dev: base }) } : {})
-const printsOf = ({ verdict }: Judgement) =>
+const evaluated = (files: Files, base?: Files) =>
+  evaluationOf(miniFleet({ dev: files }), base ? { base: miniFleet({ dev: base }) } : {})
+const printsOf = ({ verdict }: Evaluation) =>
   [...verdict.violations, ...verdict.warnings].map(one => `${one.rule} ${one.fingerprint}`).sort()
-const freshIn = ({ verdict }: Judgement) =>
+const freshIn = ({ verdict }: Evaluation) =>
   [...verdict.violations, ...verdict.warnings].filter(one => one.state === 'new').map(one => one.object.name)
 
 test('the culprits are found at all', () => {
-  const names = new Set(freshIn(judged(filesOf(plain))))
+  const names = new Set(freshIn(evaluated(filesOf(plain))))
   expect([...names].sort()).toEqual(['config', 'hr', 'sync'])
 })
 
 test('neither files nor lines nor order nor versions are part of a violation', () => {
-  const expected = printsOf(judged(filesOf(plain)))
+  const expected = printsOf(evaluated(filesOf(plain)))
   fc.assert(
     fc.property(layout, moved => {
       const files = filesOf(moved)
-      expect(printsOf(judged(files))).toEqual(expected)
-      const { verdict } = judged(files, filesOf(plain))
+      expect(printsOf(evaluated(files))).toEqual(expected)
+      const { verdict } = evaluated(files, filesOf(plain))
       expect(new Set([...verdict.violations, ...verdict.warnings].map(one => one.state))).toEqual(new Set(['standing']))
     }),
     { numRuns: 60, seed: 11 },
@@ -107,9 +107,9 @@ test('neither files nor lines nor order nor versions are part of a violation', (
 test('another target is another violation, wherever it is written', () => {
   fc.assert(
     fc.property(layout, layout, fc.nat(2), (before, after, changed) => {
-      const judgement = judged(filesOf(after, changed), filesOf(before))
-      expect(new Set(freshIn(judgement))).toEqual(new Set([culprits[changed]!.name]))
-      expect(judgement.verdict.result).toBe('fail')
+      const evaluation = evaluated(filesOf(after, changed), filesOf(before))
+      expect(new Set(freshIn(evaluation))).toEqual(new Set([culprits[changed]!.name]))
+      expect(evaluation.verdict.result).toBe('fail')
     }),
     { numRuns: 40, seed: 12 },
   )
@@ -121,11 +121,11 @@ test('more of the same is new: a second object, a second cluster', () => {
     ...second,
     'deploy/a.yaml': `${second['deploy/a.yaml']}---\n${second['deploy/a.yaml']!.replace('name: config', 'name: config2')}`,
   }
-  expect(freshIn(judged(more, second))).toEqual(['config2'])
+  expect(freshIn(evaluated(more, second))).toEqual(['config2'])
 })
 
 test('the verdict does not depend on the order in which the sources are given', () => {
   const given = miniFleet({ dev: filesOf(plain) })
   const turned = { ...given, sources: given.sources!.toReversed() }
-  expect(JSON.stringify(judgementOf(turned).verdict)).toBe(JSON.stringify(judgementOf(given).verdict))
+  expect(JSON.stringify(evaluationOf(turned).verdict)).toBe(JSON.stringify(evaluationOf(given).verdict))
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
 import { miniFleet } from '../fleet/mini-fleet.ts'
 
@@ -44,7 +44,7 @@ const REFUSED: Readonly<Record<string, readonly [string, Readonly<Record<string,
 test.each(Object.entries(REFUSED))(
   '%s: new words for the refusal change no fingerprint',
   (rule, [fingerprint, dev]) => {
-    const { verdict } = judge(fleetOf(miniFleet({ dev })), { combination: 'c' })
+    const { verdict } = evaluateFleet(fleetOf(miniFleet({ dev })), { combination: 'c' })
     expect(verdict.violations.filter(one => one.rule === rule).map(one => one.fingerprint)).toContain(fingerprint)
   },
 )

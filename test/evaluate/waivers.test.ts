@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { initialApproval } from '../../src/approval/approval-state.ts'
 import { approve } from '../../src/approval/approve.ts'
-import type { Judgement } from '../../src/rules/model/finding.ts'
-import { type Given, judgementOf, said } from '../fleet/fleet-of.ts'
+import type { Evaluation } from '../../src/rules/model/finding.ts'
+import { evaluationOf, type Given, said } from '../fleet/fleet-of.ts'
 import { FLEET_URL, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const FILE = '.github/bailiwick.yaml'
@@ -24,23 +24,23 @@ const given = (file?: string, name = 'x'): Given =>
 const today = '2026-06-30'
 
 test('a waiver holds up to its last day, and nobody who does not know the day counts it', () => {
-  const { verdict } = judgementOf(given(waiver()), { today })
+  const { verdict } = evaluationOf(given(waiver()), { today })
   expect(verdict).toMatchObject({ result: 'pass', warnings: [], violations: [{ state: 'waived' }] })
   expect(verdict.violations[0]?.message).toContain('Waived until 2026-06-30 by "@acme/platform": "moves in May".')
   const granted = { expires: '2026-06-30', approver: '@acme/platform', reason: 'moves in May' }
   expect(verdict.violations[0]?.waiver).toEqual(granted)
-  const late = judgementOf(given(waiver()), { today: '2026-07-01' }).verdict
+  const late = evaluationOf(given(waiver()), { today: '2026-07-01' }).verdict
   expect(late).toMatchObject({ result: 'fail', violations: [{ state: 'new' }] })
   expect(late.violations[0]?.message).toContain('(.github/bailiwick.yaml:2) has expired: it ended on 2026-06-30')
-  expect(judgementOf(given(waiver())).verdict.result).toBe('fail')
-  expect(judgementOf(given(waiver()), { today: 'someday' }).verdict.result).toBe('fail')
+  expect(evaluationOf(given(waiver())).verdict.result).toBe('fail')
+  expect(evaluationOf(given(waiver()), { today: 'someday' }).verdict.result).toBe('fail')
 })
 
 test.each([
   ['nobody accepted', waiver().replace('    approver: "@acme/platform"\n', '')],
   ['only who asked for it accepted', waiver().replace('approver: "@', 'requester: Acme/Platform\n    approver: "@')],
 ])('a waiver that %s counts for nothing, and the violation says so', (_who, file) => {
-  const { verdict } = judgementOf(given(file), { today })
+  const { verdict } = evaluationOf(given(file), { today })
   expect(verdict).toMatchObject({ result: 'fail', violations: [{ state: 'new' }], warnings: [] })
   expect(verdict.violations[0]?.message).toContain(
     '(.github/bailiwick.yaml:2) has no effect: only its requester has accepted it',
@@ -49,16 +49,16 @@ test.each([
 
 test('a waiver that somebody else accepted holds', () => {
   const file = waiver().replace('approver: "@acme/platform"', 'requester: dora\n    approver: ada')
-  const { verdict } = judgementOf(given(file), { today })
+  const { verdict } = evaluationOf(given(file), { today })
   expect(verdict).toMatchObject({ result: 'pass', violations: [{ state: 'waived' }] })
   expect(verdict.violations[0]?.message).toContain('by "ada"')
 })
 
 test('another day is another combination, but only where a waiver begins or ends to hold', () => {
-  const on = (day: string) => judgementOf(given(waiver()), { today: day }).verdict.combination
+  const on = (day: string) => evaluationOf(given(waiver()), { today: day }).verdict.combination
   expect(on('2026-01-01')).toBe(on('2026-06-30'))
   expect(on('2026-07-01')).not.toBe(on('2026-06-30'))
-  const without = (day: string) => judgementOf(given(), { today: day }).verdict.combination
+  const without = (day: string) => evaluationOf(given(), { today: day }).verdict.combination
   expect(without('2026-07-01')).toBe(without('2026-06-30'))
 })
 
@@ -70,7 +70,7 @@ test.each([
   ['name', waiver('', 'y')],
   ['cluster', waiver('\n    cluster: production')],
 ])('a waiver of another %s is none, and is said to be unused', (_what, file) => {
-  const { verdict } = judgementOf(given(file), { today })
+  const { verdict } = evaluationOf(given(file), { today })
   expect(verdict).toMatchObject({
     result: 'fail',
     violations: [{ state: 'new' }],
@@ -81,19 +81,19 @@ test.each([
 
 test('it names a cluster or a group where that matters', () => {
   for (const file of [waiver('\n    cluster: staging'), waiver().replace('kind: ConfigMap', 'kind: ConfigMap ')])
-    expect(judgementOf(given(file), { today }).verdict.result).toBe('pass')
+    expect(evaluationOf(given(file), { today }).verdict.result).toBe('pass')
 })
 
 test('a change is judged by the waivers of its base, and an unused one stands', () => {
-  expect(said(judgementOf(given(waiver()), { base: miniFleet(), today }))).toEqual([
+  expect(said(evaluationOf(given(waiver()), { base: miniFleet(), today }))).toEqual([
     'namespace-confinement deploy/extra.yaml:5',
   ])
   const base = miniFleet({ fleet: { [FILE]: waiver() } })
-  const { verdict } = judgementOf(given(waiver()), { base, today })
+  const { verdict } = evaluationOf(given(waiver()), { base, today })
   expect(verdict).toMatchObject({ result: 'pass', violations: [{ state: 'waived' }] })
-  const unused = judgementOf(base, { base, today }).verdict
+  const unused = evaluationOf(base, { base, today }).verdict
   expect(unused).toMatchObject({ result: 'pass', warnings: [{ rule: 'waiver-unused', state: 'standing' }] })
-  const mended = judgementOf(base, { base: given(waiver()), today }).verdict
+  const mended = evaluationOf(base, { base: given(waiver()), today }).verdict
   expect(mended).toMatchObject({
     warnings: [{ rule: 'waiver-unused', state: 'new' }],
     violations: [{ state: 'fixed' }],
@@ -104,7 +104,7 @@ test('beside a waived remote base what is there is evaluated, and another one is
   const remote = (more = '') => ({ 'deploy/kustomization.yaml': `resources:\n  - https://example.com/x.yaml\n${more}` })
   let file = ''
   const world = (more = '') => miniFleet({ dev: remote(more), fleet: { [FILE]: file } })
-  const [remoteBase] = judgementOf(world()).verdict.violations
+  const [remoteBase] = evaluationOf(world()).verdict.violations
   file = `waivers:
   - rule: kustomize-remote-base
     object: {kind: Kustomization, namespace: apps, name: dev-team}
@@ -113,9 +113,9 @@ test('beside a waived remote base what is there is evaluated, and another one is
     approver: a
     expires: 2026-06-30
 `
-  expect(judgementOf(world(), { base: world(), today }).verdict).toMatchObject({ violations: [{ state: 'waived' }] })
-  expect(judgementOf(world('  - web.yaml\n'), { base: world(), today }).verdict.result).toBe('pass')
-  expect(judgementOf(world('  - https://example.com/y.yaml\n'), { base: world(), today }).verdict.result).toBe('fail')
+  expect(evaluationOf(world(), { base: world(), today }).verdict).toMatchObject({ violations: [{ state: 'waived' }] })
+  expect(evaluationOf(world('  - web.yaml\n'), { base: world(), today }).verdict.result).toBe('pass')
+  expect(evaluationOf(world('  - https://example.com/y.yaml\n'), { base: world(), today }).verdict.result).toBe('fail')
 })
 
 test('a waiver accepts the value that it lists: another one of the same field is new, and says what to add', () => {
@@ -127,7 +127,7 @@ test('a waiver accepts the value that it lists: another one of the same field is
       fleet: { [FILE]: text },
     })
   let text = ''
-  const [log] = judgementOf(pod('/var/log')).verdict.violations
+  const [log] = evaluationOf(pod('/var/log')).verdict.violations
   text = `waivers:
   - rule: pod-security
     object: {kind: Pod, namespace: apps, name: x}
@@ -136,11 +136,11 @@ test('a waiver accepts the value that it lists: another one of the same field is
     approver: a
     expires: 2026-06-30
 `
-  expect(judgementOf(pod('/var/log'), { base: pod('/var/log'), today }).verdict.violations).toMatchObject([
+  expect(evaluationOf(pod('/var/log'), { base: pod('/var/log'), today }).verdict.violations).toMatchObject([
     { state: 'waived' },
   ])
   for (const options of [{ today }, { today, base: pod('/var/log') }]) {
-    const { verdict } = judgementOf(pod('/'), options)
+    const { verdict } = evaluationOf(pod('/'), options)
     const worse = verdict.violations.find(({ state }) => state === 'new')
     expect(verdict.result).toBe('fail')
     expect(worse?.message).toContain(
@@ -148,14 +148,14 @@ test('a waiver accepts the value that it lists: another one of the same field is
     )
   }
   text = text.replace('severity: critical', 'severity: high')
-  expect(judgementOf(pod('/var/log'), { today }).verdict.result, 'more severe than accepted').toBe('fail')
+  expect(evaluationOf(pod('/var/log'), { today }).verdict.result, 'more severe than accepted').toBe('fail')
   text = text.replace(/ {4}violations: .*\n/, '')
-  expect(judgementOf(pod('/var/log'), { today }).verdict.result, 'a waiver that lists nothing').toBe('fail')
+  expect(evaluationOf(pod('/var/log'), { today }).verdict.result, 'a waiver that lists nothing').toBe('fail')
 })
 
 /** Keys of the nodes that the worker would apply. */
-function applied(judgement: Judgement, baseline: readonly string[] = []): string[] {
-  const { nodes, verdict } = judgement
+function applied(evaluation: Evaluation, baseline: readonly string[] = []): string[] {
+  const { nodes, verdict } = evaluation
   const { combination } = verdict
   const commits = new Map(nodes.map(({ source }) => [source.url, source.commit]))
   const heads = {
@@ -170,19 +170,19 @@ function applied(judgement: Judgement, baseline: readonly string[] = []): string
 }
 
 test('a waived violation does not hold its node back, an expired one does', () => {
-  expect(applied(judgementOf(given(waiver()), { today }))).toContain('dev-team')
-  expect(applied(judgementOf(given(waiver()), { today: '2026-07-01' }))).not.toContain('dev-team')
-  expect(applied(judgementOf(given(waiver())))).not.toContain('dev-team')
+  expect(applied(evaluationOf(given(waiver()), { today }))).toContain('dev-team')
+  expect(applied(evaluationOf(given(waiver()), { today: '2026-07-01' }))).not.toContain('dev-team')
+  expect(applied(evaluationOf(given(waiver())))).not.toContain('dev-team')
 })
 
 test('what stands in the baseline is applied, what got worse since is not, nor what only a base had', () => {
-  const { verdict } = judgementOf(given())
+  const { verdict } = evaluationOf(given())
   const [{ fingerprint, severity }] = verdict.violations as [(typeof verdict.violations)[0]]
   expect(severity).toBe('critical')
-  const standing = judgementOf(given(), { baseline: new Map([[fingerprint, { severity }]]) })
+  const standing = evaluationOf(given(), { baseline: new Map([[fingerprint, { severity }]]) })
   expect(applied(standing, [fingerprint])).toContain('dev-team')
-  const worse = judgementOf(given(), { baseline: new Map([[fingerprint, { severity: 'high' as const }]]) })
+  const worse = evaluationOf(given(), { baseline: new Map([[fingerprint, { severity: 'high' as const }]]) })
   expect(worse.verdict).toMatchObject({ result: 'fail', violations: [{ state: 'new' }] })
   expect(applied(worse, [fingerprint])).not.toContain('dev-team')
-  expect(applied(judgementOf(given(), { base: given() }))).not.toContain('dev-team')
+  expect(applied(evaluationOf(given(), { base: given() }))).not.toContain('dev-team')
 })

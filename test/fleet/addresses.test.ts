@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
 import { followedBases } from '../../src/gate/followed-bases.ts'
-import { fleetOf, type Given, inputOf, judgementOf, said } from './fleet-of.ts'
+import { evaluationOf, fleetOf, type Given, inputOf, said } from './fleet-of.ts'
 import { DEV_URL, devFiles, FLEET_URL, fleetFiles, miniFleet, withResource } from './mini-fleet.ts'
 
 const FILE = '.github/bailiwick.yaml'
@@ -57,11 +57,11 @@ test('a cluster that follows another address is not visible, and the others are 
 test('it is an error where a change brings it, and where no cluster is left', () => {
   const before = miniFleet({ fleet: production })
   const after = miniFleet({ fleet: { ...production, ...mirrored } })
-  expect(said(judgementOf(after, { base: before }))).toEqual([`error source-unreadable ${SYNC}:8`])
-  expect(said(judgementOf(after, { base: after }))).toEqual([])
-  expect(said(judgementOf(after))).toEqual([])
+  expect(said(evaluationOf(after, { base: before }))).toEqual([`error source-unreadable ${SYNC}:8`])
+  expect(said(evaluationOf(after, { base: after }))).toEqual([])
+  expect(said(evaluationOf(after))).toEqual([])
   const alone = miniFleet({ fleet: mirrored })
-  expect(said(judgementOf(alone, { base: alone }))).toEqual([
+  expect(said(evaluationOf(alone, { base: alone }))).toEqual([
     'error nothing-evaluated :1',
     `error source-unreadable ${SYNC}:8`,
   ])
@@ -117,11 +117,11 @@ test('an alias counts for sources of others, for gates, and for what a session k
 test('an alias counts from the file of the base only', () => {
   const file = { [FILE]: aliases(FLEET_URL, MIRROR) }
   const change = miniFleet({ fleet: { ...production, ...mirrored, ...file } })
-  expect(said(judgementOf(change, { base: miniFleet({ fleet: production }) }))).toEqual([
+  expect(said(evaluationOf(change, { base: miniFleet({ fleet: production }) }))).toEqual([
     `error source-unreadable ${SYNC}:8`,
   ])
   const merged = miniFleet({ fleet: { ...production, ...file } })
-  expect(said(judgementOf(change, { base: merged }))).toEqual([])
+  expect(said(evaluationOf(change, { base: merged }))).toEqual([])
 })
 
 test('no file makes its repository pass for another one', () => {
@@ -153,8 +153,8 @@ test('a source that nobody declares is not visible where the platform names it',
     },
   ])
   // a change that leaves a reference without its source is an error as before
-  expect(said(judgementOf(given, { base: miniFleet() }))).toContain(`error flux-invalid ${TENANT}:38`)
-  expect(said(judgementOf(given, { base: given }))).toEqual([])
+  expect(said(evaluationOf(given, { base: miniFleet() }))).toContain(`error flux-invalid ${TENANT}:38`)
+  expect(said(evaluationOf(given, { base: given }))).toEqual([])
 })
 
 test('a source that nobody declares is an error where a tenant names it', () => {
@@ -182,5 +182,5 @@ test('a source that is applied by hand is declared in the fleet file', () => {
   const both = miniFleet({ fleet: { [FILE]: declared().replace(DEV_URL, 'https://github.com/acme/other') } })
   expect(fleetOf(both).nodes.find(node => node.tenant === 'dev-team')?.source.url).toBe(DEV_URL)
   // it counts from the base only
-  expect(said(judgementOf(given, { base: miniFleet() }))).toContain(`error flux-invalid ${TENANT}:38`)
+  expect(said(evaluationOf(given, { base: miniFleet() }))).toContain(`error flux-invalid ${TENANT}:38`)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Tenant } from '../../src/fleet/model/fleet.ts'
-import { type Files, fleetOf, judgementOf, said } from './fleet-of.ts'
+import { evaluationOf, type Files, fleetOf, said } from './fleet-of.ts'
 import { FLEET_URL, fleetFiles } from './mini-fleet.ts'
 
 const OIL_URL = 'https://github.com/oil/apps'
@@ -46,7 +46,7 @@ function guide(documents: readonly string[], oil: Files, file?: string) {
 
 const tenantsOf = (documents: readonly string[], oil: Files = { 'a.yaml': config('a', 'oil-system') }) => {
   const given = guide(documents, oil)
-  return { tenants: fleetOf(given).tenants as readonly Tenant[], said: said(judgementOf(given)) }
+  return { tenants: fleetOf(given).tenants as readonly Tenant[], said: said(evaluationOf(given)) }
 }
 
 test('the home of a Tenant’s owner acts for the Tenant', () => {
@@ -202,7 +202,7 @@ spec: {interval: 1m, prune: true, path: ./${name}, serviceAccountName: gitops-re
   for (const order of ['namespaces.yaml, apps.yaml', 'apps.yaml, namespaces.yaml']) {
     const given = guide(documents, files(order))
     expect(fleetOf(given).nodes.map(node => node.name)).toContain('apps')
-    expect(said(judgementOf(given)), order).toContain('namespace-confinement apps/a.yaml:3')
+    expect(said(evaluationOf(given)), order).toContain('namespace-confinement apps/a.yaml:3')
   }
 })
 
@@ -222,7 +222,7 @@ test('a namespace that two tenants create is nobody’s, unless the fleet’s ow
   }
   const whose = (file?: string) => {
     const given = world(file)
-    const { violations } = judgementOf(given).verdict
+    const { violations } = evaluationOf(given).verdict
     const owners = fleetOf(given).tenants.filter(({ namespaces }) => namespaces.includes('shared'))
     return { owners: owners.map(({ name }) => name), blamed: [...new Set(violations.map(one => one.tenant))].sort() }
   }
@@ -244,11 +244,11 @@ test('the fleet’s own file adds namespaces, where the tenant is', () => {
   const documents = [namespace('oil-system', 'toolkit.fluxcd.io/tenant: oil'), account, SYNC]
   const oil = { 'a.yaml': config('a', 'previews') }
   const file = 'tenants: [{name: oil, namespaces: [previews]}, {name: absent, namespaces: [nowhere]}]\n'
-  expect(said(judgementOf(guide(documents, oil)))).toEqual(['namespace-confinement a.yaml:3'])
-  expect(said(judgementOf(guide(documents, oil, file)))).toEqual([])
+  expect(said(evaluationOf(guide(documents, oil)))).toEqual(['namespace-confinement a.yaml:3'])
+  expect(said(evaluationOf(guide(documents, oil, file)))).toEqual([])
   expect(fleetOf(guide(documents, oil, file)).tenants).toMatchObject([
     { name: 'oil', namespaces: ['oil-system', 'previews'] },
   ])
   const elsewhere = file.replace('name: oil,', 'name: oil, clusters: [production],')
-  expect(said(judgementOf(guide(documents, oil, elsewhere)))).toContain('namespace-confinement a.yaml:3')
+  expect(said(evaluationOf(guide(documents, oil, elsewhere)))).toContain('namespace-confinement a.yaml:3')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readsFrom } from '../../src/evaluate/verdict/reads-from.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
-import { type Files, fleetOf, inputOf, judgementOf } from './fleet-of.ts'
+import { evaluationOf, type Files, fleetOf, inputOf } from './fleet-of.ts'
 import { miniFleet, withResource } from './mini-fleet.ts'
 
 const CHARTS = 'https://github.com/acme/charts'
@@ -34,7 +34,7 @@ test('a repository that only holds a chart is asked for, and belongs to who depl
   expect(fleetOf(opaque).notSeen).toMatchObject([{ url: CHARTS, reason: 'nobody may read it' }])
 
   const [before, after] = [given({ 'shop/Chart.yaml': 'name: shop\n' }), given({ 'shop/Chart.yaml': 'name: other\n' })]
-  const { verdict, nodes } = judgementOf(after, { base: before, changed: CHARTS })
+  const { verdict, nodes } = evaluationOf(after, { base: before, changed: CHARTS })
   expect(verdict.warnings.filter(one => one.state === 'new')).toMatchObject([
     {
       rule: 'chart-content-change',

@@ -1,11 +1,11 @@
-import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/graph/combination.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
 import type { FleetInput, OpaqueSource } from '../../src/fleet/model/input.ts'
 import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
 import type { Baseline } from '../../src/rules/model/baseline.ts'
-import type { Judgement } from '../../src/rules/model/finding.ts'
+import type { Evaluation } from '../../src/rules/model/finding.ts'
 import { treeOf } from '../git/tree-of.ts'
 
 /** Files by path. */
@@ -47,14 +47,14 @@ export function fleetOf(given: Given): Fleet {
   return buildFleet(inputOf(given))
 }
 
-/** Judges a fleet, against a base where one is given; `changed`: the repository that the change is in. */
-export function judgementOf(
+/** Evaluates a fleet, against a base where one is given; `changed`: the repository that the change is in. */
+export function evaluationOf(
   given: Given,
   options: { base?: Given; baseline?: Baseline; changed?: string; today?: string } = {},
-): Judgement {
+): Evaluation {
   const { base, baseline, changed, today } = options
   const input = { ...inputOf(given), ...(base ? { config: inputOf(base).fleet.tree } : {}) }
-  return judge(buildFleet(input), {
+  return evaluateFleet(buildFleet(input), {
     combination: combinationOf(input),
     ...(base ? { base: fleetOf(base) } : {}),
     ...(baseline ? { baseline } : {}),
@@ -64,8 +64,8 @@ export function judgementOf(
 }
 
 /** `rule file:line` of what is new, for short expectations. */
-export function said(judgement: Judgement): string[] {
-  const { violations, errors } = judgement.verdict
+export function said(evaluation: Evaluation): string[] {
+  const { violations, errors } = evaluation.verdict
   return [
     ...violations.filter(v => v.state === 'new').map(v => `${v.rule} ${v.origin.file}:${v.origin.line}`),
     ...errors.filter(e => e.state === 'new').map(e => `error ${e.code} ${e.origin.file}:${e.origin.line}`),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fleetOf, judgementOf, said } from './fleet-of.ts'
+import { evaluationOf, fleetOf, said } from './fleet-of.ts'
 import { DEV_URL, FLEET_URL, fleetFiles, miniFleet, OPS_URL, withResource } from './mini-fleet.ts'
 
 const changed = (file: string, from: string, to: string) => {
@@ -83,7 +83,7 @@ test('a fleet that holds only comments for its bootstrap is read from its patche
     identity: { user: 'system:serviceaccount:flux-system:kustomize-controller', impersonated: true },
   })
   expect(fleet.nodes[0]!.objects).toHaveLength(1)
-  expect(said(judgementOf(miniFleet({ fleet: files })))).toEqual([])
+  expect(said(evaluationOf(miniFleet({ fleet: files })))).toEqual([])
 })
 
 test('names what it needs to read, and is no pass before', () => {
@@ -92,7 +92,7 @@ test('names what it needs to read, and is no pass before', () => {
     { url: DEV_URL, ref: { branch: 'main' } },
     { url: OPS_URL, ref: { branch: 'main' } },
   ])
-  expect(judgementOf(given).verdict.result).toBe('error')
+  expect(evaluationOf(given).verdict.result).toBe('error')
 })
 
 test.each([
@@ -148,9 +148,11 @@ test('a child and its source may be rendered in any order', () => {
 test('a Kustomization that renders itself as another one is an error, as it is it is none', () => {
   const text = fleetFiles['tenants/dev-team.yaml']!
   const self = text.slice(text.lastIndexOf('apiVersion: kustomize'))
-  expect(said(judgementOf(miniFleet({ dev: withResource(self) })))).toEqual([])
+  expect(said(evaluationOf(miniFleet({ dev: withResource(self) })))).toEqual([])
   const other = self.replace('serviceAccountName: dev-team', 'serviceAccountName: admin')
-  expect(said(judgementOf(miniFleet({ dev: withResource(other) })))).toEqual(['ownership-conflict deploy/extra.yaml:4'])
+  expect(said(evaluationOf(miniFleet({ dev: withResource(other) })))).toEqual([
+    'ownership-conflict deploy/extra.yaml:4',
+  ])
 })
 
 test('endless Kustomizations stop at the tenant who wrote them', () => {
@@ -160,7 +162,7 @@ test('endless Kustomizations stop at the tenant who wrote them', () => {
     files[`deep/${depth}/next.yaml`] = kustomization(`deep-${depth + 1}`, `${own}  path: ./deep/${depth + 1}\n`)
   }
   files['deep/20/kustomization.yaml'] = 'resources: []\n'
-  const { verdict } = judgementOf(
+  const { verdict } = evaluationOf(
     miniFleet({ dev: { ...withResource(kustomization('deep-0', `${own}  path: ./deep/0\n`)), ...files } }),
   )
   expect(verdict.errors.map(one => [one.code, one.tenant])).toEqual([['graph-limits', 'dev-team']])
@@ -171,7 +173,7 @@ test('a tenant cannot take the place of another tenant’s or the platform’s o
   const given = miniFleet({ dev: withResource(theft) })
   expect(nodeOf(given, 'staging/ops/ops-team')!.source.url).toBe(OPS_URL)
   expect(nodeOf(given, 'staging/flux-system/tenants')!.source.url).toBe(FLEET_URL)
-  const { verdict } = judgementOf(given)
+  const { verdict } = evaluationOf(given)
   expect(new Set(verdict.violations.map(one => one.node))).toEqual(new Set(['staging/apps/dev-team']))
   const confined = verdict.violations.filter(one => one.rule === 'namespace-confinement')
   expect(confined).toHaveLength(3)
@@ -181,7 +183,7 @@ test('a tenant cannot take the place of another tenant’s or the platform’s o
 test('a tenant’s label on a namespace does not make it theirs', () => {
   const label =
     'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: kube-system\n  labels: {toolkit.fluxcd.io/tenant: dev-team}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: kube-system}\n'
-  expect(said(judgementOf(miniFleet({ dev: withResource(label) })))).toEqual([
+  expect(said(evaluationOf(miniFleet({ dev: withResource(label) })))).toEqual([
     'namespace-ownership deploy/extra.yaml:4',
     'namespace-confinement deploy/extra.yaml:9',
   ])
@@ -190,7 +192,7 @@ test('a tenant’s label on a namespace does not make it theirs', () => {
 test('without a label, who follows another repository is a tenant of the namespace', () => {
   const files = changed('tenants/dev-team.yaml', '  labels:\n    toolkit.fluxcd.io/tenant: dev-team\n', '')
   expect(nodeOf(miniFleet({ fleet: files }), 'staging/apps/dev-team')!.tenant).toBe('apps')
-  expect(said(judgementOf(miniFleet({ fleet: files })))).toEqual([])
+  expect(said(evaluationOf(miniFleet({ fleet: files })))).toEqual([])
 })
 
 test('a tenant does not become the platform by following the fleet itself', () => {
@@ -199,7 +201,7 @@ test('a tenant does not become the platform by following the fleet itself', () =
   const child = kustomization('child', '  sourceRef: {kind: GitRepository, name: fleet}\n  path: ./tenants\n')
   const given = miniFleet({ fleet, dev: withResource(source + child.replace('  serviceAccountName: dev-team\n', '')) })
   expect(nodeOf(given, 'staging/apps/child')!.tenant).toBe('apps')
-  const broken = judgementOf(given).verdict.violations.map(one => one.rule)
+  const broken = evaluationOf(given).verdict.violations.map(one => one.rule)
   expect(broken).toEqual(expect.arrayContaining(['sa-required', 'namespace-confinement', 'namespace-ownership']))
 })
 
@@ -207,12 +209,12 @@ test('two contents for one source are an error of who wrote the second', () => {
   const second = `apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: dev-team, namespace: apps}\nspec: {url: https://github.com/evil/x}\n`
   const given = miniFleet({ dev: withResource(second) })
   expect(nodeOf(given, 'staging/apps/dev-team')!.source.url).toBe(DEV_URL)
-  expect(said(judgementOf(given))).toContain('ownership-conflict deploy/extra.yaml:3')
+  expect(said(evaluationOf(given))).toContain('ownership-conflict deploy/extra.yaml:3')
 })
 
 test('a fleet whose only cluster follows another repository is an error', () => {
   const files = changed('clusters/staging/flux-system/gotk-sync.yaml', 'github.com/acme/fleet', 'github.com/evil/fleet')
-  expect(said(judgementOf(miniFleet({ fleet: files })))).toEqual([
+  expect(said(evaluationOf(miniFleet({ fleet: files })))).toEqual([
     'error nothing-evaluated :1',
     'error source-unreadable clusters/staging/flux-system/gotk-sync.yaml:8',
   ])
@@ -220,7 +222,7 @@ test('a fleet whose only cluster follows another repository is an error', () => 
 
 test('a change that leads a cluster to another repository is an error', () => {
   const files = changed('clusters/staging/flux-system/gotk-sync.yaml', 'github.com/acme/fleet', 'github.com/evil/fleet')
-  expect(said(judgementOf(miniFleet({ fleet: files }), { base: miniFleet() }))).toContain(
+  expect(said(evaluationOf(miniFleet({ fleet: files }), { base: miniFleet() }))).toContain(
     'error source-unreadable clusters/staging/flux-system/gotk-sync.yaml:8',
   )
 })
@@ -230,7 +232,7 @@ test('a cluster that follows another branch gets what that branch holds', () => 
   const given = miniFleet({ fleet: files })
   expect(fleetOf(given).wanted).toEqual([{ url: FLEET_URL, ref: { branch: 'prod' } }])
   const prod = { url: FLEET_URL, ref: { branch: 'prod' }, files: { ...fleetFiles, ...files } }
-  expect(said(judgementOf({ ...given, sources: [...given.sources!, prod] }))).toEqual([])
+  expect(said(evaluationOf({ ...given, sources: [...given.sources!, prod] }))).toEqual([])
   const opaque = [{ url: FLEET_URL, ref: { branch: 'prod' }, reason: 'no access' }]
-  expect(judgementOf({ ...given, opaque }).verdict.result).toBe('error')
+  expect(evaluationOf({ ...given, opaque }).verdict.result).toBe('error')
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
-import { fleetOf, type Given, inputOf, judgementOf, said } from './fleet-of.ts'
+import { evaluationOf, fleetOf, type Given, inputOf, said } from './fleet-of.ts'
 import { FLEET_URL, fleetFiles, miniFleet } from './mini-fleet.ts'
 
 const kustomization = (namespace: string, name: string, path: string, rest = '') => `---
@@ -50,7 +50,7 @@ test('a Kustomization with a kubeConfig belongs to another cluster, which is cal
     { key: 'staging/west/tenants', cluster: WEST, hub: 'staging', parent: 'staging/flux-system/flux-system' },
   ])
   expect(clusterOf(hub(), EAST)?.lockdown).toEqual(clusterOf(hub(), 'staging')?.lockdown)
-  expect(said(judgementOf(hub()))).toEqual(said(judgementOf(miniFleet())))
+  expect(said(evaluationOf(hub()))).toEqual(said(evaluationOf(miniFleet())))
 })
 
 test('the namespaces of a spoke make no tenants on its hub, nor on another spoke', () => {
@@ -140,7 +140,7 @@ test('values of a spoke are not those of its hub', () => {
 test('a tenant who is sent away by a kubeConfig is not gone in silence', () => {
   const tenants = fleetFiles['clusters/staging/tenants.yaml']!
   const head = hub({ 'clusters/staging/tenants.yaml': `${tenants}${secret('elsewhere')}` })
-  const { verdict } = judgementOf(head, { base: hub() })
+  const { verdict } = evaluationOf(head, { base: hub() })
   expect([...verdict.violations, ...verdict.errors].filter(({ state }) => state === 'new')).not.toEqual([])
 })
 
@@ -163,7 +163,7 @@ test("a tenant's own Kustomization with a kubeConfig stays under the tenant's ru
     cluster: 'staging',
     tenant: 'dev-team',
   })
-  expect(said(judgementOf(given))).toEqual(['namespace-confinement more/all.yaml:4'])
+  expect(said(evaluationOf(given))).toEqual(['namespace-confinement more/all.yaml:4'])
 })
 
 test('a tenant who gives two clusters the same object is not in conflict with itself, one cluster twice is', () => {
@@ -183,7 +183,7 @@ test('a tenant who gives two clusters the same object is not in conflict with it
         'more/all.yaml': config('x', 'apps'),
       },
     })
-  const rules = (one: Given) => new Set(said(judgementOf(one)).map(line => line.split(' ')[0]))
+  const rules = (one: Given) => new Set(said(evaluationOf(one)).map(line => line.split(' ')[0]))
   expect(rules(given(child('a', 'east'), child('b', 'west')))).toEqual(new Set())
   expect(rules(given(child('a', 'east'), child('b', 'east')))).toEqual(new Set(['ownership-conflict']))
   expect(rules(given(child('a', 'east'), child('b', '')))).toEqual(new Set(['ownership-conflict']))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { scopeVerdict } from '../../src/evaluate/verdict/scope-verdict.ts'
 import { at } from '../../src/kube/node.ts'
-import { type Files, fleetOf, type Given, judgementOf } from './fleet-of.ts'
+import { evaluationOf, type Files, fleetOf, type Given } from './fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet } from './mini-fleet.ts'
 
 const SHARED_URL = 'https://github.com/acme/shared'
@@ -115,8 +115,8 @@ test('a change of an included repository concerns the nodes that include it, and
   expect(node.source.includes).toEqual([
     { id: 'GitRepository/apps/shared', url: SHARED_URL, ref: { branch: 'main' }, commit: 'a'.repeat(40) },
   ])
-  const judgement = judgementOf(givenWith(include, dev, { sharedFiles: evil }))
-  const violations = (url: string) => scopeVerdict(judgement, url, { keepNew: false }).violations.map(one => one.rule)
+  const evaluation = evaluationOf(givenWith(include, dev, { sharedFiles: evil }))
+  const violations = (url: string) => scopeVerdict(evaluation, url, { keepNew: false }).violations.map(one => one.rule)
   expect(violations(SHARED_URL)).not.toEqual([])
   expect(violations(SHARED_URL)).toEqual(violations(DEV_URL))
   expect(violations('https://github.com/acme/other')).toEqual([])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
 import { display, idOf } from '../../src/kube/object.ts'
-import { type Files, fleetOf, judgementOf } from './fleet-of.ts'
+import { evaluationOf, type Files, fleetOf } from './fleet-of.ts'
 import { fleetFiles, miniFleet } from './mini-fleet.ts'
 
 const COMMIT = '0123456789abcdef0123456789abcdef01234567'
@@ -88,7 +88,7 @@ describe('what is not at hand is left out', () => {
     const input = { ...given(beside(address), { ref: { branch: 'main' } }), opaque }
     expect(fleetOf(input).wanted).toEqual([])
     expect(tenants(input)).toMatchObject({ digest: '', holes: [hole] })
-    expect(judgementOf(input).verdict.notSeen).toMatchObject([{ url: address }])
+    expect(evaluationOf(input).verdict.notSeen).toMatchObject([{ url: address }])
   })
 
   test.for([
@@ -111,7 +111,7 @@ describe('what is not at hand is left out', () => {
   test('a tenant fetches nothing', () => {
     const input = miniFleet({ fleet: OPEN, dev: { 'deploy/kustomization.yaml': `resources: ['${address}']\n` } })
     const sources = [...input.sources!, { url: URL, ref: { commit: COMMIT }, files: remote }]
-    const { verdict } = judgementOf({ ...input, sources })
+    const { verdict } = evaluationOf({ ...input, sources })
     expect(verdict.violations).toMatchObject([{ rule: 'kustomize-remote-base', tenant: 'dev-team' }])
     expect(fleetOf({ ...input, sources }).wanted).toEqual([])
   })
@@ -119,7 +119,7 @@ describe('what is not at hand is left out', () => {
   test('nor does the platform where Flux is told not to', () => {
     const input = given(beside(address), { fleet: {} })
     expect(tenants(input).holes).toMatchObject([{ ...hole, fatal: true }])
-    expect(judgementOf(input).verdict.violations).toMatchObject([{ rule: 'kustomize-remote-base' }])
+    expect(evaluationOf(input).verdict.violations).toMatchObject([{ rule: 'kustomize-remote-base' }])
   })
 
   test.for([

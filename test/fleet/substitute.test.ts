@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the variables of Flux
 import { describe, expect, test } from 'vitest'
 import { stringAt } from '../../src/kube/node.ts'
-import { type Files, fleetOf, judgementOf } from './fleet-of.ts'
+import { evaluationOf, type Files, fleetOf } from './fleet-of.ts'
 import { fleetFiles, miniFleet, withResource } from './mini-fleet.ts'
 
 const own = '  sourceRef: {kind: GitRepository, name: flux-system}\n'
@@ -175,7 +175,7 @@ describe('values that only the cluster has', () => {
   })
 
   test.each(['opaque: true', 'opaque: [A]'])('with %s the node is judged, and not applied', more => {
-    const { verdict, nodes } = judgementOf(declare(entry(more)))
+    const { verdict, nodes } = evaluationOf(declare(entry(more)))
     expect(verdict).toMatchObject({ result: 'pass', errors: [] })
     expect(nodes.find(node => node.name === 'user')!.refused).toEqual(['values that only the cluster has'])
   })
@@ -190,7 +190,7 @@ describe('values that only the cluster has', () => {
 
     test('are unknown in a node of the platform, listed once for each cluster, and not applied', () => {
       const twice = given(kustomization('user', needed) + kustomization('other', needed), { user: shown, other: '' })
-      const { verdict, nodes } = judgementOf(undeclared(needed))
+      const { verdict, nodes } = evaluationOf(undeclared(needed))
       expect(verdict).toMatchObject({ result: 'pass', errors: [] })
       expect(verdict.notSeen).toMatchObject(once)
       expect(fleetOf(twice).notSeen).toMatchObject(once)
@@ -218,7 +218,7 @@ describe('values that only the cluster has', () => {
       expect(seen(undeclared(optional, withDefault), 'user')).toBe('none')
       // without any variable Flux substitutes nothing, not even defaults
       expect(seen(undeclared(from('{kind: Secret, name: s, optional: true}'), withDefault), 'user')).toBe('${A:=none}')
-      const { verdict, nodes } = judgementOf(undeclared(optional))
+      const { verdict, nodes } = evaluationOf(undeclared(optional))
       expect(verdict).toMatchObject({ result: 'pass', errors: [] })
       expect(verdict.notSeen).toMatchObject(once)
       expect(nodes.find(node => node.name === 'user')!.refused).toEqual(['values that only the cluster has'])
@@ -226,32 +226,32 @@ describe('values that only the cluster has', () => {
 
     test('are an error where an account of a tenant may write them', () => {
       const role = `---\napiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: dev, namespace: flux-system}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}\nsubjects: [{kind: ServiceAccount, name: dev-team, namespace: apps}]\n`
-      const { verdict } = judgementOf(given(kustomization('user', needed) + role, { user: shown }))
+      const { verdict } = evaluationOf(given(kustomization('user', needed) + role, { user: shown }))
       const found = [...verdict.errors, ...verdict.violations].map(one => ('code' in one ? one.code : one.rule))
       expect(found).toContain('unrendered-variable')
     })
   })
 
   describe('count from the base of a change on', () => {
-    const digest = (judgement: ReturnType<typeof judgementOf>) =>
-      judgement.nodes.find(node => node.name === 'user')!.digest
+    const digest = (evaluation: ReturnType<typeof evaluationOf>) =>
+      evaluation.nodes.find(node => node.name === 'user')!.digest
     const [old, changed] = [declare(entry('values: {A: old}')), declare(entry('values: {A: new}'))]
 
     test('a change is not judged by what it declares itself', () => {
-      expect(digest(judgementOf(old))).not.toBe(digest(judgementOf(changed)))
-      const judgement = judgementOf(changed, { base: old })
-      expect(digest(judgement)).toBe(digest(judgementOf(old)))
-      expect(judgement.verdict.combination).not.toBe(judgementOf(changed).verdict.combination)
+      expect(digest(evaluationOf(old))).not.toBe(digest(evaluationOf(changed)))
+      const evaluation = evaluationOf(changed, { base: old })
+      expect(digest(evaluation)).toBe(digest(evaluationOf(old)))
+      expect(evaluation.verdict.combination).not.toBe(evaluationOf(changed).verdict.combination)
     })
 
     test('nor by what it takes away, or is the first to declare', () => {
       const none = given(root, { user: shown })
-      expect(digest(judgementOf(none, { base: old }))).toBe(digest(judgementOf(old)))
-      expect(digest(judgementOf(old, { base: none }))).toBe(digest(judgementOf(none)))
+      expect(digest(evaluationOf(none, { base: old }))).toBe(digest(evaluationOf(old)))
+      expect(digest(evaluationOf(old, { base: none }))).toBe(digest(evaluationOf(none)))
     })
 
     test('but a file that cannot be read is told of', () => {
-      const { verdict } = judgementOf(declare('nonsense: 1\n'), { base: old })
+      const { verdict } = evaluationOf(declare('nonsense: 1\n'), { base: old })
       expect(verdict).toMatchObject({ result: 'error', errors: [{ code: 'config', state: 'new' }] })
     })
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fleetOf, judgementOf } from './fleet-of.ts'
+import { evaluationOf, fleetOf } from './fleet-of.ts'
 import { FLEET_URL, fleetFiles, miniFleet } from './mini-fleet.ts'
 
 const CONFIG = '.github/bailiwick.yaml'
@@ -63,7 +63,7 @@ function fleetWith(more: string, others: Record<string, string> = {}, tenants = 
 
 const nodeIn = (given: ReturnType<typeof fleetWith>, key: string) => fleetOf(given).nodes.find(node => node.key === key)
 const unconfined = (given: ReturnType<typeof fleetWith>, base?: ReturnType<typeof fleetWith>) => {
-  const { violations, warnings } = judgementOf(given, base ? { base } : {}).verdict
+  const { violations, warnings } = evaluationOf(given, base ? { base } : {}).verdict
   return [...violations, ...warnings]
     .filter(one => one.rule === 'unconfined-source' && one.state !== 'fixed')
     .map(({ level, state, object }) => `${state} ${level} ${object.namespace}/${object.name}`)
@@ -73,7 +73,7 @@ test('a namespace is not a tenant’s because a Kustomization there follows anot
   const given = fleetWith(namespace('monitoring') + follower('boards', 'monitoring'), {}, false)
   expect(nodeIn(given, 'staging/monitoring/boards')!.tenant).toBeUndefined()
   expect(fleetOf(given).tenants).toEqual([])
-  const { verdict } = judgementOf(given)
+  const { verdict } = evaluationOf(given)
   expect([verdict.result, verdict.violations]).toEqual(['pass', []])
   expect(unconfined(given)).toEqual(['new warning monitoring/boards'])
   expect(verdict.warnings[0]!.message).toContain(`"${OTHER}" with the rights of Flux's controller (cluster-admin)`)
@@ -86,7 +86,7 @@ test('an account that acts there for another repository makes it a tenant’s, i
     const given = fleetWith(account('boards', 'monitoring') + namespace('monitoring') + content)
     expect(nodeIn(given, 'staging/monitoring/held')!.tenant).toBe('monitoring')
     expect(nodeIn(given, 'staging/monitoring/a-free')!.tenant).toBe('monitoring')
-    const violations = judgementOf(given).verdict.violations.filter(one => one.node === 'staging/monitoring/a-free')
+    const violations = evaluationOf(given).verdict.violations.filter(one => one.node === 'staging/monitoring/a-free')
     expect(violations.map(one => one.rule)).toEqual(expect.arrayContaining(['sa-required', 'namespace-ownership']))
   }
 })
@@ -119,7 +119,7 @@ test('who loses the account in a change does not become the platform without a w
   const held = follower('boards', 'monitoring', '  serviceAccountName: boards\n')
   const all = account('boards', 'monitoring') + namespace('monitoring')
   const free = follower('boards', 'monitoring')
-  const { verdict } = judgementOf(fleetWith(all + free), { base: fleetWith(all + held) })
+  const { verdict } = evaluationOf(fleetWith(all + free), { base: fleetWith(all + held) })
   expect(verdict.result).toBe('fail')
   const rules = verdict.violations.filter(one => one.state === 'new').map(one => one.rule)
   expect(rules).toEqual(expect.arrayContaining(['namespace-confinement', 'unconfined-source']))
@@ -151,11 +151,11 @@ test.each([
     [undefined, undefined],
     [undefined, undefined],
   ])
-  const { verdict } = judgementOf(given)
+  const { verdict } = evaluationOf(given)
   expect([...verdict.violations, ...verdict.warnings].map(one => one.rule)).toEqual([])
   // what a change itself declares counts for nothing yet
   const base = fleetWith(content)
-  const changed = judgementOf(given, { base }).verdict
+  const changed = evaluationOf(given, { base }).verdict
   expect(changed.tenants.map(one => one.name)).toContain(label ? 'observers' : 'monitoring')
 })
 
@@ -163,7 +163,7 @@ test('a declared platform takes no namespace from another tenant', () => {
   const entry = declared('{name: observers, namespaces: [apps], platform: true}')
   const given = fleetWith(namespace('monitoring'), entry)
   expect(nodeIn(given, 'staging/apps/dev-team')!.tenant).toBe('dev-team')
-  const { violations } = judgementOf(given).verdict
+  const { violations } = evaluationOf(given).verdict
   expect(violations.map(one => [one.rule, one.message])).toEqual([
     [
       'namespace-ownership',
@@ -173,6 +173,6 @@ test('a declared platform takes no namespace from another tenant', () => {
 })
 
 test('a declared platform that the fleet does not have is listed', () => {
-  const { verdict } = judgementOf(fleetWith(namespace('monitoring'), declared('{name: observers, platform: true}')))
+  const { verdict } = evaluationOf(fleetWith(namespace('monitoring'), declared('{name: observers, platform: true}')))
   expect(verdict.warnings.map(one => one.rule)).toEqual(['config-unused'])
 })

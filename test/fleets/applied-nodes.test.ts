@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { initialApproval } from '../../src/approval/approval-state.ts'
 import { approve } from '../../src/approval/approve.ts'
-import { type Given, judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf, type Given } from '../fleet/fleet-of.ts'
 import { readFolder, sharedFleetsPresent } from '../fleet/read-folder.ts'
 import { fleetFiles, fleetRepositories } from './read-fleet.ts'
 
 /** What the worker does with each node of a cluster: `apply`, or why it holds it. */
 function outcomes(given: Given & { readonly url: string }, cluster: string): Record<string, string> {
-  const { verdict, nodes } = judgementOf(given)
+  const { verdict, nodes } = evaluationOf(given)
   const { combination } = verdict
   const before = initialApproval({ cluster, fleet: given.url, branch: 'main' })
   const { state } = approve(before, { type: 'judged', combination, nodes, baseline: [] })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../src/rules/model/finding.ts'
-import { type Files, type Given, judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf, type Files, type Given } from '../fleet/fleet-of.ts'
 import { readFolder, sharedFleetsPresent } from '../fleet/read-folder.ts'
 
 const present = sharedFleetsPresent()
@@ -26,7 +26,7 @@ describe.runIf(present)('fluxcd/flux2-multi-tenancy', () => {
   })
 
   test('passes as it is: its tenant stays in its namespace, under its own account', () => {
-    const { verdict } = judgementOf(given())
+    const { verdict } = evaluationOf(given())
     expect(verdict.result).toBe('pass')
     expect(found(verdict)).toEqual([])
     expect(verdict.tenants).toEqual([
@@ -40,14 +40,14 @@ describe.runIf(present)('fluxcd/flux2-multi-tenancy', () => {
   })
 
   test('what could not be seen is said: Kyverno comes from a registry', () => {
-    const { notSeen } = judgementOf(given()).verdict
+    const { notSeen } = evaluationOf(given()).verdict
     expect(new Set(notSeen.map(({ source }) => source))).toEqual(
       new Set(['OCIRepository/flux-system/kyverno-controller']),
     )
   })
 
   test('nothing is new against itself', () => {
-    expect(found(judgementOf(given(), { base: given() }).verdict)).toEqual([])
+    expect(found(evaluationOf(given(), { base: given() }).verdict)).toEqual([])
   })
 })
 
@@ -60,7 +60,7 @@ describe.runIf(present)('clastix/flux2-capsule-multi-tenancy', () => {
   const asItIs: Given = { url, fleet, sources: [dev] }
 
   test('passes as it is: Capsule lets its tenant make namespaces, and the default account is known', () => {
-    const { verdict } = judgementOf(asItIs)
+    const { verdict } = evaluationOf(asItIs)
     expect(verdict.result).toBe('pass')
     expect(found(verdict)).toEqual([])
     expect(verdict.tenants).toEqual([
@@ -71,7 +71,7 @@ describe.runIf(present)('clastix/flux2-capsule-multi-tenancy', () => {
         identities: ['system:serviceaccount:dev-team:gitops-reconciler'],
       },
     ])
-    expect(found(judgementOf(asItIs, { base: asItIs }).verdict)).toEqual([])
+    expect(found(evaluationOf(asItIs, { base: asItIs }).verdict)).toEqual([])
   })
 
   /** The fleet with ops-team added as dev-team is, and the group of its account in Capsule's configuration. */
@@ -98,7 +98,7 @@ describe.runIf(present)('clastix/flux2-capsule-multi-tenancy', () => {
     Object.fromEntries(Object.entries(ops).filter(([path]) => path.startsWith('base/podinfo-source/')))
 
   test('onboarding ops-team as dev-team is onboarded is clean', () => {
-    expect(found(judgementOf(before(), { base: asItIs }).verdict)).toEqual([])
+    expect(found(evaluationOf(before(), { base: asItIs }).verdict)).toEqual([])
   })
 
   /** What its branch tries, and who says so; comments of the branch call these lines FORBIDDEN. */
@@ -115,7 +115,7 @@ describe.runIf(present)('clastix/flux2-capsule-multi-tenancy', () => {
   ]
 
   test('its branch is found out beside the file that is not there: that is an error, as in Flux', () => {
-    const { verdict } = judgementOf(withOps(ops), { base: before() })
+    const { verdict } = evaluationOf(withOps(ops), { base: before() })
     expect(verdict.result).toBe('error')
     expect(found(verdict)).toEqual(
       [
@@ -134,7 +134,7 @@ describe.runIf(present)('clastix/flux2-capsule-multi-tenancy', () => {
   test('in a copy that can be built, the releases are found out too, and nobody else is to blame', () => {
     const file = 'base/podinfo-disclosure/podinfo-release'
     const repaired = { ...ops, [`${file}-to-default.yaml`]: ops[`${file}-default.yaml`]! }
-    const { verdict } = judgementOf(withOps(repaired), { base: before() })
+    const { verdict } = evaluationOf(withOps(repaired), { base: before() })
     expect(verdict.result).toBe('fail')
     expect(found(verdict)).toEqual(
       [

@@ -1,7 +1,7 @@
 import type { RepositoryAddress } from '../../src/cli/repository-address.ts'
 import { withSyncedAddress } from '../../src/cli/synced-address.ts'
 import { buildCompleteFleet, directoryReader } from '../../src/cli/working-sources.ts'
-import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
@@ -12,7 +12,7 @@ import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
 import { baselineOf } from '../../src/rules/model/baseline.ts'
-import type { Judgement } from '../../src/rules/model/finding.ts'
+import type { Evaluation } from '../../src/rules/model/finding.ts'
 import type { Evaluated } from './fleet-table.ts'
 
 /** The states and changes of one repository, evaluated as `bailiwick check` does, with what they share rendered once. */
@@ -28,11 +28,11 @@ export class FleetReplay {
   }
 
   /** A state by itself: everything in it counts. */
-  async evaluate(ref: string): Promise<Judgement> {
+  async evaluate(ref: string): Promise<Evaluation> {
     const tree = await this.#tree(ref)
     const url = this.#address(tree)
     const fleet = await this.#fleet(tree, url)
-    return judge(fleet, { baseline: baselineOf(tree, url), combination: '' })
+    return evaluateFleet(fleet, { baseline: baselineOf(tree, url), combination: '' })
   }
 
   /** A commit as a pull request onto its first parent. */
@@ -43,9 +43,9 @@ export class FleetReplay {
     const url = this.#address(before)
     const base = await this.#fleet(before, url)
     const fleet = await this.#fleet(after, url, { config: before, retain: retainOf(base) })
-    const judgement = judge(fleet, { base, combination: '' })
+    const evaluation = evaluateFleet(fleet, { base, combination: '' })
     const seconds = (performance.now() - started) / 1000
-    return { commit, subject, seconds, ...judgement }
+    return { commit, subject, seconds, ...evaluation }
   }
 
   async #fleet(tree: Tree, url: string, compared: Pick<FleetInput, 'config' | 'retain'> = {}): Promise<Fleet> {

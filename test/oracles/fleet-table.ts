@@ -1,7 +1,7 @@
-import type { Finding, Judgement, NodeFailure, Verdict } from '../../src/rules/model/finding.ts'
+import type { Evaluation, Finding, NodeFailure, Verdict } from '../../src/rules/model/finding.ts'
 
 /** A change of a fleet with its verdict. */
-export type Evaluated = Judgement & { readonly commit: string; readonly subject: string; readonly seconds: number }
+export type Evaluated = Evaluation & { readonly commit: string; readonly subject: string; readonly seconds: number }
 
 /** The first result of a repository in figures. */
 interface FirstResult {
@@ -31,7 +31,7 @@ export interface Surveyed {
 }
 
 /** What a first look says, counted. */
-export function firstResult({ verdict }: Judgement): FirstResult {
+export function firstResult({ verdict }: Evaluation): FirstResult {
   return {
     result: isNoFleet(verdict) ? NO_FLEET : verdict.result,
     summary: verdict.summary,

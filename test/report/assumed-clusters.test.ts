@@ -29,8 +29,8 @@ const found = (how: VerdictCluster['how'], names = ['staging']): Verdict =>
   })
 
 const fleetPage = (given: Verdict) => {
-  const judgement = { verdict: given, nodes: [] }
-  const fleet = { repository: FLEET, branch: 'main', commit: 'a'.repeat(40), judgement, audit: [] }
+  const evaluation = { verdict: given, nodes: [] }
+  const fleet = { repository: FLEET, branch: 'main', commit: 'a'.repeat(40), evaluation, audit: [] }
   const page = fleetPageOf({ ...fleet, access: { namespaces: [], left: 0 } as never }, place)
   return renderFleetPage(page, { namespace: '', queue: [] })
 }

@@ -3,9 +3,9 @@ import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/sna
 import type { Tree } from '../../src/git/tree.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
-import type { Judgement } from '../../src/rules/model/finding.ts'
+import type { Evaluation } from '../../src/rules/model/finding.ts'
 import { changesOf, filesOf, readCases } from '../attacks/attack-case.ts'
-import { judgeTrees } from '../attacks/judge-trees.ts'
+import { evaluateTrees } from '../attacks/evaluate-trees.ts'
 import { type Repository, worlds } from '../attacks/worlds/index.ts'
 import { DEV_URL } from '../fleet/mini-fleet.ts'
 
@@ -47,7 +47,7 @@ const treesOf = (files: ReadonlyMap<Repository, SnapshotFile[]>): Map<Repository
   new Map([...files].map(([repository, list]) => [repository, openSnapshot(packSnapshot(list))]))
 
 /** Everything that dev-team's repository is told. */
-function told({ verdict, nodes }: Judgement): string {
+function told({ verdict, nodes }: Evaluation): string {
   const tenants = nodes.filter(({ source }) => source.url === DEV_URL).map(({ tenant }) => tenant ?? '')
   const context = { kind: 'pull-request', repository: DEV_URL, headSha: 'a'.repeat(40) } as const
   const said = { ...context, audience: [...new Set(tenants)], nodes }
@@ -72,8 +72,8 @@ describe('no attack lets a tenant read the names of another one', () => {
       for (const [name, variant] of [...one.variants].slice(0, 5)) {
         const files = renamed(filesOf(one.world, one.base, changesOf(variant)))
         const own = written(files)
-        const judgement = variant.onlyAsChange ? judgeTrees(treesOf(files), before) : judgeTrees(treesOf(files))
-        const traces = (told(judgement).match(TRACE) ?? []).filter(word => !own.has(word))
+        const evaluation = variant.onlyAsChange ? evaluateTrees(treesOf(files), before) : evaluateTrees(treesOf(files))
+        const traces = (told(evaluation).match(TRACE) ?? []).filter(word => !own.has(word))
         expect(traces, name).toEqual([])
       }
     })
@@ -81,7 +81,7 @@ describe('no attack lets a tenant read the names of another one', () => {
 })
 
 test('the fleet’s own repository is told all names', () => {
-  const { verdict } = judgeTrees(treesOf(renamed(filesOf(worlds.get('acme')!))))
+  const { verdict } = evaluateTrees(treesOf(renamed(filesOf(worlds.get('acme')!))))
   const run = checkRunOf(verdict, {
     kind: 'branch',
     repository: 'https://github.com/acme/fleet',

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { applyViewFor } from '../../src/report/apply-view.ts'
 import { PrivateWords } from '../../src/report/text/private-words.ts'
-import { judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
-const { verdict, nodes } = judgementOf(
+const { verdict, nodes } = evaluationOf(
   miniFleet({
     ops: {
       'deploy/config.yaml':

@@ -9,7 +9,7 @@ import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
 import { checkPageOf } from '../../src/report/page/check-page-of.ts'
 import { renderCheckPage } from '../../src/report/page/render-check-page.ts'
-import { judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
 import { FLEET_URL, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const WORD = 'hunter2hunter2'
@@ -32,8 +32,8 @@ describe('a password in the address of a source is told nowhere', () => {
     ['GitRepository', `https://git.example/a/b?access_token=${WORD}`],
     ['OCIRepository', `oci://u:${WORD}@git.example/a/b`],
   ])('%s %s', async (kind, url) => {
-    const judgement = judgementOf(miniFleet({ dev: withResource(source(kind, url)) }), { base: miniFleet() })
-    const { verdict, nodes } = judgement
+    const evaluation = evaluationOf(miniFleet({ dev: withResource(source(kind, url)) }), { base: miniFleet() })
+    const { verdict, nodes } = evaluation
     const context = { kind: 'pull-request', repository: FLEET_URL, headSha: 'a'.repeat(40), nodes } as const
     const page = checkPageOf(verdict, context, {
       ...{ owner: 'acme', repo: 'fleet', check: CHECK_NAME, at: '2026-11-21T20:00:00.000Z' },

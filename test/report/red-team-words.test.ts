@@ -10,7 +10,7 @@ import { commentOf } from '../../src/report/comment.ts'
 import { openError } from '../../src/report/open-error.ts'
 import { checkPageOf } from '../../src/report/page/check-page-of.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
-import type { JudgedNode } from '../../src/rules/model/finding.ts'
+import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 import { node } from '../web/sample-pages.ts'
 import { OPS, verdict } from './samples.ts'
 
@@ -126,7 +126,7 @@ test('a field and an image of its own object name nobody else', () => {
       { was: 'registry.example/dev-team/web:1', now: 'registry.example/ops/web:1', objects: ['Deployment ops/x'] },
     ],
   }
-  const nodes: JudgedNode[] = [
+  const nodes: EvaluatedNode[] = [
     node({ key: change.node, namespace: 'ops', name: 'ops-team', tenant: 'ops-team', objects: [] }),
   ]
   const changes = {

@@ -2,7 +2,7 @@ import { BailiwickError } from '../../src/errors.ts'
 import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
 import type { Circumstances } from '../../src/gate/circumstances.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
-import type { Finding, JudgedNode } from '../../src/rules/model/finding.ts'
+import type { EvaluatedNode, Finding } from '../../src/rules/model/finding.ts'
 import { FLEET, failure, finding, HOSTILE, hostile, OPS, overLong, twoViolations, verdict } from './samples.ts'
 
 /** What is said, where, and the outcome that it is said of. */
@@ -23,7 +23,7 @@ export const context: ReportContext = {
 const DEV = 'https://github.com/acme/dev-team'
 
 /** A node that renders a repository's content. */
-export function node(key: string, url: string, over: Partial<JudgedNode> = {}): JudgedNode {
+export function node(key: string, url: string, over: Partial<EvaluatedNode> = {}): EvaluatedNode {
   const [cluster = '', namespace = '', name = ''] = key.split('/')
   return {
     ...{ key, cluster, namespace, name, parent: null, user: `system:serviceaccount:${namespace}:${name}` },

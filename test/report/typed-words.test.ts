@@ -4,7 +4,7 @@ import { codeWord, type Message, message, part, plainText, untyped } from '../..
 import { narrowed } from '../../src/report/narrow.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
 import { PrivateWords } from '../../src/report/text/private-words.ts'
-import { judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
 import { FLEET_URL, miniFleet, OPS_URL, withResource } from '../fleet/mini-fleet.ts'
 import { finding } from './samples.ts'
 
@@ -15,7 +15,7 @@ metadata: {name: ${name}, namespace: ops}
 `
 
 /** What ops-team has: names that are words, as anybody may choose them. */
-const { verdict, nodes } = judgementOf(
+const { verdict, nodes } = evaluationOf(
   miniFleet({
     ops: { 'deploy/config.yaml': `${object('webshop')}${object('invoices')}${object('zq.prices')}` },
     dev: withResource('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: apps}\n'),

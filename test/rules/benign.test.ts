@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { judgementOf, said } from '../fleet/fleet-of.ts'
+import { evaluationOf, said } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
-const dev = (content: string) => said(judgementOf(miniFleet({ dev: withResource(content) })))
+const dev = (content: string) => said(evaluationOf(miniFleet({ dev: withResource(content) })))
 const platform = (content: string) =>
   said(
-    judgementOf(
+    evaluationOf(
       miniFleet({
         fleet: {
           'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, more.yaml]\n',
@@ -63,7 +63,7 @@ test('the platform’s Kustomizations may cross namespaces and depend on each ot
     'media/kustomization.yaml': 'resources: [a.yaml]\n',
     'media/a.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: {name: media}\n',
   }
-  expect(said(judgementOf(miniFleet({ fleet })))).toEqual([])
+  expect(said(evaluationOf(miniFleet({ fleet })))).toEqual([])
 })
 
 test('the platform’s cluster-wide roles, and a release without account in a namespace of its own', () => {
@@ -84,20 +84,20 @@ test('an account that a patch of the platform adds', () => {
     'tenants/kustomization.yaml':
       'resources: [dev-team.yaml, ops-team.yaml]\npatches:\n  - target: {kind: (HelmRelease|Kustomization), name: dev-team}\n    patch: |\n      - op: add\n        path: /spec/serviceAccountName\n        value: dev-team\n',
   }
-  expect(said(judgementOf(miniFleet({ fleet })))).toEqual([])
+  expect(said(evaluationOf(miniFleet({ fleet })))).toEqual([])
 })
 
 test('a remote base of a platform that allows them is not visible, and no violation', () => {
   const given = miniFleet({
     fleet: { ...unlocked, 'tenants/kustomization.yaml': 'resources: ["https://example.com/x.yaml"]\n' },
   })
-  const { verdict } = judgementOf(given)
+  const { verdict } = evaluationOf(given)
   expect(verdict.violations).toEqual([])
   expect(verdict).toMatchObject({ errors: [], notSeen: [{ url: 'https://example.com/x.yaml' }] })
-  expect(judgementOf(given, { base: given }).verdict.result).toBe('pass')
+  expect(evaluationOf(given, { base: given }).verdict.result).toBe('pass')
 })
 
 test('several kustomization files in one directory are an error', () => {
-  const { verdict } = judgementOf(miniFleet({ dev: { 'deploy/kustomization.yml': 'resources: []\n' } }))
+  const { verdict } = evaluationOf(miniFleet({ dev: { 'deploy/kustomization.yml': 'resources: []\n' } }))
   expect(verdict).toMatchObject({ result: 'error', errors: [{ code: 'kustomize-multiple-files', tenant: 'dev-team' }] })
 })

@@ -5,7 +5,7 @@ import { type Json, toJson } from '../../src/kube/node.ts'
 import { idOf, type KubeObject } from '../../src/kube/object.ts'
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
-import { fleetOf, type Given, judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf, fleetOf, type Given } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 import { inParallel } from '../kube/rbac/live-cluster.ts'
 import { Draw, type TenantChange } from './tenant-change.ts'
@@ -90,7 +90,7 @@ function fleetWith(rbac: string, files: Readonly<Record<string, string>> = {}): 
 
 async function outcomeOf(rbac: string, change: TenantChange): Promise<Outcome> {
   const [base, head] = [fleetWith(rbac), fleetWith(rbac, change.files)]
-  const { verdict } = judgementOf(head, { base })
+  const { verdict } = evaluationOf(head, { base })
   const rules = verdict.violations.filter(({ state }) => state === 'new').map(({ rule }) => rule)
   const errors = verdict.errors.filter(({ state }) => state === 'new')
   const known = new Set(fleetOf(base).nodes.flatMap(node => node.objects.map(one => keyOf(node, one))))

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Finding, JudgedNode } from '../../src/rules/model/finding.ts'
-import { judgementOf } from '../fleet/fleet-of.ts'
+import type { EvaluatedNode, Finding } from '../../src/rules/model/finding.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, FLEET_URL, miniFleet, OPS_URL, withResource } from '../fleet/mini-fleet.ts'
 
 /** Mostly what an ordinary tenant writes, or else one of the rest; all odd at once would only break the parsing. */
@@ -84,10 +84,10 @@ function isAllowed(text: string): boolean {
   )
 }
 
-const clean = judgementOf(miniFleet()).nodes.filter(node => node.tenant !== 'dev-team')
+const clean = evaluationOf(miniFleet()).nodes.filter(node => node.tenant !== 'dev-team')
 const isThing = (text: string) => (JSON.parse(text) as { kind: string }).kind === 'Thing'
 const isUnknownKind = ({ rule, object }: Finding) => rule === 'unknown-scope' && object.kind === 'Thing'
-const isRed = (node: JudgedNode) => node.findings.length + node.failures.length > 0
+const isRed = (node: EvaluatedNode) => node.findings.length + node.failures.length > 0
 
 test('whatever a tenant writes, nobody else is touched, and what leaves its namespace is red', () => {
   let followed = 0
@@ -95,7 +95,7 @@ test('whatever a tenant writes, nobody else is touched, and what leaves its name
     fc.property(fc.array(object, { minLength: 1, maxLength: 5, size: 'max' }), objects => {
       const other = { 'other/kustomization.yaml': 'resources: [../deploy/web.yaml]\n' }
       const dev = { ...other, ...withResource(objects.map(one => one.text).join('---\n')) }
-      const { nodes, verdict } = judgementOf(miniFleet({ dev }))
+      const { nodes, verdict } = evaluationOf(miniFleet({ dev }))
       expect(nodes.filter(node => node.tenant !== 'dev-team')).toEqual(clean)
       const own = nodes.filter(node => node.tenant === 'dev-team')
       followed += own.length - 1

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgementOf, said } from '../fleet/fleet-of.ts'
+import { evaluationOf, said } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const object = (apiVersion: string, kind: string, spec: string) =>
@@ -81,20 +81,22 @@ const places: [string, string, string, string][] = [
 test.each(places)('%s into another namespace', (_what, apiVersion, kind, spec) => {
   const text = object(apiVersion, kind, spec.replace('NS', 'flux-system'))
   const line = text.split('\n').findIndex(one => one.endsWith('namespace: flux-system')) + 1
-  const judgement = judgementOf(miniFleet({ dev: withResource(text) }))
-  expect(said(judgement).filter(one => one.startsWith('cross-'))).toEqual([
+  const evaluation = evaluationOf(miniFleet({ dev: withResource(text) }))
+  expect(said(evaluation).filter(one => one.startsWith('cross-'))).toEqual([
     `cross-namespace-ref deploy/extra.yaml:${line}`,
   ])
 })
 
 test.each(places.slice(1))('%s in its own namespace', (_what, apiVersion, kind, spec) => {
-  const judgement = judgementOf(miniFleet({ dev: withResource(object(apiVersion, kind, spec.replace('NS', 'apps'))) }))
-  expect(said(judgement).filter(one => one.startsWith('cross-'))).toEqual([])
+  const evaluation = evaluationOf(
+    miniFleet({ dev: withResource(object(apiVersion, kind, spec.replace('NS', 'apps'))) }),
+  )
+  expect(said(evaluation).filter(one => one.startsWith('cross-'))).toEqual([])
 })
 
 test.each(['Apps', '"apps "', 'apps-two', 'ops'])('%s is not its own namespace', namespace => {
   const text = object(kustomize, 'Kustomization', `${own}  dependsOn: [{name: a, namespace: ${namespace}}]\n`)
-  expect(said(judgementOf(miniFleet({ dev: withResource(text) })))[0]).toMatch(
+  expect(said(evaluationOf(miniFleet({ dev: withResource(text) })))[0]).toMatch(
     /^cross-namespace-ref deploy\/extra.yaml:/,
   )
 })
@@ -104,7 +106,7 @@ test('a sourceRef into another namespace that the platform wrote is what Flux wo
     '    name: dev-team\n  path',
     '    name: flux-system\n    namespace: flux-system\n  path',
   )
-  const { violations } = judgementOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file } })).verdict
+  const { violations } = evaluationOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file } })).verdict
   expect(violations).toHaveLength(1)
   expect(violations[0]).toMatchObject({
     rule: 'cross-namespace-ref',
@@ -121,7 +123,7 @@ test('what the platform makes a tenant depend on is its own affair', () => {
     '  path: ./deploy',
     '  dependsOn: [{name: tenants, namespace: flux-system}]\n  path: ./deploy',
   )
-  expect(said(judgementOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file } })))).toEqual([])
+  expect(said(evaluationOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file } })))).toEqual([])
 })
 
 test("another tenant's source is a violation, and its content is not shown", () => {
@@ -130,7 +132,7 @@ test("another tenant's source is a violation, and its content is not shown", () 
     'Kustomization',
     '  sourceRef: {kind: GitRepository, name: ops-team, namespace: ops}\n  path: ./deploy\n',
   )
-  const { verdict, nodes } = judgementOf(miniFleet({ dev: withResource(text) }))
+  const { verdict, nodes } = evaluationOf(miniFleet({ dev: withResource(text) }))
   expect(verdict.violations.map(one => one.rule)).toEqual(['cross-namespace-ref'])
   expect(nodes.find(node => node.key === 'staging/apps/x')).toMatchObject({ objects: [], digest: '' })
 })
@@ -148,7 +150,7 @@ const release = object(
 const overlay = 'clusters/staging/flux-system/kustomization.yaml'
 const unlocked = { [overlay]: 'resources: [gotk-components.yaml, gotk-sync.yaml]\n' }
 const rulesOf = (...[given]: Parameters<typeof miniFleet>) =>
-  said(judgementOf(miniFleet(given))).filter(one => !one.startsWith('sa-required'))
+  said(evaluationOf(miniFleet(given))).filter(one => !one.startsWith('sa-required'))
 
 test.each([
   ['[{matchLabels: {}}]', true],
@@ -174,7 +176,7 @@ test.each([
 
 test('under the flag the message tells what the list says, too', () => {
   const given = miniFleet({ fleet: shared('[{matchLabels: {}}]'), dev: withResource(release) })
-  const [found] = judgementOf(given).verdict.violations
+  const [found] = evaluationOf(given).verdict.violations
   expect(found!.message).toContain('The access control list of the source admits the namespace')
   expect(found!.message).toContain("can't access 'HelmRepository/flux-system/charts', cross-namespace references")
 })

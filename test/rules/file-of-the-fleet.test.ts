@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { type Files, judgementOf, said } from '../fleet/fleet-of.ts'
+import { evaluationOf, type Files, said } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const FILE = '.github/bailiwick.yaml'
 const config = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n  namespace: kube-system\n'
 const world = (file: string, dev: Files = withResource(config)) => miniFleet({ dev, fleet: { [FILE]: file } })
-const verdictOf = (file: string, dev?: Files) => judgementOf(world(file, dev)).verdict
+const verdictOf = (file: string, dev?: Files) => evaluationOf(world(file, dev)).verdict
 
 test('mode report says it, fails nobody, and leaves the others blocked', () => {
   for (const file of ['enforcement: report\n', 'tenants: [{name: dev-team, enforcement: report}]\n']) {
@@ -16,7 +16,7 @@ test('mode report says it, fails nobody, and leaves the others blocked', () => {
       warnings: [{ rule: 'namespace-confinement', state: 'new' }],
     })
     expect(verdict.warnings[0]?.message).toContain('reported without blocking')
-    const [node] = judgementOf(world(file)).nodes.filter(({ name }) => name === 'dev-team')
+    const [node] = evaluationOf(world(file)).nodes.filter(({ name }) => name === 'dev-team')
     expect(node?.findings).toEqual([])
   }
   expect(verdictOf('enforcement: report\ntenants: [{name: dev-team, enforcement: block}]\n').result).toBe('fail')
@@ -41,32 +41,32 @@ test('a severity is that of the violation, warning and off are no violations', (
 
 test('a rule that there is not is an error at its line, in a change too', () => {
   const file = 'profile: restricted\nseverities:\n  namespace-confinment: low\n'
-  const { verdict } = judgementOf(miniFleet({ fleet: { [FILE]: file } }), { base: miniFleet() })
+  const { verdict } = evaluationOf(miniFleet({ fleet: { [FILE]: file } }), { base: miniFleet() })
   expect(verdict).toMatchObject({
     result: 'error',
     errors: [{ code: 'config', state: 'new', tenant: '', origin: { file: FILE, line: 3 } }],
   })
   expect(verdict.errors[0]?.message).toContain('severities.namespace-confinment: "namespace-confinment" is not a rule')
-  expect(judgementOf(world(file, {}), { base: world(file, {}) }).verdict.result).toBe('pass')
+  expect(evaluationOf(world(file, {}), { base: world(file, {}) }).verdict.result).toBe('pass')
 })
 
 test('a change that breaks the file is an error; what stood broken stays so until it is mended', () => {
   const broken = miniFleet({ fleet: { [FILE]: 'profil: baseline\n' } })
-  expect(said(judgementOf(broken, { base: miniFleet() }))).toEqual([`error config ${FILE}:1`])
-  expect(judgementOf(broken, { base: broken }).verdict.result).toBe('pass')
-  expect(judgementOf(miniFleet(), { base: broken }).verdict.result).toBe('pass')
-  expect(judgementOf(broken).verdict.result).toBe('error')
+  expect(said(evaluationOf(broken, { base: miniFleet() }))).toEqual([`error config ${FILE}:1`])
+  expect(evaluationOf(broken, { base: broken }).verdict.result).toBe('pass')
+  expect(evaluationOf(miniFleet(), { base: broken }).verdict.result).toBe('pass')
+  expect(evaluationOf(broken).verdict.result).toBe('error')
 })
 
 test('a change is judged by the file of its base: switching a rule off switches off nothing yet', () => {
   const off = world('severities: {namespace-confinement: off}\n')
-  expect(said(judgementOf(off, { base: miniFleet() }))).toEqual(['namespace-confinement deploy/extra.yaml:5'])
-  expect(judgementOf(off, { base: world('enforcement: report\n', {}) }).verdict).toMatchObject({ result: 'pass' })
+  expect(said(evaluationOf(off, { base: miniFleet() }))).toEqual(['namespace-confinement deploy/extra.yaml:5'])
+  expect(evaluationOf(off, { base: world('enforcement: report\n', {}) }).verdict).toMatchObject({ result: 'pass' })
 })
 
 test('a tenant may not be on a cluster that the file does not list', () => {
   const at = (clusters: string) =>
-    said(judgementOf(world(`tenants: [{name: dev-team, clusters: [${clusters}]}]\n`, {})))
+    said(evaluationOf(world(`tenants: [{name: dev-team, clusters: [${clusters}]}]\n`, {})))
   expect(at('staging, production')).toEqual([])
   expect(at('production')).toEqual(['namespace-ownership tenants/dev-team.yaml:42'])
   expect(at('')).toEqual(['namespace-ownership tenants/dev-team.yaml:42'])
@@ -74,7 +74,7 @@ test('a tenant may not be on a cluster that the file does not list', () => {
 
 test('a tenant or cluster that there is not is listed, and fails nobody', () => {
   const file = 'tenants:\n  - name: dev-taem\n  - {name: dev-team, clusters: [staging, prodution]}\n'
-  const { verdict } = judgementOf(world(file, {}))
+  const { verdict } = evaluationOf(world(file, {}))
   expect(verdict).toMatchObject({ result: 'pass', violations: [] })
   expect(verdict.warnings.map(one => [one.rule, one.severity, one.origin.line, one.message])).toEqual([
     [
@@ -107,25 +107,25 @@ test('a tenant’s own file can ask for more', () => {
 })
 
 test('a tenant’s own file cannot ask for less', () => {
-  expect(said(judgementOf(world('', own('enforcement: report\n'))))).toEqual([
+  expect(said(evaluationOf(world('', own('enforcement: report\n'))))).toEqual([
     'namespace-confinement deploy/extra.yaml:5',
     `error config ${FILE}:1`,
   ])
-  const { verdict } = judgementOf(world('', own('severities: {namespace-confinement: low}\n')))
+  const { verdict } = evaluationOf(world('', own('severities: {namespace-confinement: low}\n')))
   expect(verdict.errors).toMatchObject([{ code: 'config', tenant: 'dev-team', node: 'staging/apps/dev-team' }])
   expect(verdict.errors[0]?.message).toContain(': low is lower than critical')
   expect(verdict.violations).toMatchObject([{ severity: 'critical' }])
-  expect(said(judgementOf(world('', own('severities: {no-rule: low}\n'))))).toContain(`error config ${FILE}:1`)
+  expect(said(evaluationOf(world('', own('severities: {no-rule: low}\n'))))).toContain(`error config ${FILE}:1`)
 })
 
 test('the file of a repository that is a fleet itself is about that fleet', () => {
   const fleet = own('enforcement: report\n', { 'clusters/x/a.yaml': '' })
-  expect(said(judgementOf(world('', fleet)))).toEqual(['namespace-confinement deploy/extra.yaml:5'])
+  expect(said(evaluationOf(world('', fleet)))).toEqual(['namespace-confinement deploy/extra.yaml:5'])
 })
 
 test('the other tenants are not touched by a tenant’s own file', () => {
   const ops = { 'deploy/kustomization.yaml': 'resources: [config.yaml, x.yaml]\n', 'deploy/x.yaml': config }
-  const { verdict } = judgementOf(
+  const { verdict } = evaluationOf(
     miniFleet({ dev: { [FILE]: 'enforcement: block\n' }, ops, fleet: { [FILE]: 'enforcement: report\n' } }),
   )
   expect(verdict).toMatchObject({ result: 'pass', warnings: [{ tenant: 'ops-team' }] })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 /** A kind of somebody else, known to the fleet by its definition. */
@@ -20,7 +20,7 @@ function rulesOf(apiVersion: string, kind: string, spec: string): string[] {
     'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, crds.yaml]\n',
     'tenants/crds.yaml': definition('example.com', kind),
   }
-  const { violations, warnings, errors } = judgementOf(miniFleet({ fleet, dev: withResource(text) }), {
+  const { violations, warnings, errors } = evaluationOf(miniFleet({ fleet, dev: withResource(text) }), {
     base: miniFleet({ fleet }),
   }).verdict
   return [

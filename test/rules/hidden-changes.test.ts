@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
 import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
-import { type Files, inputOf, judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf, type Files, inputOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const config = (namespace: string) =>
@@ -41,13 +41,13 @@ const cases: [string, Files, string][] = [
 
 test.each(cases)('what stands behind %s is touched when it changes', (_what, files, file) => {
   const given = (namespace: string) => miniFleet({ dev: { ...files, [file]: config(namespace) } })
-  expect(judgementOf(given('apps'), { base: given('apps') }).verdict.result).toBe('pass')
-  expect(judgementOf(given('ops'), { base: given('apps') }).verdict.result).not.toBe('pass')
+  expect(evaluationOf(given('apps'), { base: given('apps') }).verdict.result).toBe('pass')
+  expect(evaluationOf(given('ops'), { base: given('apps') }).verdict.result).not.toBe('pass')
 })
 
 test.each(cases)('%s is not touched by a file that nothing names', (_what, files, file) => {
   const given = (text: string) => miniFleet({ dev: { ...files, [file]: config('apps'), 'docs/readme.md': text } })
-  expect(judgementOf(given('b'), { base: given('a') }).verdict.result).toBe('pass')
+  expect(evaluationOf(given('b'), { base: given('a') }).verdict.result).toBe('pass')
 })
 
 test('values that a failed node would substitute count as what it reads', () => {
@@ -55,8 +55,8 @@ test('values that a failed node would substitute count as what it reads', () => 
     `${child('  postBuild: {substituteFrom: [{kind: ConfigMap, name: x}]}\n')}---\n${config('apps')}data: {a: ${value}}\n`
   const failing = `${config('apps')}data: {a: "$\{missing}"}\n`
   const given = (value: string) => miniFleet({ dev: { ...withResource(values(value)), 'e/e.yaml': failing } })
-  expect(judgementOf(given('a'), { base: given('a') }).verdict.result).toBe('pass')
-  expect(judgementOf(given('b'), { base: given('a') }).verdict.result).toBe('error')
+  expect(evaluationOf(given('a'), { base: given('a') }).verdict.result).toBe('pass')
+  expect(evaluationOf(given('b'), { base: given('a') }).verdict.result).toBe('error')
 })
 
 test('a source with submodules is touched by each of its changes', () => {
@@ -72,9 +72,9 @@ test('a source with submodules is touched by each of its changes', () => {
     const tree = openSnapshot(packSnapshot(files))
     return { ...input, sources: input.sources.map(source => (source.url === DEV_URL ? { ...source, tree } : source)) }
   }
-  const judged = (head: string, base: string) =>
-    judge(buildFleet(withSubmodule(head)), { combination: '', base: buildFleet(withSubmodule(base)) })
-  expect(judged('a', 'a').nodes[2]).toMatchObject({ failures: [{ code: 'flux-unsupported' }] })
-  expect(judged('a', 'a').verdict.result).toBe('pass')
-  expect(judged('b', 'a').verdict.result).toBe('error')
+  const evaluated = (head: string, base: string) =>
+    evaluateFleet(buildFleet(withSubmodule(head)), { combination: '', base: buildFleet(withSubmodule(base)) })
+  expect(evaluated('a', 'a').nodes[2]).toMatchObject({ failures: [{ code: 'flux-unsupported' }] })
+  expect(evaluated('a', 'a').verdict.result).toBe('pass')
+  expect(evaluated('b', 'a').verdict.result).toBe('error')
 })

@@ -3,12 +3,13 @@ import { verdictJson } from '../../src/report/formats/json.ts'
 import { terminalText } from '../../src/report/formats/terminal.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
 import { verdictSections } from '../../src/report/verdict-sections.ts'
-import { judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const installation = (name: string) =>
   `apiVersion: clickhouse.altinity.com/v1\nkind: ClickHouseInstallation\nmetadata: {name: ${name}, namespace: apps}\n`
-const verdictOf = (content: string, fleet = {}) => judgementOf(miniFleet({ dev: withResource(content), fleet })).verdict
+const verdictOf = (content: string, fleet = {}) =>
+  evaluationOf(miniFleet({ dev: withResource(content), fleet })).verdict
 
 test('a kind that nobody has looked at is said once, with what the account can do, and decides nothing', () => {
   const verdict = verdictOf(`${installation('a')}---\n${installation('b')}`)

@@ -69,7 +69,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/evaluate/verdict/finding-limits.ts MAX_OF_TENANT',
     'src/rules/workloads/helm-values-privileged.ts MAX_ACCOUNTS',
     'src/rules/workloads/support/helm-values.ts MAX_TARGET',
-    'workers/fleets/judge-combination.ts MAX_ROUNDS',
+    'workers/fleets/evaluate-combination.ts MAX_ROUNDS',
     'workers/threads/evaluator.ts MAX_STOPPED',
     'workers/commands/refuse-foreign-repository.ts MOST_NAMES',
     'workers/apply/approved-nodes.ts MAX_ROUNDS',

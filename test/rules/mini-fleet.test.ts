@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
-import { judgementOf, said } from '../fleet/fleet-of.ts'
+import { evaluationOf, said } from '../fleet/fleet-of.ts'
 import { DEPLOYMENT, fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
-const dev = (content: string) => said(judgementOf(miniFleet({ dev: withResource(content) })))
+const dev = (content: string) => said(evaluationOf(miniFleet({ dev: withResource(content) })))
 const warned = (content: string) =>
-  judgementOf(miniFleet({ dev: withResource(content) })).verdict.warnings.map(
+  evaluationOf(miniFleet({ dev: withResource(content) })).verdict.warnings.map(
     ({ rule, origin }) => `${rule} ${origin.file}:${origin.line}`,
   )
 const fleet = (file: string, from: string, to: string) => {
   expect(fleetFiles[file]).toContain(from)
-  return said(judgementOf(miniFleet({ fleet: { [file]: fleetFiles[file]!.replace(from, to) } })))
+  return said(evaluationOf(miniFleet({ fleet: { [file]: fleetFiles[file]!.replace(from, to) } })))
 }
 
 test('a fleet as it should be has no finding', () => {
-  const { verdict, nodes } = judgementOf(miniFleet())
+  const { verdict, nodes } = evaluationOf(miniFleet())
   expect(verdict).toMatchObject({ result: 'pass', violations: [], errors: [], warnings: [], notSeen: [] })
   expect(nodes.map(node => [node.key, node.tenant, node.user])).toEqual([
     ['staging/flux-system/flux-system', null, 'system:serviceaccount:flux-system:kustomize-controller'],
@@ -53,7 +53,7 @@ test.each([
 test('sa-required: a tenant’s Kustomization that the platform renders without account', () => {
   const lines = fleetFiles['tenants/dev-team.yaml']!.split('\n')
   const specLine = lines.indexOf('spec:', lines.indexOf('kind: Kustomization')) + 1
-  const { verdict } = judgementOf(
+  const { verdict } = evaluationOf(
     miniFleet({
       fleet: {
         'tenants/dev-team.yaml': fleetFiles['tenants/dev-team.yaml']!.replace('  serviceAccountName: dev-team\n', ''),
@@ -76,7 +76,7 @@ test('sa-required: a tenant’s Kustomization that the platform renders without 
 test('sa-required: absent is fine where the default names an account that the fleet renders', () => {
   const account = '---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default, namespace: apps}\n'
   const file = fleetFiles['tenants/dev-team.yaml']!.replace('  serviceAccountName: dev-team\n', '')
-  const { verdict, nodes } = judgementOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file + account } }))
+  const { verdict, nodes } = evaluationOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file + account } }))
   expect(verdict.result).toBe('pass')
   expect(nodes[2]).toMatchObject({ user: 'system:serviceaccount:apps:default', impersonated: true })
 })
@@ -107,7 +107,7 @@ test('namespace-confinement: no namespace at all', () => {
 })
 
 test('namespace-confinement: an overlay patch is blamed at its own line, and the other tenant is not named', () => {
-  const { verdict } = judgementOf(
+  const { verdict } = evaluationOf(
     miniFleet({
       dev: {
         'deploy/kustomization.yaml':
@@ -157,8 +157,8 @@ test('a kind that nobody declares is a warning for a confined account; declared 
     'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, crd.yaml]\n',
     'tenants/crd.yaml': `apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: things.evil.io\nspec:\n  group: evil.io\n  scope: ${scope}\n  names: {kind: Thing, plural: things}\n`,
   })
-  expect(said(judgementOf(miniFleet({ fleet: crd('Namespaced'), dev: withResource(thing) })))).toEqual([])
-  expect(said(judgementOf(miniFleet({ fleet: crd('Cluster'), dev: withResource(thing) })))).toEqual([
+  expect(said(evaluationOf(miniFleet({ fleet: crd('Namespaced'), dev: withResource(thing) })))).toEqual([])
+  expect(said(evaluationOf(miniFleet({ fleet: crd('Cluster'), dev: withResource(thing) })))).toEqual([
     'cluster-scoped-forbidden deploy/extra.yaml:2',
   ])
 })
@@ -169,7 +169,7 @@ test.each([['"apps "'], ['123'], ['[apps]'], ['Apps']])('namespace %s is an erro
 
 test('kustomize-remote-base: in a tenant’s overlay and in a locked fleet', () => {
   const remote = 'resources:\n  - web.yaml\n  - https://github.com/evil/x?ref=main\n'
-  expect(said(judgementOf(miniFleet({ dev: { 'deploy/kustomization.yaml': remote } })))).toEqual([
+  expect(said(evaluationOf(miniFleet({ dev: { 'deploy/kustomization.yaml': remote } })))).toEqual([
     'kustomize-remote-base deploy/kustomization.yaml:3',
   ])
   expect(fleet('tenants/kustomization.yaml', 'ops-team.yaml]', 'ops-team.yaml, github.com/evil/x]')).toEqual([
@@ -183,7 +183,7 @@ test('the platform’s own objects do not break the rules of tenants', () => {
     'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, platform.yaml]\n',
     'tenants/platform.yaml': platform,
   }
-  expect(said(judgementOf(miniFleet({ fleet: files })))).toEqual([])
+  expect(said(evaluationOf(miniFleet({ fleet: files })))).toEqual([])
 })
 
 test('a rule that is switched off says nothing', () => {
@@ -191,7 +191,7 @@ test('a rule that is switched off says nothing', () => {
     ...miniFleet({ dev: withResource(DEPLOYMENT.replace('namespace: apps', 'namespace: ops')) }),
     disabledRules: ['namespace-confinement'],
   }
-  expect(said(judgementOf(given))).toEqual([])
+  expect(said(evaluationOf(given))).toEqual([])
 })
 
 test('a tenant’s own word about kinds and accounts is not believed', () => {

@@ -4,7 +4,7 @@ import type { MapNode } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { findUnseen } from '../../src/kube/yaml/unseen.ts'
 import { scanObject } from '../../src/rules/kustomize/support/scan-object.ts'
-import { judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const FILE = { repository: '', path: 'a.yaml' }
@@ -14,7 +14,7 @@ const map = (body: string, kind = 'ConfigMap') =>
 
 /** Rules and codes of what is found where the files are added to the tenant's. */
 function found(files: Record<string, string>, base: Record<string, string> = {}): string[] {
-  const { verdict } = judgementOf(miniFleet({ dev: files }), { base: miniFleet({ dev: base }) })
+  const { verdict } = evaluationOf(miniFleet({ dev: files }), { base: miniFleet({ dev: base }) })
   const all = [...verdict.violations, ...verdict.warnings].filter(one => one.state === 'new').map(one => one.rule)
   return [...new Set([...all, ...verdict.errors.map(one => one.code)])].sort()
 }
@@ -47,7 +47,7 @@ describe('what comes after many harmless ones is looked at', () => {
   test('a key of JavaScript in a file', () => {
     const key = (i: number) => `k${i}: {__proto__: {a: b}}`
     const of = (count: number) => ({ ...withResource(map(`data2:\n  ${lines(count, key).replaceAll('\n', '\n  ')}`)) })
-    const ofBase = (count: number) => judgementOf(miniFleet({ dev: of(count) })).verdict.violations.length
+    const ofBase = (count: number) => evaluationOf(miniFleet({ dev: of(count) })).verdict.violations.length
     expect(ofBase(9) - ofBase(8)).toBe(1)
   })
 
@@ -97,7 +97,7 @@ test('aggregated ClusterRoles beyond the limit are the error of the tenant who w
   const errorsOf = (dev: string, platform = '') => {
     const resources = 'resources: [dev-team.yaml, ops-team.yaml, roles.yaml]\n'
     const fleet = platform === '' ? {} : { 'tenants/kustomization.yaml': resources, 'tenants/roles.yaml': platform }
-    const { verdict } = judgementOf(miniFleet({ dev: withResource(dev), fleet }), { base: miniFleet() })
+    const { verdict } = evaluationOf(miniFleet({ dev: withResource(dev), fleet }), { base: miniFleet() })
     return verdict.errors.map(({ code, tenant, node, message }) => [code, tenant, node, message])
   }
   // each is a role with a selector that has a requirement with a value
@@ -112,7 +112,7 @@ test('aggregated ClusterRoles beyond the limit are the error of the tenant who w
 test('what cannot be looked at is the error of the tenant whose it is', () => {
   const many = lines(60, i => `[attr]m${i} ${lines(100, j => `a${i}x${j}`).replaceAll('\n', ' ')} m${i - 1}`)
   const dev = { '.gitattributes': `${many}\n${lines(100, () => '* m59')}\n` }
-  const { verdict } = judgementOf(miniFleet({ dev }), { base: miniFleet() })
+  const { verdict } = evaluationOf(miniFleet({ dev }), { base: miniFleet() })
   expect(verdict.errors.map(({ code, tenant, node, origin }) => [code, tenant, node, origin.file])).toEqual([
     ['render-limits', 'dev-team', 'staging/apps/dev-team', expect.any(String)],
   ])

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 /** Kinds whose fields rules look into, as a tenant writes them. */
@@ -48,7 +48,7 @@ const textOf = ({
   })
 
 test('whatever shape a field has, every rule answers', () => {
-  let judged = 0
+  let evaluated = 0
   fc.assert(
     fc.property(object, object, (ours, theirs) => {
       const platform = (text: string) => ({
@@ -57,11 +57,11 @@ test('whatever shape a field has, every rule answers', () => {
       })
       const head = miniFleet({ fleet: platform(textOf(ours)), dev: withResource(textOf(theirs)) })
       const base = miniFleet({ fleet: platform(textOf(theirs)), dev: withResource(textOf(ours)) })
-      const { verdict } = judgementOf(head, { base })
-      judged += verdict.errors.length === 0 ? 1 : 0
-      expect(judgementOf(head, { base: head }).verdict.violations.filter(({ state }) => state === 'new')).toEqual([])
+      const { verdict } = evaluationOf(head, { base })
+      evaluated += verdict.errors.length === 0 ? 1 : 0
+      expect(evaluationOf(head, { base: head }).verdict.violations.filter(({ state }) => state === 'new')).toEqual([])
     }),
     { numRuns: 120, seed: 11 },
   )
-  expect(judged).toBeGreaterThan(20)
+  expect(evaluated).toBeGreaterThan(20)
 })

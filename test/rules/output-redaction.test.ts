@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { formats } from '../../src/report/formats/formats.ts'
 import { rules } from '../../src/rules/registry.ts'
-import { judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const MARK = 'hunter2hunter2'
@@ -46,7 +46,7 @@ const LEAKS = [MARK, ENCODED, TOKEN, TOKEN.slice(4)]
 const INFO = { here: '', rules, version: '0' }
 
 test.each(CASES)('%s is found, and said nowhere', (_what, content) => {
-  const { verdict } = judgementOf(miniFleet({ dev: withResource(content) }))
+  const { verdict } = evaluationOf(miniFleet({ dev: withResource(content) }))
   expect(verdict.violations.length + verdict.warnings.length + verdict.errors.length).toBeGreaterThan(0)
   const outputs = [JSON.stringify(verdict), ...[...formats.values()].map(format => format(verdict, INFO))]
   for (const output of outputs) for (const leak of LEAKS) expect(output).not.toContain(leak)
@@ -57,7 +57,7 @@ test('a generator that cannot read its file says nothing of what it holds', () =
     'deploy/kustomization.yaml': 'namespace: apps\nsecretGenerator: [{name: x, envs: [x.env]}]\n',
     'deploy/x.env': `PASSWORD ${MARK}\n=${MARK}\n`,
   }
-  const { verdict } = judgementOf(miniFleet({ dev }))
+  const { verdict } = evaluationOf(miniFleet({ dev }))
   expect(JSON.stringify(verdict)).not.toContain(MARK)
 })
 
@@ -73,13 +73,13 @@ patches:
 `,
     'deploy/secret.yaml': secret('stringData: {password: other}\n'),
   }
-  const { verdict } = judgementOf(miniFleet({ dev }))
+  const { verdict } = evaluationOf(miniFleet({ dev }))
   expect(verdict.errors.length).toBeGreaterThan(0)
   expect(JSON.stringify(verdict)).not.toContain(MARK)
 })
 
 test('two secrets of the same place are the same violation: no hash of a value is kept', () => {
   const of = (value: string) =>
-    judgementOf(miniFleet({ dev: withResource(secret(`stringData: {password: ${value}}\n`)) })).verdict.violations
+    evaluationOf(miniFleet({ dev: withResource(secret(`stringData: {password: ${value}}\n`)) })).verdict.violations
   expect(of('one').map(({ fingerprint }) => fingerprint)).toEqual(of('two').map(({ fingerprint }) => fingerprint))
 })

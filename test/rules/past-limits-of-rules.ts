@@ -21,7 +21,7 @@ import { sharedPaths } from '../../src/rules/kustomize/support/shared-paths.ts'
 import type { Finding } from '../../src/rules/model/finding.ts'
 import { encryptedDocuments } from '../../src/rules/secrets/support/encrypted-files.ts'
 import { secretsInFiles } from '../../src/rules/secrets/support/secrets-in-files.ts'
-import { fleetOf, judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf, fleetOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 import { treeOf } from '../git/tree-of.ts'
 
@@ -59,7 +59,7 @@ const named = (name: string) =>
 
 /** Codes of the errors where dev-team's repository has these files as well. */
 function errorsOf(dev: Record<string, string>): string[] {
-  const { verdict } = judgementOf(miniFleet({ dev }), { base: miniFleet() })
+  const { verdict } = evaluationOf(miniFleet({ dev }), { base: miniFleet() })
   return verdict.errors.map(({ code, tenant }) => `${code} ${tenant}`)
 }
 const OF_TENANT = ['render-limits dev-team']

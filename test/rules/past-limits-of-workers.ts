@@ -8,11 +8,11 @@ import { runGit } from '../../src/git/run-git.ts'
 import { approvedNodes } from '../../workers/apply/approved-nodes.ts'
 import { refuseKnownRepository } from '../../workers/commands/refuse-foreign-repository.ts'
 import type { Installation } from '../../workers/context/installation.ts'
-import { judgeCombination } from '../../workers/fleets/judge-combination.ts'
+import { evaluateCombination } from '../../workers/fleets/evaluate-combination.ts'
 import type { SourceReader } from '../../workers/fleets/source-reader.ts'
 import { EvaluationThread, LimitExceeded } from '../../workers/threads/evaluation-thread.ts'
 import { Evaluator } from '../../workers/threads/evaluator.ts'
-import type { EvaluationAnswer, JudgeRequest } from '../../workers/threads/protocol.ts'
+import type { EvaluateRequest, EvaluationAnswer } from '../../workers/threads/protocol.ts'
 import { command } from '../app-flows/commands.ts'
 import { startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
@@ -21,7 +21,7 @@ const FLEET = 'https://github.com/acme/fleet'
 const place = { repository: { url: FLEET }, branch: 'main' } as never
 const JUDGED = {
   type: 'judged',
-  judgement: { nodes: [], verdict: { combination: 'same', clusters: [] } },
+  evaluation: { nodes: [], verdict: { combination: 'same', clusters: [] } },
   ...{ baseline: [], followed: [] },
 } as unknown as EvaluationAnswer
 
@@ -68,7 +68,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
     expect(killed).toHaveBeenCalledOnce()
   },
 
-  'workers/fleets/judge-combination.ts MAX_ROUNDS': async () => {
+  'workers/fleets/evaluate-combination.ts MAX_ROUNDS': async () => {
     const reader = {
       at: async () => undefined,
       foreign: async () => [],
@@ -77,28 +77,30 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
       read: async ({ url, ref }: WantedSource) =>
         url === FLEET ? { url, ref, commit: 'a', tree: {} } : { url, ref, reason: 'not there' },
     } as unknown as SourceReader
-    const judge = async (levels: number) => {
+    const evaluateFleet = async (levels: number) => {
       let round = 0
       const evaluate = async () => {
         const wanted = [{ url: `https://github.com/acme/x${++round}`, ref: {} }]
         return round > levels ? JUDGED : ({ type: 'wanted', wanted, asked: [] } as unknown as EvaluationAnswer)
       }
-      return rejected(judgeCombination({ evaluate }, reader, { fleet: place, disabledRules: [] }))
+      return rejected(evaluateCombination({ evaluate }, reader, { fleet: place, disabledRules: [] }))
     }
-    expect([await judge(31), await judge(32)]).toEqual([undefined, 'graph-limits'])
+    expect([await evaluateFleet(31), await evaluateFleet(32)]).toEqual([undefined, 'graph-limits'])
   },
 
   'workers/threads/evaluator.ts MAX_STOPPED': async () => {
     const endedAt = async (count: number) => {
       const evaluate = vi.spyOn(EvaluationThread.prototype, 'evaluate').mockImplementation(async request => {
-        const { stopped = [] } = request as JudgeRequest
+        const { stopped = [] } = request as EvaluateRequest
         if (stopped.length === count) return JUDGED
         throw new LimitExceeded('heap', `staging/apps/k${stopped.length}`)
       })
       const head = { fleet: { url: FLEET, branch: 'main', commit: 'a', tree: { id: 'a' } }, sources: [], opaque: [] }
       const question = { type: 'judge', head: { ...head, facts: [], disabledRules: [] }, today: '2026-01-01' }
       try {
-        return await rejected(new Evaluator({ timeoutMs: 1, heapMb: 1 }).evaluate(question as unknown as JudgeRequest))
+        return await rejected(
+          new Evaluator({ timeoutMs: 1, heapMb: 1 }).evaluate(question as unknown as EvaluateRequest),
+        )
       } finally {
         evaluate.mockRestore()
       }
@@ -124,15 +126,15 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
 
   'workers/apply/approved-nodes.ts MAX_ROUNDS': async () => {
     const approve = async (pushes: number) => {
-      let judged = 0
+      let evaluated = 0
       const evaluator = {
         evaluate: async () => {
-          judged++
+          evaluated++
           return JUDGED
         },
       }
       let asked = 0
-      // each looks at the head once to judge it, and once more when it is judged
+      // each looks at the head once to evaluate it, and once more when it is evaluated
       const head = () => (asked++ < 2 * pushes ? `${asked}` : 'still')
       const repository = { id: 1, owner: 'acme', repo: 'fleet', name: 'fleet', url: FLEET }
       const installation = {
@@ -147,7 +149,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
       const code = await rejected(
         approvedNodes({ evaluator, disabledRules: [] } as never, binding, () => installation, place),
       )
-      return [code, judged]
+      return [code, evaluated]
     }
     expect([await approve(2), await approve(3)]).toEqual([
       [undefined, 3],

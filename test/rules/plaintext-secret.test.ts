@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgementOf, said } from '../fleet/fleet-of.ts'
+import { evaluationOf, said } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const iv = Buffer.alloc(32, 1).toString('base64')
@@ -7,7 +7,7 @@ const tag = Buffer.alloc(16, 2).toString('base64')
 const cipher = (type = 'str') => `ENC[AES256_GCM,data:c2VjcmV0,iv:${iv},tag:${tag},type:${type}]`
 const sops = `sops:\n  lastmodified: "2025-01-01T00:00:00Z"\n  mac: ${cipher()}\n  version: 3.9.0\n`
 const secret = (body: string) => `apiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n  namespace: apps\n${body}`
-const judged = (body: string) => said(judgementOf(miniFleet({ dev: withResource(secret(body)) })))
+const evaluated = (body: string) => said(evaluationOf(miniFleet({ dev: withResource(secret(body)) })))
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 const whole = `password: ${cipher()}\n${sops}`
@@ -26,7 +26,7 @@ test.each([
     `data:\n  .env: ${base64(`A=${cipher()}\nsops_age__list_0__map_enc=x\nsops_mac_only_encrypted=true\nsops_version=3.9.0\nsops_mac=${cipher()}\n`)}\n`,
   ],
 ])('passes: %s', (_what, body) => {
-  expect(judged(body)).toEqual([])
+  expect(evaluated(body)).toEqual([])
 })
 
 test.each([
@@ -58,7 +58,7 @@ test.each([
   ],
   ['a dotenv file of which one value is plain', `data:\n  .env: ${base64(`A=hunter2\nsops_mac=${cipher()}\n`)}\n`, 7],
 ])('finds: %s', (_what, body, line) => {
-  expect(judged(body)).toEqual([`plaintext-secret deploy/extra.yaml:${line}`])
+  expect(evaluated(body)).toEqual([`plaintext-secret deploy/extra.yaml:${line}`])
 })
 
 test('the platform’s secrets too; no value and no hash of it is said', () => {
@@ -66,11 +66,11 @@ test('the platform’s secrets too; no value and no hash of it is said', () => {
     'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, secret.yaml]\n',
     'tenants/secret.yaml': secret('stringData:\n  password: hunter2\n'),
   }
-  const { verdict } = judgementOf(miniFleet({ fleet: files }))
+  const { verdict } = evaluationOf(miniFleet({ fleet: files }))
   expect(verdict.violations).toHaveLength(1)
   expect(verdict.violations[0]).toMatchObject({ tenant: '', node: 'staging/flux-system/tenants', origin: { line: 7 } })
   expect(JSON.stringify(verdict)).not.toContain('hunter2')
-  const other = judgementOf(
+  const other = evaluationOf(
     miniFleet({
       fleet: { ...files, 'tenants/secret.yaml': files['tenants/secret.yaml'].replace('hunter2', 'hunter3') },
     }),
@@ -81,13 +81,13 @@ test('the platform’s secrets too; no value and no hash of it is said', () => {
 test('what is no Secret is left alone', () => {
   const config =
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: apps}\ndata: {password_policy: long}\n'
-  expect(said(judgementOf(miniFleet({ dev: withResource(config) })))).toEqual([])
+  expect(said(evaluationOf(miniFleet({ dev: withResource(config) })))).toEqual([])
   expect(Object.keys(fleetFiles)).not.toHaveLength(0)
 })
 
 test('a plain value that is changed is new, and nothing that is published follows from it', () => {
   const states = (before: string, after: string) =>
-    judgementOf(miniFleet({ dev: withResource(secret(after)) }), {
+    evaluationOf(miniFleet({ dev: withResource(secret(after)) }), {
       base: miniFleet({ dev: withResource(secret(before)) }),
     })
       .verdict.violations.filter(({ rule }) => rule === 'plaintext-secret')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Files, type Given, judgementOf, said } from '../fleet/fleet-of.ts'
+import { evaluationOf, type Files, type Given, said } from '../fleet/fleet-of.ts'
 import { DEV_URL, devFiles, FLEET_URL, fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 
 const INFRA = 'https://github.com/acme/infra'
@@ -19,13 +19,13 @@ function world(extra: string, dev: Files = {}, more: NonNullable<Given['sources'
   // whoever applies a repository a second time applies its objects twice: that is not what is asked here
   return { ...given, sources: [...given.sources!, ...more], disabledRules: ['ownership-conflict'] }
 }
-const tenantOf = (given: Given, key: string) => judgementOf(given).nodes.find(node => node.key === key)?.tenant
+const tenantOf = (given: Given, key: string) => evaluationOf(given).nodes.find(node => node.key === key)?.tenant
 const evil = { 'deploy/kustomization.yaml': 'resources: [web.yaml, x.yaml]\n', 'deploy/x.yaml': binding }
 
 test('a tenant’s repository that the platform applies stays the tenant’s', () => {
   const extra = source(DEV_URL, 'z', 'flux-system') + platform('z')
-  expect(said(judgementOf(world(extra)))).toEqual([])
-  const { verdict } = judgementOf(world(extra, evil), { base: world(extra) })
+  expect(said(evaluationOf(world(extra)))).toEqual([])
+  const { verdict } = evaluationOf(world(extra, evil), { base: world(extra) })
   expect(verdict.violations.map(one => [one.rule, one.node, one.tenant])).toContainEqual([
     'cluster-scoped-forbidden',
     'staging/flux-system/z',
@@ -52,23 +52,23 @@ test('what such a repository renders for the platform’s namespace is not follo
   const extra = source(DEV_URL, 'z', 'flux-system') + platform('z')
   const child = platform('kid', '{kind: GitRepository, name: z}')
   const dev = { 'deploy/kustomization.yaml': 'resources: [web.yaml, x.yaml]\n', 'deploy/x.yaml': child }
-  const judgement = judgementOf(world(extra, dev))
-  expect(said(judgement)).toContain('namespace-confinement deploy/x.yaml:6')
-  expect(judgement.nodes.map(node => node.key)).not.toContain('staging/flux-system/kid')
+  const evaluation = evaluationOf(world(extra, dev))
+  expect(said(evaluation)).toContain('namespace-confinement deploy/x.yaml:6')
+  expect(evaluation.nodes.map(node => node.key)).not.toContain('staging/flux-system/kid')
 })
 
 const infra = [{ url: INFRA, files: { ...devFiles, ...evil } }]
 
 test('the platform’s own repositories stay its own, whoever else follows them', () => {
   const extra = source(INFRA, 'z', 'flux-system') + platform('z')
-  expect(said(judgementOf(world(extra, {}, infra)))).toEqual([])
+  expect(said(evaluationOf(world(extra, {}, infra)))).toEqual([])
   const charts = extra + source(INFRA, 'charts', 'apps')
-  expect(said(judgementOf(world(charts, {}, infra)))).toEqual([])
+  expect(said(evaluationOf(world(charts, {}, infra)))).toEqual([])
   const dev = {
     'deploy/kustomization.yaml': 'resources: [web.yaml, y.yaml]\n',
     'deploy/y.yaml': source(INFRA, 'y', 'apps') + follows('y', 'apps', 'dev-team'),
   }
-  const { violations } = judgementOf(world(extra, dev, infra)).verdict
+  const { violations } = evaluationOf(world(extra, dev, infra)).verdict
   expect(new Set(violations.map(one => one.node))).toEqual(new Set(['staging/apps/y']))
 })
 
@@ -85,13 +85,13 @@ test('a change that takes a tenant its label does not make it the platform', () 
   const mono = tenants.replace(DEV_URL, FLEET_URL)
   const fleet = { 'tenants/dev-team.yaml': mono, ...devFiles }
   const lost = { ...fleet, 'tenants/dev-team.yaml': mono.replace(label, '') }
-  const judgement = judgementOf(miniFleet({ fleet: lost }), { base: miniFleet({ fleet }) })
-  expect(judgement.verdict.result).toBe('fail')
-  expect(said(judgement)).toEqual(['namespace-confinement tenants/dev-team.yaml:3'])
-  expect(judgement.verdict.violations[0]).toMatchObject({ node: 'staging/apps/dev-team', state: 'new' })
+  const evaluation = evaluationOf(miniFleet({ fleet: lost }), { base: miniFleet({ fleet }) })
+  expect(evaluation.verdict.result).toBe('fail')
+  expect(said(evaluation)).toEqual(['namespace-confinement tenants/dev-team.yaml:3'])
+  expect(evaluation.verdict.violations[0]).toMatchObject({ node: 'staging/apps/dev-team', state: 'new' })
   // Another repository than the fleet goes on being a tenant's, under the name of its namespace.
   const renamed = { 'tenants/dev-team.yaml': tenants.replace(label, '') }
-  const { nodes, verdict } = judgementOf(miniFleet({ fleet: renamed }), { base: miniFleet() })
+  const { nodes, verdict } = evaluationOf(miniFleet({ fleet: renamed }), { base: miniFleet() })
   expect(verdict.result).toBe('pass')
   expect(nodes[2]).toMatchObject({ key: 'staging/apps/dev-team', tenant: 'apps' })
 })
@@ -100,14 +100,14 @@ test('nor does moving its Kustomization and its source to the platform', () => {
   const moved = tenants
     .replaceAll('  name: dev-team\n  namespace: apps\nspec', '  name: dev-team\n  namespace: flux-system\nspec')
     .replace('serviceAccountName: dev-team', 'serviceAccountName: kustomize-controller')
-  const judgement = judgementOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': moved } }), { base: miniFleet() })
-  expect(said(judgement)).toContain('namespace-confinement tenants/dev-team.yaml:47')
-  const nodes = judgement.verdict.violations.map(({ rule, node }) => [rule, node])
+  const evaluation = evaluationOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': moved } }), { base: miniFleet() })
+  expect(said(evaluation)).toContain('namespace-confinement tenants/dev-team.yaml:47')
+  const nodes = evaluation.verdict.violations.map(({ rule, node }) => [rule, node])
   expect(nodes).toContainEqual(['namespace-confinement', 'staging/flux-system/dev-team'])
 })
 
 test('taking a tenant away is no loss of confinement', () => {
   const gone = { 'tenants/kustomization.yaml': 'resources: [ops-team.yaml]\n' }
-  const { violations } = judgementOf(miniFleet({ fleet: gone }), { base: miniFleet() }).verdict
+  const { violations } = evaluationOf(miniFleet({ fleet: gone }), { base: miniFleet() }).verdict
   expect(violations.map(({ rule }) => rule)).toEqual(['mass-deletion'])
 })

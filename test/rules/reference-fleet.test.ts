@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Files, type Given, judgementOf, said } from '../fleet/fleet-of.ts'
+import { evaluationOf, type Files, type Given, said } from '../fleet/fleet-of.ts'
 import { readFolder, sharedFleetsPresent } from '../fleet/read-folder.ts'
 
 const present = sharedFleetsPresent()
@@ -27,7 +27,7 @@ const base = (content: string): Files => ({
 
 describe.runIf(present)('fluxcd/flux2-multi-tenancy', () => {
   test('passes as it is, without configuration', () => {
-    const { verdict } = judgementOf(reference())
+    const { verdict } = evaluationOf(reference())
     expect(verdict).toMatchObject({ result: 'pass', violations: [], warnings: [], errors: [] })
     expect(verdict.clusters.map(one => one.name)).toEqual(['production', 'staging'])
     expect(verdict.tenants).toMatchObject([
@@ -68,7 +68,7 @@ describe.runIf(present)('fluxcd/flux2-multi-tenancy', () => {
       'kustomize-remote-base tenants/staging/kustomization.yaml:5',
     ],
   ])('one bad change of the fleet: %s', (_what, change, expected) => {
-    expect(new Set(said(judgementOf(reference({ fleet: edited(...change) }), { base: reference() })))).toContain(
+    expect(new Set(said(evaluationOf(reference({ fleet: edited(...change) }), { base: reference() })))).toContain(
       expected,
     )
   })
@@ -127,12 +127,12 @@ describe.runIf(present)('fluxcd/flux2-multi-tenancy', () => {
       'plaintext-secret base/extra.yaml:7',
     ],
   ])('one bad change of the tenant: %s', (what, dev, expected) => {
-    const judgement = judgementOf(reference({ dev: dev() }), { base: reference() })
+    const evaluation = evaluationOf(reference({ dev: dev() }), { base: reference() })
     // what is patched lies in what is remote
     const errors = what === 'remote base' ? ['error kustomize-invalid staging/podinfo-values.yaml:1'] : []
-    expect(judgement.verdict.result).toBe(errors.length > 0 ? 'error' : 'fail')
-    expect(new Set(said(judgement))).toEqual(new Set([expected, ...errors]))
-    expect(judgement.verdict.violations.every(one => one.tenant === 'dev-team')).toBe(true)
+    expect(evaluation.verdict.result).toBe(errors.length > 0 ? 'error' : 'fail')
+    expect(new Set(said(evaluation))).toEqual(new Set([expected, ...errors]))
+    expect(evaluation.verdict.violations.every(one => one.tenant === 'dev-team')).toBe(true)
   })
 })
 
@@ -145,7 +145,7 @@ describe.runIf(present)('clastix/flux2-capsule-multi-tenancy', () => {
   })
 
   test('passes as it is: the default account is known, the tenant may create its namespaces', () => {
-    const { verdict } = judgementOf(given())
+    const { verdict } = evaluationOf(given())
     expect(verdict).toMatchObject({ result: 'pass', violations: [], errors: [] })
     expect(verdict.tenants).toMatchObject([{ name: 'dev-team', namespaces: ['apps', 'dev-team', 'tools'] }])
   })
@@ -177,7 +177,7 @@ describe.runIf(present)('clastix/flux2-capsule-multi-tenancy', () => {
       fleet: { ...fleet, ...files, ...sync, 'tenants/staging/kustomization.yaml': overlay },
       sources: [...given().sources!, { url: capsule, ref: { branch: 'ops-team' }, files: ops }],
     }
-    const found = said(judgementOf(both, { base: given() }))
+    const found = said(evaluationOf(both, { base: given() }))
     expect(found).toContain('cluster-scoped-forbidden staging/privilege-escalation/cluserrolebinding.yaml:2')
     expect(found).toContain('cross-namespace-ref base/podinfo-disclosure/podinfo-release-to-infra-from-apps.yaml:19')
     expect(found).toContain('namespace-ownership base/namespaces-exfiltration/namespaces.yaml:11')

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 function refused(spec: string, dev = {}): readonly string[] {
   const file = fleetFiles['tenants/dev-team.yaml']!.replace('  path: ./deploy', `${spec}  path: ./deploy`)
-  const { verdict, nodes } = judgementOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file }, dev }))
+  const { verdict, nodes } = evaluationOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file }, dev }))
   expect(verdict.result).toBe('pass')
   return nodes.find(node => node.key === 'staging/apps/dev-team')!.refused
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import { type Files, inputOf } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
@@ -35,11 +35,11 @@ function statesAfter(before: Files, after: Files = {}): string[] {
     { ...whole, ...before },
     { ...whole, ...after },
   ].map(fleet => inputOf(miniFleet({ fleet })))
-  const judgement = judge(buildFleet({ ...head!, config: base!.fleet.tree }), {
+  const evaluation = evaluateFleet(buildFleet({ ...head!, config: base!.fleet.tree }), {
     base: buildFleet(base!),
     combination: 'c',
   })
-  const { violations } = judgement.verdict
+  const { violations } = evaluation.verdict
   return violations.filter(({ object }) => object.name === 'everybody').map(({ state }) => state)
 }
 
@@ -132,7 +132,7 @@ describe('what a controller of Flux was told to do nothing about is new where it
       ),
     )
     const options = { base: buildFleet(was!), combination: 'c' }
-    const { violations } = judge(buildFleet(now!), options).verdict
+    const { violations } = evaluateFleet(buildFleet(now!), options).verdict
     return new Set(violations.filter(({ object }) => object.name === 'strayed').map(({ state }) => state))
   }
   const SUSPENDED = 'suspend: true'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { syncText } from '../fleet/clusters/sync-text.ts'
-import { type Files, judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf, type Files } from '../fleet/fleet-of.ts'
 
 const SEALED =
   'ENC[AES256_GCM,data:c2VjcmV0,iv:AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=,tag:AgICAgICAgICAgICAgICAg==,type:str]'
@@ -24,7 +24,7 @@ const cluster = (name: string, ...recipients: string[]) => ({
 })
 
 const rules = (after: Files, before: Files) =>
-  judgementOf({ fleet: after }, { base: { fleet: before } }).verdict.violations.map(({ rule }) => rule)
+  evaluationOf({ fleet: after }, { base: { fleet: before } }).verdict.violations.map(({ rule }) => rule)
 
 const prod = cluster('prod', 'age1prod')
 

@@ -5,7 +5,7 @@ import { type GoType, goTypeOf } from '../../src/flux/normalise/go-type.ts'
 import table from '../../src/flux/normalise/go-types.json' with { type: 'json' }
 import type { Path } from '../../src/kube/node.ts'
 import { isInert } from '../../src/rules/kustomize/support/inert-place.ts'
-import { type Given, judgementOf } from '../fleet/fleet-of.ts'
+import { evaluationOf, type Given } from '../fleet/fleet-of.ts'
 import { miniFleet } from '../fleet/mini-fleet.ts'
 
 /** The list said once more, as people would write it down: `<group>/<Kind> <path>`; a number is any place in a list. */
@@ -73,14 +73,14 @@ describe('where a value that a tenant controls may stand', () => {
     const some = fields.filter(({ path }) => !['apiVersion', 'kind', 'status'].includes(String(path[0])))
     const allowed = some.filter(isAllowed)
     const field = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...some) }, fc.constantFrom(...allowed))
-    const judged = fc.property(field, one => {
-      const { result, errors } = judgementOf(given(objectWith(one))).verdict
+    const evaluated = fc.property(field, one => {
+      const { result, errors } = evaluationOf(given(objectWith(one))).verdict
       const isRefused = errors.some(({ code }) => code === 'unrendered-variable')
       seen[isRefused ? 'refused' : 'allowed']++
       if (isAllowed(one)) expect(isRefused).toBe(false)
       else expect(result, JSON.stringify(one)).not.toBe('pass')
     })
-    fc.assert(judged, { numRuns: 150, seed: 7 })
+    fc.assert(evaluated, { numRuns: 150, seed: 7 })
     expect(seen.refused).toBeGreaterThan(50)
     expect(seen.allowed).toBeGreaterThan(10)
   })

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
 import { type Files, inputOf } from '../fleet/fleet-of.ts'
@@ -43,8 +43,8 @@ function world(files: Files, spec = '', edit = (text: string) => text): FleetInp
   return inputOf(miniFleet({ fleet: { [OF_DEV]: kustomization }, dev: { ...devFiles, ...files } }))
 }
 
-function judged(head: FleetInput, base: FleetInput) {
-  const { verdict } = judge(buildFleet({ ...head, config: base.fleet.tree }), {
+function evaluated(head: FleetInput, base: FleetInput) {
+  const { verdict } = evaluateFleet(buildFleet({ ...head, config: base.fleet.tree }), {
     combination: 'c',
     base: buildFleet(base),
   })
@@ -113,7 +113,7 @@ const part = {
 describe.for(Object.entries(LEFT_OUT))('%s: bytes that nobody has read', ([rule, { files, others }]) => {
   const all = { ...part, ...files }
   const about = (head: FleetInput, base: FleetInput) =>
-    judged(head, base).violations.filter(one => one.rule === rule && one.hides !== undefined)
+    evaluated(head, base).violations.filter(one => one.rule === rule && one.hides !== undefined)
 
   test('are existing where nothing changes', () => {
     expect(about(world(all), world(all)).map(({ state }) => state)).toEqual(['standing'])
@@ -145,7 +145,7 @@ describe('what only this engine cannot do, of a tenant', () => {
     'deploy/kustomization.yaml': 'resources: [web.yaml]\nvars: [{name: A, objref: {kind: Deployment, name: web}}]\n',
     ...part,
   }
-  const errors = (head: FleetInput, base: FleetInput) => judged(head, base).errors
+  const errors = (head: FleetInput, base: FleetInput) => evaluated(head, base).errors
 
   test.for(Object.entries(ANEW))('is an error again %s', ([name, { spec, base, edit }]) => {
     const [one] = errors(world(files, spec, edit), world(files, base))
@@ -181,7 +181,7 @@ test('values that a ConfigMap of the tenant gives count like those that are writ
   })
   const spec = '  postBuild: {substituteFrom: [{kind: ConfigMap, name: values}]}\n'
   const states = (head: string, base: string) =>
-    judged(world(values(head), spec), world(values(base), spec)).violations.map(({ rule, state }) => [rule, state])
+    evaluated(world(values(head), spec), world(values(base), spec)).violations.map(({ rule, state }) => [rule, state])
   expect(states('x', 'x')).toContainEqual(['yaml-ambiguous', 'standing'])
   expect(states('y', 'x')).toContainEqual(['yaml-ambiguous', 'new'])
 })
@@ -199,7 +199,7 @@ test('what is left out for the platform passes with an approval, and again where
   const vars = 'vars: [{name: A, objref: {apiVersion: v1, kind: ConfigMap, name: x}}]\n'
   const asked = (head: string, base: string) => {
     const [now, before] = [head, base].map(spec => inputOf(miniFleet({ fleet: addons(spec, vars) })))
-    return judged(now!, before!).requiredApprovals.map(({ path }) => path)
+    return evaluated(now!, before!).requiredApprovals.map(({ path }) => path)
   }
   expect(asked('', '  suspend: true\n')).toEqual(['addons/kustomization.yaml'])
   expect(asked('  suspend: true\n', '')).toEqual([])
@@ -230,7 +230,7 @@ describe('what is not evaluated of the platform passes with an approval where it
     ['a remote file', 'resources: [c.yaml, "https://example.com/a.yaml"]\n'],
   ])('%s', ([, text]) => {
     const asked = (head: [string, string], base: [string, string]) =>
-      judged(below(...head, text!), below(...base, text!)).requiredApprovals.map(({ path }) => path)
+      evaluated(below(...head, text!), below(...base, text!)).requiredApprovals.map(({ path }) => path)
     const stop = '  suspend: true\n'
     expect(asked(['', ''], [stop, ''])).toEqual(['addons/kustomization.yaml'])
     expect(asked(['', ''], [stop, stop])).toEqual(['addons/kustomization.yaml'])
@@ -245,7 +245,7 @@ describe('what is not evaluated of the platform passes with an approval where it
   test('a new remote file, though git suspends the node that is held', () => {
     const [stop, text] = ['  suspend: true\n', 'resources: [c.yaml]\n']
     const more = text.replace('c.yaml', 'c.yaml, "https://example.com/b.yaml"')
-    const { requiredApprovals } = judged(below(stop, stop, more), below(stop, stop, text))
+    const { requiredApprovals } = evaluated(below(stop, stop, more), below(stop, stop, text))
     expect(requiredApprovals.map(({ path }) => path)).toEqual(['addons/kustomization.yaml'])
   })
 })
@@ -274,6 +274,6 @@ test.for([
   ['kustomize-path-escape', { 'deploy/kustomization.yaml': 'resources: [web.yaml, ../../x.yaml]\n' }],
   ['kustomize-helm-inflate', { 'deploy/kustomization.yaml': 'resources: [web.yaml]\nhelmCharts: [{name: x}]\n' }],
 ] as const)('what Flux refuses stays existing: nothing of it is applied (%s)', ([, files]) => {
-  const { result } = judged(world(files, '  force: true\n'), world(files))
+  const { result } = evaluated(world(files, '  force: true\n'), world(files))
   expect(result).toBe('pass')
 })

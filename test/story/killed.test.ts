@@ -30,7 +30,7 @@ describe.skipIf(missing)(`killed at any moment${missing ? ` (${missing})` : ''}`
   const run = (ref: string, name: string): CheckRun | undefined =>
     app.github.checkRunsOf(TEAM, ref).findLast(one => one.name === name)
 
-  /** A pull request with other objects, judged and merged. */
+  /** A pull request with other objects, evaluated and merged. */
   async function mergeBatch(name: string): Promise<void> {
     const { github } = app
     const parent = github.commitOf(TEAM, 'main')
@@ -43,9 +43,9 @@ describe.skipIf(missing)(`killed at any moment${missing ? ` (${missing})` : ''}`
 
   const seen = async (name: string) => (await liveObjects(app.staging)).some(object => object.includes(name))
 
-  /** Nothing is on the cluster but what was judged: before the restart some of it, afterwards all. */
-  async function expectOnly(judged: readonly string[]): Promise<void> {
-    expect((await liveObjects(app.staging)).filter(object => !judged.includes(object))).toEqual([])
+  /** Nothing is on the cluster but what was evaluated: before the restart some of it, afterwards all. */
+  async function expectOnly(evaluated: readonly string[]): Promise<void> {
+    expect((await liveObjects(app.staging)).filter(object => !evaluated.includes(object))).toEqual([])
   }
 
   async function expectApplied(name: string): Promise<void> {

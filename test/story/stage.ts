@@ -17,7 +17,7 @@ import { settingsOf } from './settings.ts'
 import { startWithWorkers } from './several-workers.ts'
 
 export interface StageOptions {
-  /** Clusters with a real API server that the worker reconciles; the others are judged only. */
+  /** Clusters with a real API server that the worker reconciles; the others are evaluated only. */
   readonly clusters?: readonly ClusterName[]
   readonly disabledRules?: readonly string[]
   /** How often a job is tried; as in production by default. */

@@ -4,13 +4,13 @@ import type { CheckPage } from '../../src/report/page/check-page.ts'
 import { checkPageOf } from '../../src/report/page/check-page-of.ts'
 import type { FleetPage } from '../../src/report/page/fleet-page.ts'
 import { fleetPageOf } from '../../src/report/page/fleet-page-of.ts'
-import type { JudgedNode } from '../../src/rules/model/finding.ts'
+import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 import { finding, verdict } from '../report/samples.ts'
 
 export const SHA = 'a'.repeat(40)
 
-/** A Kustomization of the fleet, as it was judged. */
-export function node(over: Partial<JudgedNode> = {}): JudgedNode {
+/** A Kustomization of the fleet, as it was evaluated. */
+export function node(over: Partial<EvaluatedNode> = {}): EvaluatedNode {
   return {
     key: 'staging/ops/ops-team',
     cluster: 'staging',
@@ -63,7 +63,7 @@ export function sampleFleet(place: { readonly repositoryId?: number } = {}): Fle
     repository: 'https://github.com/acme/fleet',
     branch: 'main',
     commit: SHA,
-    judgement: { verdict: verdict(), nodes: [node()] },
+    evaluation: { verdict: verdict(), nodes: [node()] },
     audit: [],
     access: { namespaces: [], left: 0 },
   }

@@ -4,8 +4,8 @@ import { packSnapshot } from '../../src/git/snapshot.ts'
 import type { Installation } from '../../workers/context/installation.ts'
 import type { ReadableRepository } from '../../workers/context/readable-repository.ts'
 import type { WorkerContext } from '../../workers/context/worker-context.ts'
+import { type Change, evaluateChange } from '../../workers/fleets/evaluate-change.ts'
 import { evaluatingFleets } from '../../workers/fleets/evaluating-fleets.ts'
-import { type Change, judgeChange } from '../../workers/fleets/judge-change.ts'
 
 const URL = 'https://github.com/acme/home'
 const own = { url: URL, owner: 'acme', name: 'home', defaultBranch: 'main' } as ReadableRepository
@@ -65,14 +65,14 @@ test('where a fleet is designated, another layout of the repository itself is no
 
 test('what may be merged does not pass where it is too large to look into; a push is no decision', async () => {
   const content = () => Promise.reject(new BailiwickError('render-limits', 'the tree holds 300000 files'))
-  const judged = (change: Partial<Change>, over: Partial<Installation> = { content }) =>
-    judgeChange({} as WorkerContext, installationOf({}, over), {
+  const evaluated = (change: Partial<Change>, over: Partial<Installation> = { content }) =>
+    evaluateChange({} as WorkerContext, installationOf({}, over), {
       head: { url: URL, branch: 'main', commit: 'a'.repeat(40) },
       ...change,
     })
-  await expect(judged({ isGated: true })).rejects.toThrow('unknown whether this repository contains a cluster')
-  expect(await judged({})).toEqual([])
-  expect(await judged({ isGated: true }, {})).toEqual([])
+  await expect(evaluated({ isGated: true })).rejects.toThrow('unknown whether this repository contains a cluster')
+  expect(await evaluated({})).toEqual([])
+  expect(await evaluated({ isGated: true }, {})).toEqual([])
 })
 
 test('an artifact that holds the repository starts a cluster of it, also where no signature proves that', async () => {

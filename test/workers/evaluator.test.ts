@@ -6,7 +6,7 @@ import { message, part, plainText } from '../../src/message/message.ts'
 import { evaluate } from '../../workers/threads/evaluate.ts'
 import { Evaluator } from '../../workers/threads/evaluator.ts'
 import { KeptFleet } from '../../workers/threads/kept-fleet.ts'
-import type { EvaluationProgress, JudgeRequest } from '../../workers/threads/protocol.ts'
+import type { EvaluateRequest, EvaluationProgress } from '../../workers/threads/protocol.ts'
 import { RunningNode } from '../../workers/threads/running-node.ts'
 import { undecided } from '../../workers/threads/undecided.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
@@ -14,7 +14,7 @@ import { fleetFiles } from '../fleets/read-fleet.ts'
 let evaluator: Evaluator
 afterEach(() => evaluator?.close())
 
-function request(files: Record<string, string>, commit = 'a'.repeat(40)): JudgeRequest {
+function request(files: Record<string, string>, commit = 'a'.repeat(40)): EvaluateRequest {
   const tree = packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content })))
   const fleet = { url: 'https://github.com/acme/fleet', branch: 'main', commit, tree }
   const opaque = [{ url: 'https://github.com/acme/dev-team', ref: { branch: 'main' }, reason: 'not given' }]
@@ -28,7 +28,7 @@ function request(files: Record<string, string>, commit = 'a'.repeat(40)): JudgeR
 test('judges in a thread; the same question again costs no rendering', async () => {
   evaluator = new Evaluator({ timeoutMs: 30_000, heapMb: 512 })
   const first = await evaluator.evaluate(request(fleetFiles('acme/fleet')))
-  expect(first).toMatchObject({ type: 'judged', judgement: { verdict: { result: 'pass' } } })
+  expect(first).toMatchObject({ type: 'judged', evaluation: { verdict: { result: 'pass' } } })
   expect(await evaluator.evaluate(request(fleetFiles('acme/fleet')))).toBe(first)
   const other = await evaluator.evaluate(request(fleetFiles('acme/fleet'), 'b'.repeat(40)))
   expect(other).not.toBe(first)
@@ -49,9 +49,9 @@ test('a node at which it is ended is an error of that node, and the others are j
   const question = { ...request(manyNodes(3)), stopped: [node] }
   const answer = evaluate(question, new KeptFleet(), undefined, key => ran.push(key))
   if (answer.type !== 'judged') throw new Error(answer.type)
-  const { errors } = answer.judgement.verdict
+  const { errors } = answer.evaluation.verdict
   expect(errors.map(({ code, node: at }) => [code, at])).toEqual([['evaluation-limits', node]])
-  expect(answer.judgement.nodes.find(({ key }) => key === 'staging/flux-system/many-2')?.objects).not.toEqual([])
+  expect(answer.evaluation.nodes.find(({ key }) => key === 'staging/flux-system/many-2')?.objects).not.toEqual([])
   expect(ran).toContain('staging/flux-system/many-2')
 })
 
@@ -130,7 +130,7 @@ test('what a value in an error is crosses from the thread with it', async () => 
   const files = { ...fleetFiles('acme/fleet'), '.github/bailiwick.yaml': 'nothing: of this\n' }
   const answer = await evaluator.evaluate(request(files))
   if (answer.type !== 'judged') throw new Error(answer.type)
-  const [error] = answer.judgement.verdict.errors
+  const [error] = answer.evaluation.verdict.errors
   const { message: text, said } = error!
   expect(said && plainText(said)).toBe(text)
   expect(said?.parts).toContainEqual({ type: 'code', value: '.github/bailiwick.yaml', text: '.github/bailiwick.yaml' })

@@ -5,9 +5,9 @@ import { type InventoryEntry, idOfEntry, unionEntries } from '../../src/cluster/
 import { stringAt } from '../../src/cluster/json-at.ts'
 import { carriesLabelsOf } from '../../src/cluster/ownership.ts'
 import { readLive } from '../../src/cluster/read-live.ts'
-import type { JudgedNode } from '../../src/rules/model/finding.ts'
+import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 
-type Adopting = Pick<JudgedNode, 'cluster' | 'key' | 'namespace' | 'name' | 'parent' | 'user' | 'prune'>
+type Adopting = Pick<EvaluatedNode, 'cluster' | 'key' | 'namespace' | 'name' | 'parent' | 'user' | 'prune'>
 
 /**
  * Takes over what kustomize-controller recorded of a node: entries of its `status.inventory` that our inventory lacks and

@@ -46,9 +46,9 @@ export async function applyApproved(
   const results = new Map<string, NodeResult>()
   const said = new Map<string, AppliedNode>()
   const board = await openStatusBoard(client, memory.board)
-  const judged = new Map(approved.nodes.map(node => [node.key, node]))
+  const evaluated = new Map(approved.nodes.map(node => [node.key, node]))
   for (const { node: key, reason } of approved.held) {
-    const node = judged.get(key)
+    const node = evaluated.get(key)
     said.set(key, { key, user: node?.user ?? '', outcome: 'held', reason, objects: [] })
     if (node) showHeld(board, node, reason)
   }
@@ -317,9 +317,9 @@ async function pruneGone(
   }
 }
 
-/** As they were judged, then the nodes that are gone: the same whoever was quicker. */
+/** As they were evaluated, then the nodes that are gone: the same whoever was quicker. */
 function inOrder(approved: Approved, said: ReadonlyMap<string, AppliedNode>): AppliedNode[] {
-  const judged = new Set(approved.nodes.map(({ key }) => key))
-  const gone = [...said.keys()].filter(key => !judged.has(key))
-  return [...judged, ...gone].flatMap(key => said.get(key) ?? [])
+  const evaluated = new Set(approved.nodes.map(({ key }) => key))
+  const gone = [...said.keys()].filter(key => !evaluated.has(key))
+  return [...evaluated, ...gone].flatMap(key => said.get(key) ?? [])
 }

@@ -3,19 +3,19 @@ import { type ApprovedNode, approve, type Held } from '../../src/approval/approv
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
-import type { JudgedNode, Judgement } from '../../src/rules/model/finding.ts'
+import type { EvaluatedNode, Evaluation } from '../../src/rules/model/finding.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { type JudgedCombination, judgeCombination } from '../fleets/judge-combination.ts'
+import { type EvaluatedCombination, evaluateCombination } from '../fleets/evaluate-combination.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
 import { assertBound } from './assert-bound.ts'
 import type { PrunePolicy } from './held-prunes.ts'
 
 export interface Approved {
   /** Of this cluster only. */
-  readonly nodes: readonly JudgedNode[]
-  readonly judgement: Judgement
+  readonly nodes: readonly EvaluatedNode[]
+  readonly evaluation: Evaluation
   readonly apply: readonly ApprovedNode[]
   readonly held: readonly Held[]
   readonly fleetCommit: string
@@ -23,11 +23,11 @@ export interface Approved {
   readonly prunes?: PrunePolicy
 }
 
-/** Somebody pushes faster than we judge: come back later. */
+/** Somebody pushes faster than we evaluate: come back later. */
 const MAX_ROUNDS = 3
 
 /**
- * Judges what the bound branch and every source hold now, looks once more whether they still do, and asks `approve`.
+ * Evaluates what the bound branch and every source hold now, looks once more whether they still do, and asks `approve`.
  * Nothing is remembered from before: a process that starts with nothing comes to the same answer. `look` asks GitHub anew.
  */
 export async function approvedNodes(
@@ -38,17 +38,17 @@ export async function approvedNodes(
 ): Promise<Approved> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const { evaluator, disabledRules } = context
-    const judged = await judgeCombination(evaluator, new SourceReader(look()), { fleet: place, disabledRules })
-    const { nodes, verdict } = judged.judgement
+    const evaluated = await evaluateCombination(evaluator, new SourceReader(look()), { fleet: place, disabledRules })
+    const { nodes, verdict } = evaluated.evaluation
     const before = initialApproval({ cluster: binding.name, fleet: binding.fleet, branch: binding.branch })
     const { combination } = verdict
-    const { state } = approve(before, { type: 'judged', combination, nodes, baseline: judged.baseline })
-    const heads = await presentHeads(new SourceReader(look()), place, judged)
+    const { state } = approve(before, { type: 'judged', combination, nodes, baseline: evaluated.baseline })
+    const heads = await presentHeads(new SourceReader(look()), place, evaluated)
     const { apply, held } = approve(state, { type: 'heads-read', heads })
     assertBound(binding, verdict)
     const here = nodes.filter(node => (node.hub ?? node.cluster) === binding.name)
     if (heads.combination === combination) {
-      return { nodes: here, judgement: judged.judgement, apply, held, fleetCommit: judged.fleetCommit }
+      return { nodes: here, evaluation: evaluated.evaluation, apply, held, fleetCommit: evaluated.fleetCommit }
     }
   }
   throw new BailiwickError(
@@ -57,15 +57,15 @@ export async function approvedNodes(
   )
 }
 
-/** What the branches hold now; the combination is the judged one only where nothing has moved. */
-async function presentHeads(reader: SourceReader, place: FleetPlace, judged: JudgedCombination) {
+/** What the branches hold now; the combination is the evaluated one only where nothing has moved. */
+async function presentHeads(reader: SourceReader, place: FleetPlace, evaluated: EvaluatedCombination) {
   const fleet = { url: place.repository.url, branch: place.branch }
   const commit = await reader.headOf({ url: fleet.url, ref: { branch: fleet.branch } })
-  const sources = await Promise.all(judged.sources.map(source => present(reader, source)))
-  const before = judged.sources.map(source => ('commit' in source ? source.commit : ''))
-  const same = commit === judged.fleetCommit && sources.every((source, index) => source.commit === before[index])
+  const sources = await Promise.all(evaluated.sources.map(source => present(reader, source)))
+  const before = evaluated.sources.map(source => ('commit' in source ? source.commit : ''))
+  const same = commit === evaluated.fleetCommit && sources.every((source, index) => source.commit === before[index])
   return {
-    combination: same ? judged.judgement.verdict.combination : '',
+    combination: same ? evaluated.evaluation.verdict.combination : '',
     complete: true,
     fleet: { ...fleet, commit: commit ?? '' },
     sources: sources.filter(source => source.commit !== ''),
@@ -73,7 +73,7 @@ async function presentHeads(reader: SourceReader, place: FleetPlace, judged: Jud
 }
 
 async function present(reader: SourceReader, source: WantedSource & { readonly commit?: string }) {
-  // what was opaque stays unseen until the next judgement; what was seen must be there still
+  // what was opaque stays unseen until the next evaluation; what was seen must be there still
   const commit = source.commit === undefined ? '' : ((await reader.headOf(source)) ?? 'gone')
   return { url: source.url, ref: source.ref, commit }
 }

@@ -83,12 +83,12 @@ export class DriftWatch {
     else if (read?.version === version) this.#applied.set(uid, read)
   }
 
-  /** From now on until `settle` something is applied: no event is judged. */
+  /** From now on until `settle` something is applied: no event is evaluated. */
   begin(): void {
     this.#early ??= new Map()
   }
 
-  /** Nothing is applied any more, and these are all inventories: watches their kinds, and judges what came meanwhile. */
+  /** Nothing is applied any more, and these are all inventories: watches their kinds, and evaluates what came meanwhile. */
   async settle(inventories: Iterable<Inventory>): Promise<void> {
     const watched = new Map<string, Watched>()
     const kinds = new Map<string, InventoryEntry>()
@@ -106,7 +106,7 @@ export class DriftWatch {
     for (const [kind, entry] of kinds) if (this.#mayStart(kind)) await this.#start(kind, entry)
     const early = this.#early ?? new Map<string, Seen>()
     this.#early = undefined
-    for (const [uid, seen] of early) this.#judge(uid, seen)
+    for (const [uid, seen] of early) this.#evaluateFleet(uid, seen)
   }
 
   /** Whether everything of the node is watched: nothing that happens to it goes unseen. */
@@ -171,10 +171,10 @@ export class DriftWatch {
 
   #tell(uid: string, seen: Seen): void {
     if (this.#early) this.#early.set(uid, seen)
-    else this.#judge(uid, seen)
+    else this.#evaluateFleet(uid, seen)
   }
 
-  #judge(uid: string, { print, version, gone }: Seen): void {
+  #evaluateFleet(uid: string, { print, version, gone }: Seen): void {
     const watched = this.#watched.get(uid)
     const applied = this.#applied.get(uid)
     if (!watched) return

@@ -31,11 +31,11 @@ export async function reconcileCluster(
   const repository = await findRepository(installation, { url: binding.fleet })
   if (!repository) throw unreadable(binding)
   const look = () => githubInstallation(context, installation.id, speaker.octokit)
-  const judged = await approvedNodes(context, binding, look, { repository, branch: binding.branch })
+  const evaluated = await approvedNodes(context, binding, look, { repository, branch: binding.branch })
   const { pruneShare: share, pruneAtLeast: atLeast } = context.config
   const name = { owner: repository.owner, repo: repository.name }
-  const approvals = () => pruneApprovals(speaker.octokit, speaker.app, name, judged.fleetCommit)
-  const approved = { ...judged, prunes: { limits: { share, atLeast }, approvals } }
+  const approvals = () => pruneApprovals(speaker.octokit, speaker.app, name, evaluated.fleetCommit)
+  const approved = { ...evaluated, prunes: { limits: { share, atLeast }, approvals } }
   const fleet = { url: binding.fleet, commit: approved.fleetCommit }
   try {
     const applied = await (await memory.clusters.get(context, binding)).run(approved, attempt.signal)

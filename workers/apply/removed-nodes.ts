@@ -1,7 +1,7 @@
 import type { Inventory } from '../../src/cluster/inventory.ts'
 
 /**
- * The nodes whose end is certain, children before parents: they have an inventory, the judgement knows them no more, and
+ * The nodes whose end is certain, children before parents: they have an inventory, the evaluation knows them no more, and
  * the node that used to render them was applied completely just now (or is itself one whose end is certain). What a
  * parent that is red, held or unreadable does not show is not gone.
  */

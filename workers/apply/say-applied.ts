@@ -3,7 +3,7 @@ import { publishCheckRun } from '../../src/github/checks/check-run.ts'
 import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
 import { type AppliedNode, applyReport } from '../../src/report/apply-report.ts'
 import { applyViewFor } from '../../src/report/apply-view.ts'
-import type { JudgedNode } from '../../src/rules/model/finding.ts'
+import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 import type { Installation } from '../context/installation.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import type { Approved } from './approved-nodes.ts'
@@ -35,7 +35,7 @@ export async function sayApplied(
     const repository = await findRepository(speaker.installation, { url: group.url })
     if (!repository) continue
     const isFleet = group.url === fleet.url
-    const report = applyReport(cluster, isFleet ? group.nodes : applyViewFor(group.nodes, approved.judgement))
+    const report = applyReport(cluster, isFleet ? group.nodes : applyViewFor(group.nodes, approved.evaluation))
     const externalId = hash('sha256', JSON.stringify(report))
     const key = `${cluster} ${group.url} ${group.commit}`
     if (speaker.said.get(key) === externalId) continue
@@ -74,7 +74,7 @@ function groupByCommit(
 }
 
 /** What a node reads; of one that only a tenant's declaration leads to, what that declaration stands in. */
-function gatedSource({ nodes }: Approved, key: string): JudgedNode['source'] | undefined {
+function gatedSource({ nodes }: Approved, key: string): EvaluatedNode['source'] | undefined {
   let node = nodes.find(one => one.key === key)
   while (node?.source.lent) {
     const { parent } = node

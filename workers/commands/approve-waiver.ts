@@ -5,7 +5,7 @@ import type { WaiverPull } from '../../src/command/waiver/waiver-text.ts'
 import { listOurCheckRuns } from '../../src/github/checks/list-check-runs.ts'
 import { isOurs } from '../../src/github/client/is-ours.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
-import { judgeAgain } from './judge-again.ts'
+import { evaluateAgain } from './evaluate-again.ts'
 import { openWaiverPull, WAIVER_BRANCH } from './open-waiver-pull.ts'
 import { presentPull } from './present-pull.ts'
 import type { Asking, Verb } from './verb.ts'
@@ -29,7 +29,7 @@ export const approveWaiver: Verb = {
     const waiver = await recorded(asking, pull)
     if (waiver.approver?.toLowerCase() !== login.toLowerCase()) refuseOwn(waiver, login)
     await openWaiverPull({ place, installation, fleet }, { ...waiver, approver: login }, pull.head.ref)
-    await judgeAgain(asking)
+    await evaluateAgain(asking)
     return { reaction: 'rocket' }
   },
 }

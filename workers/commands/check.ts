@@ -1,6 +1,6 @@
 import { commandError, quoted } from '../../src/command/command-error.ts'
 import { listOpenPullRequests } from '../../src/github/pulls/pull-request.ts'
-import { judgeAgain } from './judge-again.ts'
+import { evaluateAgain } from './evaluate-again.ts'
 import { isAtLeast, mayWrite } from './may.ts'
 import type { Verb } from './verb.ts'
 
@@ -24,13 +24,13 @@ export const check: Verb = {
       if (!comment.issue.pullRequest) {
         throw commandError('this is not a pull request', 'Comment on a pull request, or write `/bailiwick check --all`')
       }
-      await judgeAgain(asking)
+      await evaluateAgain(asking)
       return { reaction: '+1' }
     }
     if (!isAtLeast(role, 'maintain')) {
       throw commandError('--all requires the role maintain in this repository', 'Write `/bailiwick check`')
     }
-    for (const { number } of await listOpenPullRequests(reader, data)) await judgeAgain(asking, number)
+    for (const { number } of await listOpenPullRequests(reader, data)) await evaluateAgain(asking, number)
     return { reaction: '+1' }
   },
 }

@@ -5,8 +5,8 @@ import { releaseBranches, setRuleset } from '../../src/github/protection/ruleset
 import { RULESET_NAME, wantedRuleset } from '../../src/protection/wanted-ruleset.ts'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
 import type { BranchGate } from '../../src/report/first-report/facts.ts'
+import { evaluateCombination } from '../fleets/evaluate-combination.ts'
 import { findRepository } from '../fleets/find-repository.ts'
-import { judgeCombination } from '../fleets/judge-combination.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
 import { ownCheckNames } from '../gate/own-check-names.ts'
 import { speaker } from '../publish/speaker.ts'
@@ -47,8 +47,8 @@ async function gatesOf(asking: Asking): Promise<BranchGate[]> {
   }
   const all: BranchGate[] = []
   for (const fleet of await fleetsHere(asking)) {
-    const judged = await judgeCombination(evaluator, new SourceReader(installation), { fleet, disabledRules })
-    const { gated } = await surveyOf(context, installation, { fleet, judged })
+    const evaluated = await evaluateCombination(evaluator, new SourceReader(installation), { fleet, disabledRules })
+    const { gated } = await surveyOf(context, installation, { fleet, evaluated })
     const known = new Set(all.map(({ url, branch }) => JSON.stringify([url, branch])))
     const more = gated.filter(({ url, branch }) => !known.has(JSON.stringify([url, branch])))
     all.push(...(await readGates(desk, installation, more)))

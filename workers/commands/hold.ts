@@ -1,6 +1,6 @@
 import { addLabel, removeLabel } from '../../src/github/issues/labels.ts'
 import { HOLD_LABEL, isLabeledHold, readHold } from '../evaluate/read-hold.ts'
-import { judgeAgain } from './judge-again.ts'
+import { evaluateAgain } from './evaluate-again.ts'
 import { mayWrite } from './may.ts'
 import { presentPull, subjectOf } from './present-pull.ts'
 import type { Verb } from './verb.ts'
@@ -23,7 +23,7 @@ export const hold: Verb = {
   run: async asking => {
     const { octokit, owner, repo } = asking.place
     await addLabel(octokit, { owner, repo }, asking.data.issue, LABEL)
-    await judgeAgain(asking)
+    await evaluateAgain(asking)
     return { reaction: '+1' }
   },
 }
@@ -43,7 +43,7 @@ export const unhold: Verb = {
     // that our App took it off is what clears the hold: where someone else did, it is put on once more
     if (held) await addLabel(octokit, { owner, repo }, asking.data.issue, LABEL)
     await removeLabel(octokit, { owner, repo }, asking.data.issue, HOLD_LABEL)
-    await judgeAgain(asking)
+    await evaluateAgain(asking)
     return { reaction: '+1' }
   },
 }

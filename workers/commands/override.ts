@@ -6,7 +6,7 @@ import { isSince, openedAnew } from '../../src/github/pulls/opened-anew.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import { answersOf } from '../evaluate/answers-of.ts'
-import { judgeAgain } from './judge-again.ts'
+import { evaluateAgain } from './evaluate-again.ts'
 import { mayDecideForFleet } from './may.ts'
 import { recordOf } from './override-record.ts'
 import { presentPull, subjectOf } from './present-pull.ts'
@@ -50,7 +50,7 @@ export const override: Verb = {
       annotations: [],
     })
     if (pending) return { reaction: '+1', reply: output.summary }
-    await judgeAgain(asking)
+    await evaluateAgain(asking)
     return { reaction: 'rocket' }
   },
 }

@@ -14,7 +14,7 @@ import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { answersOf } from '../evaluate/answers-of.ts'
 import { outcomeOf } from '../evaluate/outcome-of.ts'
-import type { FleetAnswer } from '../fleets/judge-change.ts'
+import type { FleetAnswer } from '../fleets/evaluate-change.ts'
 import { narrowerSources } from '../fleets/narrower-sources.ts'
 import { speaker } from '../publish/speaker.ts'
 import { openWaiverPull, type WaiverDesk, waiverBranch } from './open-waiver-pull.ts'
@@ -54,8 +54,8 @@ export async function requestWaivers(
   const terms = { reason: wish.reason, requester: wish.by, expires: wish.until }
   const opened: OpenedPullRequest[] = []
   for (const answer of answers) {
-    const { place: fleet, judgement } = answer
-    const findings = judgement.verdict.violations.filter(one => wanted.has(one.fingerprint) && isOpen(one))
+    const { place: fleet, evaluation } = answer
+    const findings = evaluation.verdict.violations.filter(one => wanted.has(one.fingerprint) && isOpen(one))
     if (findings.length === 0) continue
     await refuseWiderFleet(subject, answer, findings)
     const entries = waiverEntries(findings, terms)
@@ -76,11 +76,11 @@ export async function requestWaivers(
 /** The waiver names objects: what they are called is not told to more people than can see where they are. */
 async function refuseWiderFleet(
   { installation, repository }: OpenedRepository,
-  { place, judgement, snapshot }: FleetAnswer,
+  { place, evaluation, snapshot }: FleetAnswer,
   findings: readonly Finding[],
 ): Promise<void> {
   const fleet = place.repository.url
-  const nodes = new Map(judgement.nodes.map(node => [node.key, addressesOf(node)]))
+  const nodes = new Map(evaluation.nodes.map(node => [node.key, addressesOf(node)]))
   const read = new Set([repository.url, ...snapshot.sources.map(source => source.url)])
   const urls = findings.flatMap(one => [one.origin.repository, ...(nodes.get(one.node) ?? [])])
   if (

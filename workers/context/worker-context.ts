@@ -24,7 +24,7 @@ export interface WorkerContext {
   readonly memory: RepositoryMemory
   /** Where the designations of installations were found last. */
   readonly designations: DesignationMemory
-  /** The operator's clusters.yaml; empty: judge only. */
+  /** The operator's clusters.yaml; empty: evaluate only. */
   readonly bindings: readonly ClusterBinding[]
   /** Where pages are kept, and where people find them; without an address checks link to none. */
   readonly pages: { readonly store: PageStore; readonly publicUrl: string | undefined }

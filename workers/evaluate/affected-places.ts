@@ -5,7 +5,7 @@ import type { Installation } from '../context/installation.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { type FleetAnswer, judgeChange } from '../fleets/judge-change.ts'
+import { evaluateChange, type FleetAnswer } from '../fleets/evaluate-change.ts'
 import type { Pin } from '../fleets/source-reader.ts'
 import { isPassing } from '../job-error.ts'
 
@@ -20,7 +20,7 @@ export async function affectedPlaces(
   before: string,
   answers: readonly FleetAnswer[],
 ): Promise<readonly ReadableRepository[]> {
-  const earlier = await judgedEarlier(context, installation, { url: head.url, branch: head.branch, commit: before })
+  const earlier = await evaluatedEarlier(context, installation, { url: head.url, branch: head.branch, commit: before })
   const rulesMoved = earlier !== undefined && (await hasOtherRules({ installation, repository }, head.commit, before))
   const known = earlier ?? []
   const urls = new Set<string>()
@@ -28,7 +28,7 @@ export async function affectedPlaces(
     const was = known.find(one => keyOf(one) === keyOf(answer))
     const isFleet = answer.place.repository.url === repository.url
     const affected =
-      was && !(isFleet && rulesMoved) ? affectedRepositories(was.judgement, answer.judgement) : everybody(answer)
+      was && !(isFleet && rulesMoved) ? affectedRepositories(was.evaluation, answer.evaluation) : everybody(answer)
     for (const url of affected) urls.add(url)
   }
   const hidden = hiddenOf(known) === hiddenOf(answers) ? [] : [...known, ...answers].flatMap(namesIn)
@@ -38,7 +38,7 @@ export async function affectedPlaces(
 }
 
 /** Where nodes that could not be built may lead. */
-const namesIn = ({ judgement }: FleetAnswer): string[] => judgement.nodes.flatMap(node => node.hides)
+const namesIn = ({ evaluation }: FleetAnswer): string[] => evaluation.nodes.flatMap(node => node.hides)
 
 const hiddenOf = (answers: readonly FleetAnswer[]): string => JSON.stringify(answers.map(namesIn))
 
@@ -46,13 +46,13 @@ const hiddenOf = (answers: readonly FleetAnswer[]): string => JSON.stringify(ans
  * The earlier evaluation; undefined if it cannot be repeated, as after a force push: then every repository may be
  * affected.
  */
-export async function judgedEarlier(
+export async function evaluatedEarlier(
   context: WorkerContext,
   installation: Installation,
   head: Pin,
 ): Promise<readonly FleetAnswer[] | undefined> {
   try {
-    return await judgeChange(context, installation, { head })
+    return await evaluateChange(context, installation, { head })
   } catch (error) {
     if (isPassing(error)) throw error
     context.log.warn(
@@ -76,4 +76,4 @@ async function hasOtherRules(
 
 const keyOf = ({ place }: FleetAnswer) => JSON.stringify([place.repository.url, place.branch])
 
-const everybody = ({ judgement }: FleetAnswer): string[] => judgement.nodes.map(({ source }) => source.url)
+const everybody = ({ evaluation }: FleetAnswer): string[] => evaluation.nodes.map(({ source }) => source.url)

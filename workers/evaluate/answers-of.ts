@@ -1,7 +1,7 @@
 import { type PullRequest, readTestMerge } from '../../src/github/pulls/pull-request.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { type FleetAnswer, judgeChange } from '../fleets/judge-change.ts'
+import { evaluateChange, type FleetAnswer } from '../fleets/evaluate-change.ts'
 import { peopleOfPull } from './people-of.ts'
 
 /**
@@ -16,7 +16,7 @@ export async function answersOf(
   const { installation, repository, octokit } = subject
   const merge = await readTestMerge(octokit, { owner: repository.owner, repo: repository.name }, pull)
   const pin = { url: repository.url, branch: pull.base.ref }
-  return judgeChange(context, installation, {
+  return evaluateChange(context, installation, {
     head: { ...pin, commit: merge.sha, tree: merge.tree },
     base: { ...pin, commit: merge.base },
     people: peopleOfPull(subject, pull),

@@ -5,7 +5,7 @@ import { scopeVerdict } from '../../src/evaluate/verdict/scope-verdict.ts'
 import { changesFor } from '../../src/report/changes/changes-for.ts'
 import { narrowed } from '../../src/report/narrow.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
-import type { FleetAnswer } from '../fleets/judge-change.ts'
+import type { FleetAnswer } from '../fleets/evaluate-change.ts'
 import type { FleetApprovals } from './said.ts'
 
 /** What is said on a repository, and to whom. */
@@ -25,12 +25,12 @@ export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: Re
   // of designated fleets, or of the repository alone: never by what a tenant's repository holds
   const isFleet = answers.some(answer => answer.place.repository.url === url)
   const keepNew = kind !== 'branch'
-  const verdicts = [first, ...more].map(({ judgement }) =>
-    isFleet ? judgement.verdict : scopeVerdict(judgement, url, { keepNew }),
+  const verdicts = [first, ...more].map(({ evaluation }) =>
+    isFleet ? evaluation.verdict : scopeVerdict(evaluation, url, { keepNew }),
   )
   const merged = mergeVerdicts(verdicts as [(typeof verdicts)[0], ...typeof verdicts])
   const known = mergeChanges(answers.flatMap(answer => answer.changes ?? []))
-  const told = { verdict: merged, nodes: answers.flatMap(answer => answer.judgement.nodes) }
+  const told = { verdict: merged, nodes: answers.flatMap(answer => answer.evaluation.nodes) }
   // the one place: whatever is published of an evaluation is made of this
   const narrower = new Set(answers.flatMap(answer => answer.narrower))
   const { verdict: outcome, nodes, changes } = narrowed({ ...told, ...(known ? { changes: known } : {}) }, narrower)
@@ -46,12 +46,12 @@ export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: Re
 }
 
 /** Guarded files are known by their paths, whatever is evaluated. */
-function requiredOf({ place: fleet, judgement }: FleetAnswer): FleetApprovals[] {
-  const approvals = judgement.verdict.requiredApprovals.filter(({ rule }) => !rule.startsWith('gate-'))
+function requiredOf({ place: fleet, evaluation }: FleetAnswer): FleetApprovals[] {
+  const approvals = evaluation.verdict.requiredApprovals.filter(({ rule }) => !rule.startsWith('gate-'))
   return approvals.length > 0 ? [{ fleet, approvals }] : []
 }
 
 function tenantsOf(answers: readonly FleetAnswer[], url: string): string[] {
-  const nodes = answers.flatMap(answer => answer.judgement.nodes).filter(node => readsFrom(node, url))
+  const nodes = answers.flatMap(answer => answer.evaluation.nodes).filter(node => readsFrom(node, url))
   return [...new Set(nodes.map(node => node.tenant ?? ''))].sort()
 }

@@ -34,8 +34,8 @@ export async function readGroupCircumstances(
   if (pull?.state !== 'open' || pull.base.ref !== data.branch) return NO_CIRCUMSTANCES
   const [hold, demands] = await Promise.all([readHold(context, subject, pull), readDemands(subject, pull, said)])
   const present: Circumstances = { ...NO_CIRCUMSTANCES, ...(hold ? { hold } : {}), demands }
-  const judged = { ...said, context: { ...said.context, circumstances: { ...NO_CIRCUMSTANCES, demands } } }
-  if (!alone || !blocks(judged)) return present
+  const evaluated = { ...said, context: { ...said.context, circumstances: { ...NO_CIRCUMSTANCES, demands } } }
+  if (!alone || !blocks(evaluated)) return present
   const app = await context.app.identity()
   const runs = await listOurCheckRuns(subject.octokit, app, data, pull.head.sha)
   const override = await readOverride(context, subject, pull, runs)

@@ -2,7 +2,7 @@ import { BailiwickError } from '../../src/errors.ts'
 import { NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
 import type { Outcome } from '../../src/report/outcome.ts'
 import { decisionOf } from './decision-of.ts'
-import type { JudgedPull } from './judge-with-circumstances.ts'
+import type { EvaluatedPull } from './evaluate-with-circumstances.ts'
 import type { Said } from './said.ts'
 
 /**
@@ -10,16 +10,16 @@ import type { Said } from './said.ts'
  * commit, so a passing one would let all of them merge; the result is the same for whichever of them is evaluated. Pull
  * requests that GitHub cannot merge do not block the others. Needs at least one.
  */
-export function worstOfHead(judged: readonly [JudgedPull, ...JudgedPull[]]): Said {
-  const mergeable = judged.filter(({ said }) => !isUnmergeable(said.outcome))
-  const all = mergeable.length > 0 ? mergeable : judged
+export function worstOfHead(evaluated: readonly [EvaluatedPull, ...EvaluatedPull[]]): Said {
+  const mergeable = evaluated.filter(({ said }) => !isUnmergeable(said.outcome))
+  const all = mergeable.length > 0 ? mergeable : evaluated
   const [worst] = [...all].sort((a, b) => weight(b.said) - weight(a.said) || a.pull.number - b.pull.number)
   const { pull, said } = worst!
-  return judged.length > 1 && weight(said) > 0 ? inPlaceOfOthers(said, pull.number) : said
+  return evaluated.length > 1 && weight(said) > 0 ? inPlaceOfOthers(said, pull.number) : said
 }
 
 /** The outcome for a pull request itself: its own verdict, and which other pull request or base blocks its head. */
-export function withWorse(own: JudgedPull, shown: Said): Said {
+export function withWorse(own: EvaluatedPull, shown: Said): Said {
   const { worse, worseBase } = shown.context.circumstances ?? NO_CIRCUMSTANCES
   const others = worse.filter(number => number !== own.pull.number)
   if (others.length === 0 && worseBase === undefined) return own.said

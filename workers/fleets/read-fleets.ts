@@ -3,7 +3,7 @@ import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { isPassing } from '../job-error.ts'
-import { type FollowedSource, judgeCombination } from './judge-combination.ts'
+import { evaluateCombination, type FollowedSource } from './evaluate-combination.ts'
 import { withPresentNames } from './present-names.ts'
 import { SourceReader } from './source-reader.ts'
 
@@ -30,11 +30,11 @@ export async function readFleets(context: WorkerContext, installation: Installat
   const fleets: StandingFleet[] = []
   for (const place of (await installation.designation()).fleets) {
     try {
-      const judged = await judgeCombination(evaluator, reader, { fleet: place, disabledRules })
-      const { fleetCommit: commit, sources: read, judgement, names, isDark } = judged
-      const { gated } = withPresentNames({ gated: judged.gated }, names)
+      const evaluated = await evaluateCombination(evaluator, reader, { fleet: place, disabledRules })
+      const { fleetCommit: commit, sources: read, evaluation, names, isDark } = evaluated
+      const { gated } = withPresentNames({ gated: evaluated.gated }, names)
       const sources = read.map(source => ({ ...source, url: names.get(source.url) ?? source.url }))
-      const hides = judgement.nodes.flatMap(node => node.hides)
+      const hides = evaluation.nodes.flatMap(node => node.hides)
       fleets.push({ place, commit, sources, ...(gated ? { gated } : {}), hides, isDark })
     } catch (error) {
       if (isPassing(error)) throw error

@@ -1,7 +1,7 @@
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { judgedEarlier } from '../evaluate/affected-places.ts'
-import type { FleetAnswer } from '../fleets/judge-change.ts'
+import { evaluatedEarlier } from '../evaluate/affected-places.ts'
+import type { FleetAnswer } from '../fleets/evaluate-change.ts'
 import type { Pin } from '../fleets/source-reader.ts'
 import { settleAndAsk } from './settle-and-ask.ts'
 
@@ -21,7 +21,7 @@ export async function settleFollowed(
   answers: readonly FleetAnswer[],
 ): Promise<void> {
   if (before === undefined) return // what is gated follows from what a branch declares, not from its being there
-  const earlier = await judgedEarlier(context, installation, { ...head, commit: before })
+  const earlier = await evaluatedEarlier(context, installation, { ...head, commit: before })
   const [then, now] = [branchesOf(earlier ?? []), branchesOf(answers)]
   const urls = new Set([...then.keys(), ...now.keys()].filter(url => then.get(url) !== now.get(url)))
   const changed = (await installation.repositories()).filter(({ url, archived }) => urls.has(url) && !archived)

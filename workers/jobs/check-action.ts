@@ -10,7 +10,7 @@ import { openError } from '../../src/report/open-error.ts'
 import { requestWaivers } from '../commands/request-waivers.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { judgePullRequest } from '../evaluate/judge-pull-request.ts'
+import { evaluatePullRequest } from '../evaluate/evaluate-pull-request.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { applyFixes } from '../publish/apply-fixes.ts'
@@ -53,7 +53,7 @@ async function act(
 ): Promise<string | undefined> {
   try {
     if (action === 'waive') return await askForWaivers(context, place, subject, pull, login)
-    const said = await judgePullRequest(context, subject, pull, attempt)
+    const said = await evaluatePullRequest(context, subject, pull, attempt)
     const outcome = await applyFixes(place, subject, pull, said, login)
     if (outcome === 'fork') return 'The fixes were not applied: the branch is in a fork, which the App never writes to.'
     if (outcome === 'nothing') return 'No fix was applied: none of the findings has a certain fix any more.'

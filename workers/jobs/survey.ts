@@ -5,8 +5,8 @@ import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { writtenRecord } from '../designation/written-record.ts'
+import { evaluateCombination } from '../fleets/evaluate-combination.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
-import { judgeCombination } from '../fleets/judge-combination.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
 import { ownCheckNames } from '../gate/own-check-names.ts'
 import { speaker } from '../publish/speaker.ts'
@@ -52,8 +52,8 @@ async function surveyedPlaces(context: WorkerContext, installation: Installation
     if (fleet.repository.archived) continue
     const reader = new SourceReader(installation, candidates.includes(fleet) ? fleet.repository.url : undefined)
     try {
-      const judged = await judgeCombination(evaluator, reader, { fleet, disabledRules })
-      found.push({ fleet, judged })
+      const evaluated = await evaluateCombination(evaluator, reader, { fleet, disabledRules })
+      found.push({ fleet, evaluated })
     } catch (error) {
       if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error
       context.log.warn({ err: error, fleet: fleet.repository.url }, 'fleet could not be surveyed')

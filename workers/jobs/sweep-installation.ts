@@ -35,7 +35,7 @@ export async function sweepInstallation(
   }
   const runOf = async ({ owner, name: repo }: ReadableRepository, sha: string) =>
     (await listOurCheckRuns(octokit, app, { owner, repo }, sha)).find(({ name }) => name === BRANCH_CHECK_NAME)
-  const judgedAt = await judgedHeads(context, id, repositories, standingHeads(fleets), runOf)
+  const judgedAt = await evaluatedHeads(context, id, repositories, standingHeads(fleets), runOf)
   const slow: FoundPull[] = []
   for (const one of found) {
     const { repository, pull, checks, runs } = one
@@ -45,9 +45,9 @@ export async function sweepInstallation(
     if (staleness === 'slowly') slow.push(one)
     // one that is evaluated again with the same result keeps its run: once is enough
     const isTold = staleness === 'old' && !context.memory.isNew(nameOf(one), `${run?.id} ${since}`)
-    if (isDue(staleness) && !isTold) await judgePull(context, id, one, 0)
+    if (isDue(staleness) && !isTold) await evaluatePull(context, id, one, 0)
   }
-  for (const one of slow) await judgePull(context, id, one, slowTurn(nameOf(one), slow.length, Date.now()))
+  for (const one of slow) await evaluatePull(context, id, one, slowTurn(nameOf(one), slow.length, Date.now()))
 }
 
 interface FoundPull extends SettledPull {
@@ -59,7 +59,7 @@ type RunOf = (repository: ReadableRepository, sha: string) => Promise<OurCheckRu
 const isDue = (staleness: Staleness) => staleness === 'missing' || staleness === 'old'
 
 /** When the verdict on each of these heads was begun; one without is asked for. */
-async function judgedHeads(
+async function evaluatedHeads(
   { queue }: WorkerContext,
   installation: number,
   repositories: readonly ReadableRepository[],
@@ -79,7 +79,7 @@ async function judgedHeads(
   return judgedAt
 }
 
-async function judgePull(
+async function evaluatePull(
   { queue }: WorkerContext,
   installation: number,
   { repository, pull }: FoundPull,

@@ -5,13 +5,13 @@ import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { assertDesignated } from '../designation/assert-designated.ts'
 import { changedPaths } from '../evaluate/changed-paths.ts'
-import { judgeIntoEach } from '../evaluate/judge-into.ts'
+import { evaluateIntoEach } from '../evaluate/evaluate-into.ts'
 import { outcomeOf } from '../evaluate/outcome-of.ts'
 import { peopleOfGroup } from '../evaluate/people-of.ts'
 import { readGroupCircumstances } from '../evaluate/read-group-circumstances.ts'
 import type { FleetApprovals, Said } from '../evaluate/said.ts'
 import { worstOfBases } from '../evaluate/worst-of-head.ts'
-import { judgeChange } from '../fleets/judge-change.ts'
+import { evaluateChange } from '../fleets/evaluate-change.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { readBases } from '../gate/repository-bases.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
@@ -39,7 +39,7 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   const announced = announceSlow({ place, headSha: data.sha, names, runs, alone, log: context.log })
   let said: Said
   try {
-    said = await judgeGroup(watched(context, announced), subject, data, where)
+    said = await evaluateGroup(watched(context, announced), subject, data, where)
   } catch (error) {
     if (isTriedAgain(error, attempt)) {
       await announced.end()
@@ -52,7 +52,7 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   // the group's commit becomes the tip of the branch: what it is led onto from there counts as well
   const elsewhere = [...new Set(checks.flatMap(({ followed }) => followed))].filter(branch => branch !== data.branch)
   const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: data.base })
-  const led = await judgeIntoEach(context, subject, { sha: data.sha, people }, elsewhere, attempt)
+  const led = await evaluateIntoEach(context, subject, { sha: data.sha, people }, elsewhere, attempt)
   const owner = { owner: data.owner, repo: data.repo, repositoryId: repository.id, visibility: repository.visibility }
   await alone(present, async latest => {
     for (const check of checks) {
@@ -64,7 +64,7 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   })
 }
 
-async function judgeGroup(
+async function evaluateGroup(
   context: WorkerContext,
   subject: OpenedRepository,
   data: ValidateMergeGroup,
@@ -78,7 +78,7 @@ async function judgeGroup(
   const baseCommit = present && present.commit !== data.sha ? present.commit : data.base
   const head = { ...pin, commit: data.sha }
   const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: baseCommit })
-  const answers = await judgeChange(context, installation, {
+  const answers = await evaluateChange(context, installation, {
     head,
     base: { ...pin, commit: baseCommit },
     people,
@@ -95,16 +95,16 @@ async function judgeGroup(
   }
   const content = (commit: string) => installation.content(repository, commit)
   const [before, previous, after] = await Promise.all([baseCommit, data.base, head.commit].map(content))
-  const judged: Said = { outcome, context: { ...where, ...statement, changedPaths: changedPaths(before!, after!) } }
+  const evaluated: Said = { outcome, context: { ...where, ...statement, changedPaths: changedPaths(before!, after!) } }
   // what the groups before it bring is asked for on theirs
   const earlier = required.length === 0 || alone ? [] : await requiredBefore(context, subject, data, baseCommit)
   const own: Said = {
     outcome,
-    context: { ...judged.context, changedPaths: changedPaths(previous!, after!) },
+    context: { ...evaluated.context, changedPaths: changedPaths(previous!, after!) },
     required: withoutEarlier(required, earlier),
   }
   const circumstances = await readGroupCircumstances(context, subject, data, { alone, said: own })
-  return { outcome, context: { ...judged.context, circumstances }, tree: after! }
+  return { outcome, context: { ...evaluated.context, circumstances }, tree: after! }
 }
 
 /** What the groups before this one need an approval for: it is asked for on theirs. */
@@ -115,7 +115,7 @@ async function requiredBefore(
   base: string,
 ): Promise<readonly FleetApprovals[]> {
   const pin = { url: repository.url, branch: data.branch }
-  const before = await judgeChange(context, installation, {
+  const before = await evaluateChange(context, installation, {
     head: { ...pin, commit: data.base },
     base: { ...pin, commit: base },
   })

@@ -13,8 +13,8 @@ import type { Attempt, ValidatePullRequest } from '../../src/queue/queue.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { blocks } from '../evaluate/blocks.ts'
-import { judgeIntoEach } from '../evaluate/judge-into.ts'
-import { type JudgedPull, judgeWithCircumstances } from '../evaluate/judge-with-circumstances.ts'
+import { evaluateIntoEach } from '../evaluate/evaluate-into.ts'
+import { type EvaluatedPull, evaluateWithCircumstances } from '../evaluate/evaluate-with-circumstances.ts'
 import { peopleOfPull } from '../evaluate/people-of.ts'
 import { isLabeledHold } from '../evaluate/read-hold.ts'
 import { statementOf } from '../evaluate/statement-of.ts'
@@ -78,9 +78,9 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   const runs = async () => begun
   const headSha = pull.head.sha
   const announced = announceSlow({ place, headSha, names, runs, alone: head.alone, log: context.log })
-  let own: JudgedPull
+  let own: EvaluatedPull
   try {
-    own = await judgeWithCircumstances(watched(context, announced), subject, pull, runs, attempt, merging)
+    own = await evaluateWithCircumstances(watched(context, announced), subject, pull, runs, attempt, merging)
   } finally {
     await announced.end()
   }
@@ -88,13 +88,13 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   const open = await listOpenPullRequests(octokit, data)
   const present = (await announced.end()) ?? begun
   if (!stands(pull, open)) return head.alone(present, latest => sayOvertaken(place, headSha, names, latest))
-  const others: JudgedPull[] = []
+  const others: EvaluatedPull[] = []
   for (const { number } of siblingsOf(pull, open, checks)) {
     const other = await readPullRequest(octokit, data, number)
     if (other?.state !== 'open' || other.head.sha !== headSha) continue
-    others.push(await judgeWithCircumstances(context, subject, other, runs, attempt))
+    others.push(await evaluateWithCircumstances(context, subject, other, runs, attempt))
   }
-  const led = await judgeElsewhere(job, [pull, ...others.map(other => other.pull)])
+  const led = await evaluateElsewhere(job, [pull, ...others.map(other => other.pull)])
   const moved = async () => !sameHeads(open, await listOpenPullRequests(octokit, data), headSha)
   if (others.length > 0 && (await moved())) return context.queue.add('validate-pull-request', data)
   const owner = { ...data, repositoryId: repository.id, visibility: repository.visibility }
@@ -121,11 +121,11 @@ async function startMerge(
 }
 
 /** The bases that a check of it is about, and that no open pull request with this head aims at. */
-async function judgeElsewhere({ context, subject, pull, checks, attempt }: PullJob, pulls: readonly PullRequest[]) {
+async function evaluateElsewhere({ context, subject, pull, checks, attempt }: PullJob, pulls: readonly PullRequest[]) {
   const aims = new Set(pulls.map(({ base }) => base.ref))
   const elsewhere = new Set(checks.flatMap(({ followed }) => followed).filter(branch => !aims.has(branch)))
   const head = { sha: pull.head.sha, pull, people: peopleOfPull(subject, pull) }
-  return judgeIntoEach(context, subject, head, [...elsewhere].sort(), attempt)
+  return evaluateIntoEach(context, subject, head, [...elsewhere].sort(), attempt)
 }
 
 /** Our runs of the head, after what lets pass but was published for other bases began again. */

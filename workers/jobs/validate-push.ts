@@ -5,7 +5,7 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { affectedPlaces } from '../evaluate/affected-places.ts'
 import { outcomeOf } from '../evaluate/outcome-of.ts'
 import type { Said } from '../evaluate/said.ts'
-import { type FleetAnswer, judgeChange } from '../fleets/judge-change.ts'
+import { evaluateChange, type FleetAnswer } from '../fleets/evaluate-change.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import type { Pin } from '../fleets/source-reader.ts'
 import { readBases } from '../gate/repository-bases.ts'
@@ -39,7 +39,7 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   await wakeClusters(context, urls)
   // only now: whatever fails here, the verdict on the commit stands
   await settleFollowed(context, subject, head, data.before, answers)
-  await judgeConcerned(context, subject, data, head, answers)
+  await evaluateConcerned(context, subject, data, head, answers)
   await keepFleetPages(context, installation, answers)
 }
 
@@ -55,7 +55,7 @@ async function judgeCommit(
   const { commit: headSha } = head
   const where = { kind: 'branch', repository: repository.url, headSha } as const
   try {
-    const answers = await judgeChange(context, installation, { head })
+    const answers = await evaluateChange(context, installation, { head })
     if (answers.length === 0) return []
     const { outcome, required: _required, ...statement } = outcomeOf(answers, repository.url, 'branch')
     const said = { outcome, context: { ...where, ...statement } }
@@ -88,7 +88,7 @@ async function say(
   await head.alone(present, runs => sayVerdict(place, BRANCH_CHECK, said, { runs, detailsUrl, again: place.again }))
 }
 
-async function judgeConcerned(
+async function evaluateConcerned(
   context: WorkerContext,
   subject: OpenedRepository,
   data: ValidatePush,

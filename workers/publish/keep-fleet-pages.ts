@@ -4,7 +4,7 @@ import { narrowed } from '../../src/report/narrow.ts'
 import { fleetPageOf } from '../../src/report/page/fleet-page-of.ts'
 import type { Installation } from '../context/installation.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { FleetAnswer } from '../fleets/judge-change.ts'
+import type { FleetAnswer } from '../fleets/evaluate-change.ts'
 import { narrowerSources, withoutSources } from '../fleets/narrower-sources.ts'
 import type { CombinationSnapshot } from '../threads/protocol.ts'
 
@@ -33,15 +33,15 @@ const WORTHWHILE = 5
 async function keepFleetPage(
   { evaluator, pages }: WorkerContext,
   installation: Installation,
-  { place, fleetCommit: commit, judgement: whole, snapshot: read }: FleetAnswer,
+  { place, fleetCommit: commit, evaluation: whole, snapshot: read }: FleetAnswer,
 ): Promise<void> {
   const urls = read.sources.map(source => source.url)
   const narrower = new Set(await narrowerSources(installation, place.repository.url, urls))
   const snapshot = withoutSources(read, narrower)
-  const judgement = narrowed(whole, narrower)
+  const evaluation = narrowed(whole, narrower)
   const { id: repositoryId, owner, name: repo, url: repository, visibility } = place.repository
   const { audit, access } = await askOverview(evaluator, snapshot)
-  const fleet = { repository, branch: place.branch, commit, judgement, audit, access }
+  const fleet = { repository, branch: place.branch, commit, evaluation, audit, access }
   const page = fleetPageOf(fleet, { owner, repo, repositoryId, visibility, at: new Date().toISOString() })
   if (!(await pages.store.keep(page))) throw new Error('the page is too large')
 }

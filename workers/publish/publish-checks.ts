@@ -2,7 +2,7 @@ import type { NamedCheck } from '../../src/gate/check-names.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { decisionOf } from '../evaluate/decision-of.ts'
-import type { JudgedPull } from '../evaluate/judge-with-circumstances.ts'
+import type { EvaluatedPull } from '../evaluate/evaluate-with-circumstances.ts'
 import type { Said } from '../evaluate/said.ts'
 import { type LedVerdict, worstOfBases, worstOfHead } from '../evaluate/worst-of-head.ts'
 import { keepPage, type PageOwner } from './keep-page.ts'
@@ -34,7 +34,7 @@ export async function publishChecks(
   context: WorkerContext,
   { place, owner, runs, again }: Publishing,
   checks: readonly NamedCheck[],
-  evaluated: readonly [JudgedPull, ...JudgedPull[]],
+  evaluated: readonly [EvaluatedPull, ...EvaluatedPull[]],
   led: readonly LedVerdict[],
 ): Promise<PublishedChecks> {
   const [own, ...others] = evaluated

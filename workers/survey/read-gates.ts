@@ -10,7 +10,7 @@ import {
   readBranchRules,
   readRuleset,
 } from '../../src/github/protection/rulesets.ts'
-import { judgeGate, type OurCheck } from '../../src/protection/judge-gate.ts'
+import { evaluateGate, type OurCheck } from '../../src/protection/evaluate-gate.ts'
 import { namesBranch } from '../../src/protection/names-branch.ts'
 import type { ProtectionLayer } from '../../src/protection/protected-branch.ts'
 import type { BranchGate } from '../../src/report/first-report/facts.ts'
@@ -70,7 +70,7 @@ class GateReader {
         url,
         branch,
         check,
-        gate: await this.#judge(repository, branch, { name: check, app: this.#desk.app.id }),
+        gate: await this.#evaluateFleet(repository, branch, { name: check, app: this.#desk.app.id }),
       }
     } catch (error) {
       if (error instanceof BailiwickError && error.code === 'not-permitted') return unread('GitHub does not show it')
@@ -78,20 +78,20 @@ class GateReader {
     }
   }
 
-  async #judge(repository: ReadableRepository, branch: string, check: OurCheck) {
+  async #evaluateFleet(repository: ReadableRepository, branch: string, check: OurCheck) {
     const { reader: octokit, app } = this.#desk
     const name = { owner: repository.owner, repo: repository.name }
     const protection = await readBranchProtection(octokit, name, branch)
     const layers = [...(protection.layer ? [protection.layer] : []), ...(await this.#layers(repository, branch))]
     const known = { url: repository.url, branch, layers, hidden: protection.hidden, evaluated: [], namesakes: [] }
-    const first = judgeGate(known, check)
+    const first = evaluateGate(known, check)
     if (first.state === 'real' || first.state === 'weak') return first
     // it is open: what looks like a gate, and who could answer in our place
     const evaluated = (await this.#evaluatedOf(repository)).filter(
       one => one.contexts.includes(check.name) && namesBranch(one, branch, branch === repository.defaultBranch),
     )
     const namesakes = await listNamesakes(octokit, app, name, { branch, name: check.name })
-    return judgeGate({ ...known, evaluated: evaluated.map(one => one.name), namesakes }, check)
+    return evaluateGate({ ...known, evaluated: evaluated.map(one => one.name), namesakes }, check)
   }
 
   async #layers(repository: ReadableRepository, branch: string): Promise<ProtectionLayer[]> {

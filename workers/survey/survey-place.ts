@@ -10,7 +10,7 @@ import type { DesignatedFleets } from '../context/designated-fleets.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { JudgedCombination } from '../fleets/judge-combination.ts'
+import type { EvaluatedCombination } from '../fleets/evaluate-combination.ts'
 import { narrowerSources, withoutSources } from '../fleets/narrower-sources.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
 import { offerBaseline } from './offer-baseline.ts'
@@ -22,17 +22,17 @@ const FORM = '.github/ISSUE_TEMPLATE/tenant-request.yml'
 /** A fleet and its present revision set. */
 export interface SurveyedPlace {
   readonly fleet: FleetPlace
-  readonly judged: JudgedCombination
+  readonly evaluated: EvaluatedCombination
 }
 
 /** Surveys one fleet. A fleet that cannot be built gives a survey with only its error. */
 export async function surveyOf(
   { evaluator, disabledRules }: WorkerContext,
   installation: Installation,
-  { fleet, judged }: SurveyedPlace,
+  { fleet, evaluated }: SurveyedPlace,
 ): Promise<FleetSurvey> {
   const { repository, branch } = fleet
-  const { sources, snapshot, fleetCommit: commit, judgement } = judged
+  const { sources, snapshot, fleetCommit: commit, evaluation } = evaluated
   const tree = await installation.content(repository, commit)
   // the report is an issue on the fleet's own repository
   const narrower = await narrowerSources(
@@ -57,10 +57,10 @@ export async function surveyOf(
   })
   if (answer.type === 'surveyed') return answer.survey
   if (answer.type === 'wanted') throw new Error('a fleet asks for sources that its judgement did not read')
-  const { errors } = judgement.verdict
+  const { errors } = evaluation.verdict
   const own = { url: repository.url, branch }
   return {
-    summary: judgement.verdict.summary,
+    summary: evaluation.verdict.summary,
     ...{ clusters: [], tenants: [], seen: [], notSeen: [], audit: [], legacy: [], worst: [] },
     ...{ errors, errorCount: errors.length, evaluated: NOTHING_EVALUATED, gated: [own], enforcement: 'block' },
   }
@@ -81,7 +81,7 @@ export async function surveyPlace(context: WorkerContext, desk: SurveyDesk, surv
   const { gates, writer, installation, record } = desk
   const { repository, branch } = surveyed.fleet
   const survey = await surveyOf(context, installation, surveyed)
-  const { entries } = await installation.content(repository, surveyed.judged.fleetCommit)
+  const { entries } = await installation.content(repository, surveyed.evaluated.fleetCommit)
   const has = (path: string) => entries.some(entry => entry.path === path)
   const facts: FirstReportFacts = {
     url: repository.url,

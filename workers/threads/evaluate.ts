@@ -9,12 +9,12 @@ import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import { followedBases } from '../../src/gate/followed-bases.ts'
 import { acceptedBy, baselineOf } from '../../src/rules/model/baseline.ts'
 import { KeptFleet } from './kept-fleet.ts'
-import { leanJudgement } from './lean-judgement.ts'
+import { leanEvaluation } from './lean-evaluation.ts'
 import type {
   CombinationSnapshot,
   EarlierSnapshot,
+  EvaluateRequest,
   EvaluationAnswer,
-  JudgeRequest,
   PinnedRepository,
 } from './protocol.ts'
 
@@ -24,7 +24,7 @@ import type {
  * one, findings in the fleet's baseline file are existing. Caches only save work.
  */
 export function evaluate(
-  request: JudgeRequest,
+  request: EvaluateRequest,
   kept = new KeptFleet(),
   onProgress?: (progress: WalkProgress) => void,
   running: (key: string) => void = () => {},
@@ -50,19 +50,19 @@ export function evaluate(
   const when = { combination, today, ...(request.changed === undefined ? {} : { changed: request.changed }) }
   if (base) {
     const baseline = acceptedBy(input.fleet.tree, input.fleet.url)
-    const judgement = leanJudgement(session.judge(head, { base, baseline, ...when }), head, request.changed)
+    const evaluation = leanEvaluation(session.evaluateFleet(head, { base, baseline, ...when }), head, request.changed)
     const changes = changesOf(base, head)
-    return { type: 'judged', judgement, baseline: [], pinned, followed, isDark, gated: [], changes }
+    return { type: 'judged', evaluation, baseline: [], pinned, followed, isDark, gated: [], changes }
   }
   const baseline = baselineOf(input.fleet.tree, input.fleet.url)
-  const judgement = session.judge(head, { baseline, ...when })
+  const evaluation = session.evaluateFleet(head, { baseline, ...when })
   const gated = followedBases(head, { url: input.fleet.url, branch: input.fleet.branch })
-  return { type: 'judged', judgement, baseline: [...baseline.keys()], pinned, followed, isDark, gated }
+  return { type: 'judged', evaluation, baseline: [...baseline.keys()], pinned, followed, isDark, gated }
 }
 
 interface Sides {
   readonly kept: KeptFleet
-  readonly request: JudgeRequest
+  readonly request: EvaluateRequest
   readonly onProgress: ((progress: WalkProgress) => void) | undefined
 }
 
@@ -87,7 +87,7 @@ function buildSides({ kept, request, onProgress }: Sides, withheld: string | und
   return { input, head: kept.session.build(input, onProgress), base, isOpen }
 }
 
-function earlierOf(kept: KeptFleet, { head, base = head, earlier }: JudgeRequest): EarlierStates {
+function earlierOf(kept: KeptFleet, { head, base = head, earlier }: EvaluateRequest): EarlierStates {
   const open = ({ commit, tree }: EarlierSnapshot) => ({ commit, tree: kept.open(base.fleet.url, tree) })
   return { states: earlier?.states.map(open) ?? [], isAll: earlier?.isAll ?? false }
 }

@@ -1,11 +1,11 @@
-import { JudgeSession } from '../../src/evaluate/incremental/judge-session.ts'
+import { EvaluateSession } from '../../src/evaluate/incremental/evaluate-session.ts'
 import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { Tree, TreeSnapshot } from '../../src/git/tree.ts'
 
 /** The cache of one fleet between evaluations in a thread; it never changes a result. */
 export class KeptFleet {
-  readonly session = new JudgeSession()
+  readonly session = new EvaluateSession()
   /** For states before those that are evaluated. */
   readonly earlier = new FleetSession()
   /** Of this evaluation, and of the one before. */

@@ -11,7 +11,7 @@ import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { OnboardPlan } from '../../src/onboard/plan.ts'
 import type { OnboardRequest } from '../../src/onboard/request.ts'
-import type { Judgement, NodeFailure } from '../../src/rules/model/finding.ts'
+import type { Evaluation, NodeFailure } from '../../src/rules/model/finding.ts'
 
 /** A FleetInput as it crosses to the rendering thread: trees are snapshots whose bytes are shared memory. */
 export interface CombinationSnapshot {
@@ -42,7 +42,7 @@ export interface EarlierSnapshot {
 }
 
 /** Evaluate `head`; with `base`, also report what is new compared with it. */
-export interface JudgeRequest {
+export interface EvaluateRequest {
   readonly type: 'judge'
   readonly head: CombinationSnapshot
   readonly base?: CombinationSnapshot
@@ -80,7 +80,7 @@ export interface OverviewRequest {
   readonly from: number
 }
 
-export type EvaluationRequest = JudgeRequest | PlanRequest | SurveyRequest | OverviewRequest
+export type EvaluationRequest = EvaluateRequest | PlanRequest | SurveyRequest | OverviewRequest
 
 /** A repository that the fleet pins for a tenant; its address must still lead to it. */
 export interface PinnedRepository {
@@ -114,8 +114,8 @@ export type EvaluationAnswer =
     }
   | {
       readonly type: 'judged'
-      /** Where a base was compared with, without the objects of its nodes (see leanJudgement). */
-      readonly judgement: Judgement
+      /** Where a base was compared with, without the objects of its nodes (see leanEvaluation). */
+      readonly evaluation: Evaluation
       readonly baseline: readonly string[]
       readonly pinned: readonly PinnedRepository[]
       /** Branches that its clusters follow or its file lists; empty where there is a base. */

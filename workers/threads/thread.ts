@@ -8,7 +8,7 @@ import { evaluate } from './evaluate.ts'
 import { KeptFleet } from './kept-fleet.ts'
 import { KeptFleets } from './kept-fleets.ts'
 import { overview } from './overview.ts'
-import type { EvaluationAnswer, EvaluationProgress, EvaluationRequest, JudgeRequest } from './protocol.ts'
+import type { EvaluateRequest, EvaluationAnswer, EvaluationProgress, EvaluationRequest } from './protocol.ts'
 import { RunningNode } from './running-node.ts'
 import { survey } from './survey.ts'
 
@@ -24,7 +24,7 @@ const node = new RunningNode(workerData)
 
 function answer(request: EvaluationRequest): EvaluationAnswer {
   try {
-    if (request.type === 'judge') return judge(request)
+    if (request.type === 'judge') return evaluateFleet(request)
     if (request.type === 'survey') return survey(request)
     if (request.type === 'overview') return overview(request, fleets.of(request.head.fleet))
     const plan = planOnboarding(request.request, openSnapshot(request.tree), request.url, request.branch)
@@ -49,7 +49,7 @@ function telling(): (progress: WalkProgress) => void {
   }
 }
 
-function judge(request: JudgeRequest): EvaluationAnswer {
+function evaluateFleet(request: EvaluateRequest): EvaluationAnswer {
   try {
     // nodes that are stopped are errors of this answer alone: nothing of it is kept
     const kept = request.stopped ? new KeptFleet() : fleets.of(request.head.fleet)

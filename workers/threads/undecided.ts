@@ -2,10 +2,10 @@ import { hash } from 'node:crypto'
 import type { ErrorCode } from '../../src/errors.ts'
 import { NOTHING_EVALUATED } from '../../src/evaluate/verdict/evaluated.ts'
 import { fixOf, saidOf, sayingOf, type Worded } from '../../src/message/said.ts'
-import type { Judgement } from '../../src/rules/model/finding.ts'
+import type { Evaluation } from '../../src/rules/model/finding.ts'
 
 /** The evaluation of a fleet that could not be built: one error for everything, and nothing to apply. */
-export function undecided(reason: Worded & { readonly code: ErrorCode }): Judgement {
+export function undecided(reason: Worded & { readonly code: ErrorCode }): Evaluation {
   const fingerprint = hash('sha256', JSON.stringify(['undecided', reason.code, reason.message]))
   return {
     verdict: {

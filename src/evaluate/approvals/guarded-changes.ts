@@ -1,7 +1,7 @@
 import { FLEET_FILE } from '../../fleet/model/fleet-config.ts'
 import { BASELINE_FILE } from '../../rules/model/baseline.ts'
 
-/** A change of a file that decides who may change what: its content cannot be judged, only who agreed to it. */
+/** A change of a file that decides who may change what: its content cannot be evaluated, only who agreed to it. */
 export interface GuardedChange {
   readonly rule: 'gate-config-change' | 'gate-workflow-change'
   readonly path: string

@@ -1,4 +1,4 @@
-import { followed, JudgedRepositories } from '../../facts/judged-repositories.ts'
+import { EvaluatedRepositories, followed } from '../../facts/evaluated-repositories.ts'
 import type { Fleet, FleetNode, FleetRepository } from '../../fleet/model/fleet.ts'
 import { sameDeep } from '../../fleet/model/same-deep.ts'
 import { sameButObjects, sameRetained } from '../../fleet/model/same-node.ts'
@@ -126,7 +126,7 @@ export class KeptAnswers {
     this.#readers.move(fleet.nodes)
     this.#followed.move(fleet.repositories)
     const readersOf = (key: string) => this.#readers.of(key).map(place => fleet.nodes[place]!)
-    const repositories = new JudgedRepositories(fleet, before, readersOf)
+    const repositories = new EvaluatedRepositories(fleet, before, readersOf)
     const earlier = before?.repositories ?? []
     const last = this.#before
     this.#before = earlier

@@ -1,4 +1,4 @@
-import type { JudgedNode, Judgement } from '../../rules/model/finding.ts'
+import type { EvaluatedNode, Evaluation } from '../../rules/model/finding.ts'
 import { addressesOf } from './reads-from.ts'
 
 /** Where an object lies and what it is, read from its canonical JSON. */
@@ -14,7 +14,7 @@ interface Placed {
  * by an object of the whole cluster, everything with what changed. What a tenant changes within its own namespaces concerns
  * nobody else.
  */
-export function affectedRepositories(before: Judgement, after: Judgement): ReadonlySet<string> {
+export function affectedRepositories(before: Evaluation, after: Evaluation): ReadonlySet<string> {
   const changed = changedNodes(before, after)
   const touched = new Touched()
   for (const node of changed) touched.node(node)
@@ -36,7 +36,7 @@ class Touched {
   readonly #clusters = new Set<string>()
   readonly #namespaces = new Set<string>()
 
-  node({ key }: JudgedNode): void {
+  node({ key }: EvaluatedNode): void {
     this.#keys.add(key)
   }
 
@@ -47,14 +47,14 @@ class Touched {
   }
 
   /** `namespaces`: those of the node's tenant. */
-  concerns({ key, cluster }: JudgedNode, namespaces: readonly string[]): boolean {
+  concerns({ key, cluster }: EvaluatedNode, namespaces: readonly string[]): boolean {
     if (this.#keys.has(key) || this.#clusters.has(cluster)) return true
     return namespaces.some(name => this.#namespaces.has(`${cluster} ${name}`))
   }
 }
 
 /** Nodes that came, went, or are rendered, applied or found otherwise; the platform's and everybody's. */
-function changedNodes(before: Judgement, after: Judgement): JudgedNode[] {
+function changedNodes(before: Evaluation, after: Evaluation): EvaluatedNode[] {
   const known = new Map(before.nodes.map(node => [node.key, node]))
   const changed = after.nodes.filter(node => {
     const other = known.get(node.key)
@@ -78,18 +78,18 @@ function textOf({
   holes,
   findings,
   failures,
-}: JudgedNode): string {
+}: EvaluatedNode): string {
   const said = [...findings, ...failures].map(one => `${one.fingerprint} ${one.hides ?? ''} ${one.state}`)
   const from = [source.url, source.id, source.opaque, addressesOf({ source, ...(charts ? { charts } : {}) })]
   return JSON.stringify([digest, user, tenant, parent, suspend, prune, from, hides, holes, said])
 }
 
 function changedObjects(
-  before: Judgement,
-  after: Judgement,
-  changed: readonly JudgedNode[],
+  before: Evaluation,
+  after: Evaluation,
+  changed: readonly EvaluatedNode[],
 ): (readonly [cluster: string, object: Placed])[] {
-  const of = (judgement: Judgement) => new Map(judgement.nodes.map(node => [node.key, new Set(node.objects)]))
+  const of = (evaluation: Evaluation) => new Map(evaluation.nodes.map(node => [node.key, new Set(node.objects)]))
   const [old, now] = [of(before), of(after)]
   return changed.flatMap(({ key, cluster }) => {
     const [one, other] = [old.get(key) ?? new Set<string>(), now.get(key) ?? new Set<string>()]
@@ -108,7 +108,7 @@ function placeOf(text: string): Placed {
   }
 }
 
-function changedTenants(before: Judgement, after: Judgement): ReadonlySet<string> {
+function changedTenants(before: Evaluation, after: Evaluation): ReadonlySet<string> {
   const known = new Map(before.verdict.tenants.map(tenant => [tenant.name, JSON.stringify(tenant)]))
   const changed = new Set<string>()
   for (const tenant of after.verdict.tenants) {
@@ -119,9 +119,9 @@ function changedTenants(before: Judgement, after: Judgement): ReadonlySet<string
   return changed
 }
 
-function namespacesOf(...judgements: readonly Judgement[]): ReadonlyMap<string, readonly string[]> {
+function namespacesOf(...evaluations: readonly Evaluation[]): ReadonlyMap<string, readonly string[]> {
   const namespaces = new Map<string, readonly string[]>()
-  for (const { name, namespaces: own } of judgements.flatMap(({ verdict }) => verdict.tenants)) {
+  for (const { name, namespaces: own } of evaluations.flatMap(({ verdict }) => verdict.tenants)) {
     namespaces.set(name, [...(namespaces.get(name) ?? []), ...own])
   }
   return namespaces

@@ -1,5 +1,5 @@
-import { followed, JudgedRepositories } from '../../facts/judged-repositories.ts'
-import type { JudgedRepository } from '../../facts/judged-repository.ts'
+import { EvaluatedRepositories, followed } from '../../facts/evaluated-repositories.ts'
+import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
 import type { Cluster, Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import type { Origin } from '../../origin.ts'
 import type { Rule, RuleContext } from '../../rules/model/rule.ts'
@@ -34,7 +34,7 @@ export function clusterPart(rules: RuleSet, cluster: Cluster): AssessablePart {
   return { id: `cluster ${cluster.name}`, about: [cluster], assess }
 }
 
-export function repositoryPart(rules: RuleSet, repository: JudgedRepository): AssessablePart {
+export function repositoryPart(rules: RuleSet, repository: EvaluatedRepository): AssessablePart {
   const { url, ref, tree, nodes, isFleet, before: earlier, brokenSeals = [] } = repository
   const place = (origin: Origin | undefined): CheckedPlace | undefined => {
     const node = readerOf(nodes, origin?.file ?? '')
@@ -53,7 +53,7 @@ export function* partsOf(rules: RuleSet, fleet: Fleet, before: Fleet | undefined
   for (const node of before?.nodes ?? []) if (!keys.has(node.key)) yield removedPart(rules, node)
   for (const cluster of fleet.clusters) yield clusterPart(rules, cluster)
   if (rules.ofRepositories.length === 0) return
-  const repositories = new JudgedRepositories(fleet, before)
+  const repositories = new EvaluatedRepositories(fleet, before)
   for (const index of fleet.repositories.keys()) yield repositoryPart(rules, repositories.at(index))
 }
 

@@ -1,6 +1,6 @@
 import { isSetNode } from '../../fleet/graph/open-resource-sets.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
-import type { Evaluated, JudgedNode, NodeFailure } from '../../rules/model/finding.ts'
+import type { Evaluated, EvaluatedNode, NodeFailure } from '../../rules/model/finding.ts'
 import { leftOutOf } from '../applied/left-out.ts'
 import { failureOf } from './finding-of.ts'
 
@@ -33,7 +33,7 @@ export function evaluatedOf(fleet: Fleet): Evaluated {
 }
 
 /** The part of it that some nodes are, for readers who are shown these only: what else there is, is not counted to them. */
-export function evaluatedIn(nodes: readonly JudgedNode[], errors: readonly NodeFailure[]): Evaluated {
+export function evaluatedIn(nodes: readonly EvaluatedNode[], errors: readonly NodeFailure[]): Evaluated {
   const tenants = new Set(nodes.flatMap(({ tenant }) => (tenant === null ? [] : [tenant])))
   return {
     clusters: new Set(nodes.map(({ cluster }) => cluster)).size,
@@ -60,7 +60,7 @@ export function sumOf(all: readonly Evaluated[]): Evaluated {
 }
 
 /** What ResourceSets make is evaluated, and no Kustomization. */
-const count = (nodes: readonly Pick<JudgedNode, 'name'>[]) => nodes.filter(node => !isSetNode(node)).length
+const count = (nodes: readonly Pick<EvaluatedNode, 'name'>[]) => nodes.filter(node => !isSetNode(node)).length
 
 /** A Kustomization whose source cannot be read is there, and nothing of it is evaluated. */
 const isVisible = ({ source }: { readonly source: { readonly opaque?: string | null } }) =>

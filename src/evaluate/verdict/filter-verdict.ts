@@ -1,4 +1,4 @@
-import type { Finding, JudgedNode, Judgement, NodeFailure, Verdict } from '../../rules/model/finding.ts'
+import type { EvaluatedNode, Evaluation, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
 import { evaluatedIn } from './evaluated.ts'
 import { failureOf } from './finding-of.ts'
 import { resultOf } from './result-of.ts'
@@ -15,7 +15,7 @@ export interface VerdictFilter {
  * hide something of them stays: of the platform on such a cluster or on the hub of one, of a node above one of theirs, or
  * of no node. A cluster or tenant of which nothing is left is an error, never a pass.
  */
-export function filterVerdict({ verdict, nodes }: Judgement, filter: VerdictFilter): Verdict {
+export function filterVerdict({ verdict, nodes }: Evaluation, filter: VerdictFilter): Verdict {
   const clusters = new Set(filter.clusters)
   const tenants = new Set(filter.tenants)
   // what a cluster applies to others through their kubeconfigs is its own doing
@@ -43,7 +43,7 @@ export function filterVerdict({ verdict, nodes }: Judgement, filter: VerdictFilt
     notEvaluated: verdict.notEvaluated.filter(isIn),
     errors,
     notSeen: verdict.notSeen.filter(({ source, url }) => {
-      const follows = (node: JudgedNode) => node.source.id === source && node.source.url === url
+      const follows = (node: EvaluatedNode) => node.source.id === source && node.source.url === url
       return kept.some(follows) || !nodes.some(follows)
     }),
     evaluated: evaluatedIn(kept, errors),
@@ -51,7 +51,7 @@ export function filterVerdict({ verdict, nodes }: Judgement, filter: VerdictFilt
 }
 
 /** The nodes that render what leads to these. */
-function keysAbove(kept: readonly JudgedNode[], nodes: readonly JudgedNode[]): ReadonlySet<string> {
+function keysAbove(kept: readonly EvaluatedNode[], nodes: readonly EvaluatedNode[]): ReadonlySet<string> {
   const parents = new Map(nodes.map(({ key, parent }) => [key, parent]))
   const above = new Set<string>()
   for (const { key } of kept) {
@@ -62,7 +62,7 @@ function keysAbove(kept: readonly JudgedNode[], nodes: readonly JudgedNode[]): R
 
 /** Names of which there is not a Kustomization: nothing of them was evaluated. */
 function nothingLeft(
-  kept: readonly JudgedNode[],
+  kept: readonly EvaluatedNode[],
   { clusters, tenants }: VerdictFilter,
   onCluster: (name: string) => boolean,
 ): NodeFailure[] {

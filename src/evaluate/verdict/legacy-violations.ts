@@ -1,6 +1,6 @@
 import type { Fleet } from '../../fleet/model/fleet.ts'
 import type { Finding, Verdict } from '../../rules/model/finding.ts'
-import { judge } from './judge.ts'
+import { evaluateFleet } from './evaluate-fleet.ts'
 
 /** What stands in a fleet, whoever it blocks. */
 interface Legacy {
@@ -13,6 +13,6 @@ interface Legacy {
 export function legacyViolations(fleet: Fleet, when: { readonly combination: string; readonly today: string }): Legacy {
   const tenants = [...fleet.config.tenants].map(([name, one]) => [name, { ...one, enforcement: undefined }] as const)
   const config = { ...fleet.config, enforcement: 'block' as const, tenants: new Map(tenants) }
-  const { verdict } = judge({ ...fleet, config }, when)
+  const { verdict } = evaluateFleet({ ...fleet, config }, when)
   return { verdict, violations: verdict.violations.filter(one => one.state === 'new') }
 }

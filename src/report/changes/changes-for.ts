@@ -1,5 +1,5 @@
 import { type Changes, type FieldChange, type NodeChange, type RightChange, sumCounts } from '../../diff/changes.ts'
-import type { JudgedNode, Verdict } from '../../rules/model/finding.ts'
+import type { EvaluatedNode, Verdict } from '../../rules/model/finding.ts'
 import { PrivateWords } from '../text/private-words.ts'
 
 /**
@@ -10,7 +10,7 @@ export function changesFor(
   changes: Changes,
   audience: readonly string[] | undefined,
   verdict: Verdict,
-  nodes: readonly JudgedNode[],
+  nodes: readonly EvaluatedNode[],
 ): Changes {
   if (audience === undefined) return changes
   const words = new PrivateWords(verdict, audience, nodes)

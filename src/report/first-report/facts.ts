@@ -1,5 +1,5 @@
 import type { FleetSurvey } from '../../audit/survey-fleet.ts'
-import type { Gate } from '../../protection/judge-gate.ts'
+import type { Gate } from '../../protection/evaluate-gate.ts'
 import type { OpenDesignation } from './designation-section.ts'
 
 /** What is known of one branch that must be gated; `unread`: why its protection was not looked at. */

@@ -1,5 +1,5 @@
 import { code, prose } from '../../message/markdown.ts'
-import type { GateGap, GateState } from '../../protection/judge-gate.ts'
+import type { GateGap, GateState } from '../../protection/evaluate-gate.ts'
 import { CHECK_NAME } from '../check-run.ts'
 import type { Section } from '../text/fold.ts'
 import { shortUrl } from '../text/place.ts'

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Visibility } from '../../fleet/model/visibility.ts'
 import { sayingOf } from '../../message/said.ts'
-import type { JudgedNode, Verdict } from '../../rules/model/finding.ts'
+import type { EvaluatedNode, Verdict } from '../../rules/model/finding.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
 import { checkRunOf } from '../check-run.ts'
 import { CLOSED_ERROR, isOpenError } from '../open-error.ts'
@@ -108,7 +108,7 @@ function errorOf(error: BailiwickError, { audience, repository }: ReportContext)
 
 function commitsOf(context: ReportContext, audience: readonly string[] | undefined): Record<string, string> {
   const { nodes = [], fleet, repository, headSha } = context
-  const isShown = ({ tenant, narrower }: JudgedNode) =>
+  const isShown = ({ tenant, narrower }: EvaluatedNode) =>
     !narrower && (audience === undefined || (tenant !== null && audience.includes(tenant)))
   const read = nodes.filter(isShown).map(({ source }) => [source.url, source.commit] as const)
   // the head comes last: it is what the branch's commit gives way to

@@ -1,7 +1,7 @@
 import type { AccessOverview } from '../../access/access-overview.ts'
 import type { ClusterAudit } from '../../audit/audit-item.ts'
 import { countFindings } from '../../evaluate/verdict/group-findings.ts'
-import type { JudgedNode, Judgement } from '../../rules/model/finding.ts'
+import type { EvaluatedNode, Evaluation } from '../../rules/model/finding.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
 import { groupFailures } from '../text/group-failures.ts'
 import { isNew } from '../text/headline.ts'
@@ -10,11 +10,11 @@ import type { FleetPage, SeenSource } from './fleet-page.ts'
 import { graphOf } from './graph-of.ts'
 
 /** A fleet as it was evaluated on the branch that its clusters follow. */
-interface JudgedFleet {
+interface EvaluatedFleet {
   readonly repository: string
   readonly branch: string
   readonly commit: string
-  readonly judgement: Judgement
+  readonly evaluation: Evaluation
   readonly audit: readonly ClusterAudit[]
   readonly access: AccessOverview
 }
@@ -22,9 +22,9 @@ interface JudgedFleet {
 const MAX = { tenants: 3_000, sources: 3_000, notSeen: 1_000, graph: 3_000, audit: 2_000 }
 
 /** The page of a fleet. It names every tenant: it is for readers of the fleet's own repository only. */
-export function fleetPageOf(fleet: JudgedFleet, place: PagePlace): FleetPage {
-  const { repository, branch, commit, judgement, audit, access } = fleet
-  const { verdict, nodes } = judgement
+export function fleetPageOf(fleet: EvaluatedFleet, place: PagePlace): FleetPage {
+  const { repository, branch, commit, evaluation, audit, access } = fleet
+  const { verdict, nodes } = evaluation
   const sources = sourcesOf(nodes)
   const graph = graphOf(nodes, undefined)
   const assumed = assumedClusters(verdict)
@@ -66,7 +66,7 @@ export function fleetPageOf(fleet: JudgedFleet, place: PagePlace): FleetPage {
   }
 }
 
-function sourcesOf(nodes: readonly JudgedNode[]): SeenSource[] {
+function sourcesOf(nodes: readonly EvaluatedNode[]): SeenSource[] {
   const seen = nodes.filter(({ source, narrower }) => source.opaque === null && source.url !== '' && !narrower)
   const groups = Map.groupBy(seen, ({ source }) => JSON.stringify([source.url, source.commit]))
   return [...groups.values()]
@@ -74,7 +74,7 @@ function sourcesOf(nodes: readonly JudgedNode[]): SeenSource[] {
     .sort((a, b) => b.used - a.used || (a.url < b.url ? -1 : 1))
 }
 
-function pick(group: readonly JudgedNode[]): Pick<SeenSource, 'id' | 'url' | 'commit'> {
+function pick(group: readonly EvaluatedNode[]): Pick<SeenSource, 'id' | 'url' | 'commit'> {
   const { id = '', url = '', commit = '' } = group[0]?.source ?? {}
   return { id, url, commit }
 }

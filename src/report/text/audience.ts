@@ -1,6 +1,6 @@
 import { evaluatedIn } from '../../evaluate/verdict/evaluated.ts'
 import { countFindings } from '../../evaluate/verdict/group-findings.ts'
-import type { Finding, JudgedNode, NodeFailure, Verdict } from '../../rules/model/finding.ts'
+import type { EvaluatedNode, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
 import { ownWaiver } from './own-waiver.ts'
 import { ownWords } from './own-words.ts'
 import { PrivateWords } from './private-words.ts'
@@ -21,7 +21,7 @@ export function viewFor(
   verdict: Verdict,
   audience: readonly string[] | undefined,
   repository: string,
-  nodes: readonly JudgedNode[] = [],
+  nodes: readonly EvaluatedNode[] = [],
 ): View {
   if (audience === undefined) return { verdict, hidden: { violations: 0, errors: 0 } }
   const words = new PrivateWords(verdict, audience, nodes)
@@ -67,7 +67,7 @@ export function viewFor(
 }
 
 /** Of others' Kustomizations not even the number is told; a reader's own stand under the names of its tenants. */
-function evaluatedFor({ errors, evaluated }: Verdict, audience: readonly string[], nodes: readonly JudgedNode[]) {
+function evaluatedFor({ errors, evaluated }: Verdict, audience: readonly string[], nodes: readonly EvaluatedNode[]) {
   const own = nodes.filter(({ tenant }) => audience.includes(tenant ?? ''))
   return nodes.length === 0
     ? evaluated

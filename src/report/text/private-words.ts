@@ -1,6 +1,6 @@
 import { normaliseUrl } from '../../kube/url.ts'
 import { changed, type Message, type MessagePart, part, unquoted } from '../../message/message.ts'
-import type { JudgedNode, Verdict } from '../../rules/model/finding.ts'
+import type { EvaluatedNode, Verdict } from '../../rules/model/finding.ts'
 
 /** A run of characters that a name, or a part of an address or identity, is made of. */
 const WORD = /[\w.-]+/g
@@ -27,9 +27,9 @@ interface Writing {
  */
 export class PrivateWords {
   readonly #names: ReadonlySet<string>
-  readonly #others: readonly JudgedNode[]
-  readonly #own: readonly JudgedNode[]
-  readonly #nodes: readonly JudgedNode[]
+  readonly #others: readonly EvaluatedNode[]
+  readonly #own: readonly EvaluatedNode[]
+  readonly #nodes: readonly EvaluatedNode[]
   readonly #shared: ReadonlySet<string>
   readonly #ownNames: ReadonlySet<string>
   readonly #known = new Map<string, boolean>()
@@ -39,7 +39,7 @@ export class PrivateWords {
   #used: ReadonlySet<string> | undefined
 
   /** `nodes`: everything that was evaluated, as far as it is at hand. */
-  constructor(verdict: Verdict, audience: readonly string[], nodes: readonly JudgedNode[]) {
+  constructor(verdict: Verdict, audience: readonly string[], nodes: readonly EvaluatedNode[]) {
     const of = (mine: boolean) => verdict.tenants.filter(tenant => audience.includes(tenant.name) === mine)
     this.#tenants = new Set(audience)
     this.#isOfAll = of(false).length === 0
@@ -53,7 +53,7 @@ export class PrivateWords {
         .filter(word => !foreign.has(word)),
     ])
     this.#names = new Set([...foreign, ...of(false).flatMap(identityWords)])
-    const isMine = ({ tenant }: JudgedNode) => tenant !== null && audience.includes(tenant)
+    const isMine = ({ tenant }: EvaluatedNode) => tenant !== null && audience.includes(tenant)
     this.#nodes = nodes
     this.#own = nodes.filter(node => isMine(node) && !node.narrower)
     this.#others = nodes.filter(node => node.narrower || (node.tenant !== null && !isMine(node)))
@@ -168,8 +168,8 @@ const SEPARATORS: { readonly [type in MessagePart['type']]?: RegExp } = {
 }
 
 /** Addresses of repositories and users of accounts. */
-function placesOf(nodes: readonly JudgedNode[], others: readonly JudgedNode[]) {
-  const of = (some: readonly JudgedNode[]) =>
+function placesOf(nodes: readonly EvaluatedNode[], others: readonly EvaluatedNode[]) {
+  const of = (some: readonly EvaluatedNode[]) =>
     new Set(
       some.flatMap(({ user, source, charts = [] }) => [
         user,
@@ -190,7 +190,7 @@ const identityWords = ({ identities }: Tenant): string[] =>
 const isGeneral = (word: string) => /^(system|serviceaccounts?|authenticated|)$/.test(word)
 
 /** Of an address only what comes after the host and the account is anybody's. */
-function nodeWords({ namespace, name, user, source }: JudgedNode): Set<string> {
+function nodeWords({ namespace, name, user, source }: EvaluatedNode): Set<string> {
   const words = [
     namespace,
     name,

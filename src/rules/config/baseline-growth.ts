@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { JudgedRepository } from '../../facts/judged-repository.ts'
+import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
 import type { Tree } from '../../git/tree.ts'
 import { codeWord, message, plainText } from '../../message/message.ts'
 import { asMessage } from '../../message/said.ts'
@@ -22,7 +22,7 @@ export const baselineGrowth: Rule = {
   },
 }
 
-function grown({ isFleet, before, tree, url, nodes: [root] }: JudgedRepository): Breach | undefined {
+function grown({ isFleet, before, tree, url, nodes: [root] }: EvaluatedRepository): Breach | undefined {
   if (!isFleet || !before || !root || idIn(before) === idIn(tree)) return undefined
   const at = { node: root, object: root.kustomization, path: [] }
   const start = { repository: url, file: BASELINE_FILE, line: 1, column: 1 }

@@ -31,7 +31,7 @@ export const fluxLockdownWeakened: Rule = {
   docs: 'Keep `--no-cross-namespace-refs` on every controller, `--no-remote-bases` on kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller, or set `multitenant: true` in the FluxInstance.',
   kinds: ['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet'],
   checkObject: instanceElsewhere,
-  checkCluster: (cluster, context) => judge(cluster, context),
+  checkCluster: (cluster, context) => evaluateFleet(cluster, context),
 }
 
 interface Loss {
@@ -43,7 +43,7 @@ interface Loss {
   readonly origin: Origin | undefined
 }
 
-function* judge(cluster: Cluster, { index, before }: RuleContext): Iterable<Breach> {
+function* evaluateFleet(cluster: Cluster, { index, before }: RuleContext): Iterable<Breach> {
   const root = index.rootOf(cluster.name)
   // of a root of which nothing is built, nothing shows; one that is not seen shows no flags either
   if (!root || root.source.opaque !== undefined || (isIncomplete(root) && !root.holes?.length)) return

@@ -1,4 +1,4 @@
-import type { JudgedRepository } from '../../facts/judged-repository.ts'
+import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
 import { quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { MatchWork } from '../../flux/pack-budget.ts'
@@ -36,7 +36,7 @@ interface RenderedFile {
 }
 
 function* tampering(
-  repository: JudgedRepository,
+  repository: EvaluatedRepository,
   domain: string,
   path: string,
   all: readonly RenderedFile[],

@@ -1,4 +1,4 @@
-import type { JudgedRepository } from '../../facts/judged-repository.ts'
+import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
 import { quoted } from '../../facts/shown.ts'
 import { message, untyped } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
@@ -22,7 +22,7 @@ export const gitPathAmbiguous: Rule = {
 }
 
 /** Where nothing is rendered, below the root, only names that hide what they are: whoever lists or reviews the tree sees them. */
-function* oddNames(repository: JudgedRepository, { path, facts, readerOf }: RenderedDirectory): Generator<Breach> {
+function* oddNames(repository: EvaluatedRepository, { path, facts, readerOf }: RenderedDirectory): Generator<Breach> {
   for (const { entry, problem, hides } of facts.odd) {
     const reader = readerOf(entry)
     const node = reader ?? repository.nodes[0]
@@ -35,7 +35,7 @@ function* oddNames(repository: JudgedRepository, { path, facts, readerOf }: Rend
   }
 }
 
-function* collisions(repository: JudgedRepository, { facts, readerOf }: RenderedDirectory): Generator<Breach> {
+function* collisions(repository: EvaluatedRepository, { facts, readerOf }: RenderedDirectory): Generator<Breach> {
   for (const [other, entry] of facts.collisions) {
     const node = readerOf(entry) ?? readerOf(other)
     if (!node) continue

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { JudgedRepository } from '../../facts/judged-repository.ts'
+import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
@@ -59,7 +59,7 @@ function inSource({ object, id, node }: Subject, pattern: string): Breach {
   }
 }
 
-function* inFile(repository: JudgedRepository, node: FleetNode, file: string): Generator<Breach> {
+function* inFile(repository: EvaluatedRepository, node: FleetNode, file: string): Generator<Breach> {
   const bytes = repository.tree.read(file)
   for (const { pattern, line } of reincluded(Buffer.from(bytes).toString('utf8'))) {
     yield breachIn(repository, node, file, {
@@ -72,7 +72,7 @@ function* inFile(repository: JudgedRepository, node: FleetNode, file: string): G
 }
 
 /** Manifests that were packed before the change, are still there, and are packed no more. */
-function* hiddenNow(repository: JudgedRepository): Generator<Breach> {
+function* hiddenNow(repository: EvaluatedRepository): Generator<Breach> {
   const { tree, before, nodes } = repository
   if (!before || before.id === tree.id) return
   const now = new Map<string, Tree | undefined>()

@@ -24,12 +24,12 @@ export const defaultSaPrivileged: Rule = {
   docs: 'Create a separate account for each workload that needs rights. Do not change `default` and `kube-root-ca.crt`.',
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`, '/ConfigMap', '/Secret'],
   *checkObject(subject, context) {
-    if (subject.id.kind.endsWith('Binding')) yield* judgeBinding(context, subject)
+    if (subject.id.kind.endsWith('Binding')) yield* evaluateBinding(context, subject)
     else if (subject.node.tenant !== undefined && MADE_FOR_ALL.includes(subject.id.name)) yield stand(subject)
   },
 }
 
-function* judgeBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Breach> {
+function* evaluateBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Breach> {
   const binding = readBinding(object)
   const inclusive = node.tenant !== undefined && id.kind === 'RoleBinding' && WIDE.includes(binding?.roleRef.name ?? '')
   for (const [at, subject] of (binding?.subjects ?? []).entries()) {

@@ -15,7 +15,7 @@ const BINDINGS = [`${RBAC_GROUP}/ClusterRoleBinding`, `${RBAC_GROUP}/RoleBinding
 
 /**
  * Whoever may create pods, tokens or Flux objects in a namespace acts as any account of it, so no account there may hold
- * more than the tenant. Judged where the right is given and where it is used.
+ * more than the tenant. KnownEvaluation where the right is given and where it is used.
  */
 export const saForeign: Rule = {
   id: 'sa-foreign',
@@ -27,13 +27,13 @@ export const saForeign: Rule = {
   docs: "Keep accounts with cluster-wide rights in a platform namespace such as flux-system. Bind the tenant's accounts only with RoleBindings in the tenant's namespaces. Allowed: Capsule's self-impersonation and its right to create and patch Namespaces.",
   kinds: [...BINDINGS, ...applierKinds],
   *checkObject(subject, context) {
-    if (BINDINGS.includes(subject.kind)) yield* judgeBinding(context, subject)
-    else yield* judgeUse(context, subject)
+    if (BINDINGS.includes(subject.kind)) yield* evaluateBinding(context, subject)
+    else yield* evaluateUse(context, subject)
   },
 }
 
 /** What a tenant binds is the business of rbac-cluster-binding and namespace-confinement. */
-function* judgeBinding(context: RuleContext, { node, object }: Subject): Iterable<Breach> {
+function* evaluateBinding(context: RuleContext, { node, object }: Subject): Iterable<Breach> {
   const binding = node.tenant === undefined ? readBinding(object) : undefined
   if (!binding) return
   for (const [at, subject] of binding.subjects.entries()) {
@@ -74,7 +74,7 @@ function rightsOf(context: RuleContext, cluster: string, binding: Binding, subje
   return excess.length > 0 ? rulesText(excess) : undefined
 }
 
-function* judgeUse(context: RuleContext, { node, object }: Subject): Iterable<Breach> {
+function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable<Breach> {
   const { kind, namespace, name } = idOf(object)
   const { index } = context
   const account = accountOf(object, index.cluster(node.cluster)?.lockdown)

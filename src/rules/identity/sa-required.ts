@@ -21,7 +21,7 @@ export const saRequired: Rule = {
   kinds: applierKinds,
   *checkObject({ object, node }, context) {
     if (context.index.actsFor(node, object) === undefined) return
-    const breach = judge(context, node, object)
+    const breach = evaluateFleet(context, node, object)
     if (breach) yield { ...breach, ...named(context, node, object) }
   },
 }
@@ -34,7 +34,7 @@ function named({ index, config }: RuleContext, node: FleetNode, object: KubeObje
   return { edit: at(object.root, ACCOUNT_FIELD) === undefined ? { add: name } : { set: name } }
 }
 
-function judge(context: RuleContext, node: FleetNode, object: KubeObject): Breach | undefined {
+function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject): Breach | undefined {
   const { index } = context
   const { kind, namespace, name } = idOf(object)
   // A name that is none is the rule invalid-object's.

@@ -24,7 +24,7 @@ export const workloadIdentityAnnotation: Rule = {
   docs: "Ask a fleet admin to render the service account with its annotation in the tenant's namespace, and name that account.",
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
-    for (const { path, warns } of placesOf(subject, index)) yield* judge(index, subject, path, warns)
+    for (const { path, warns } of placesOf(subject, index)) yield* evaluateFleet(index, subject, path, warns)
   },
 }
 
@@ -51,7 +51,7 @@ function* placesOf(subject: Subject, index: FleetIndex): Iterable<Place> {
   }
 }
 
-function* judge(index: FleetIndex, subject: Subject, path: Path, warns: boolean): Iterable<Breach> {
+function* evaluateFleet(index: FleetIndex, subject: Subject, path: Path, warns: boolean): Iterable<Breach> {
   const { node, object, id } = subject
   const map = at(object.root, path)
   if (map?.type !== 'map') return

@@ -144,8 +144,8 @@ export interface Decryption {
   readonly seals: readonly { readonly object: number; readonly sops: Json }[]
 }
 
-/** A node with what the worker needs to apply it, as plain JSON: exactly these objects were judged. */
-export interface JudgedNode {
+/** A node with what the worker needs to apply it, as plain JSON: exactly these objects were evaluated. */
+export interface EvaluatedNode {
   readonly key: string
   readonly cluster: string
   /** The cluster whose Flux applies it, where that is another one. */
@@ -199,10 +199,10 @@ export interface JudgedNode {
   readonly refused: readonly string[]
 }
 
-/** The judgement of one combination: the verdict, and each node as it may be applied. */
-export interface Judgement {
+/** The evaluation of one combination: the verdict, and each node as it may be applied. */
+export interface Evaluation {
   readonly verdict: Verdict
-  readonly nodes: readonly JudgedNode[]
+  readonly nodes: readonly EvaluatedNode[]
 }
 
 /** What a verdict is a part by, and what is new outside of it. */

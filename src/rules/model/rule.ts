@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../errors.ts'
+import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import type { JudgedRepository } from '../../facts/judged-repository.ts'
 import type { Subject, TenantSubject } from '../../facts/subject.ts'
 import type { Cluster, FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetConfig, Profile } from '../../fleet/model/fleet-config.ts'
@@ -85,5 +85,5 @@ export interface Rule extends RuleText {
   checkRemoved?(node: FleetNode, context: RuleContext): Iterable<Breach>
   checkCluster?(cluster: Cluster, context: RuleContext): Iterable<Breach>
   /** Files of a repository, whatever is rendered from them. */
-  checkRepository?(repository: JudgedRepository, context: RuleContext): Iterable<Breach>
+  checkRepository?(repository: EvaluatedRepository, context: RuleContext): Iterable<Breach>
 }

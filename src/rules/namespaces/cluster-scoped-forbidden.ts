@@ -16,12 +16,12 @@ export const clusterScopedForbidden: Rule = {
   docs: 'Ask a fleet admin to add the object to the fleet repository.',
   kinds: 'every',
   *checkTenantObject({ object, node }, { index }) {
-    const breach = judge(index, node, object)
+    const breach = evaluateFleet(index, node, object)
     if (breach) yield breach
   },
 }
 
-function judge(index: FleetIndex, node: FleetNode, object: KubeObject): Breach | undefined {
+function evaluateFleet(index: FleetIndex, node: FleetNode, object: KubeObject): Breach | undefined {
   const id = idOf(object)
   const { apiVersion, kind, name } = id
   const scope = index.scopeOf(node.cluster, apiVersion, kind)

@@ -17,7 +17,7 @@ const NAMESPACE = ['metadata', 'namespace']
 /** A Kustomization's account is read when its node is opened; releases, sets and the like have no node of their own. */
 const WITH_ACCOUNT = applierKinds.filter(kind => kind !== KUSTOMIZATION)
 
-/** An object of a tenant whose identity is not clear cannot be judged. */
+/** An object of a tenant whose identity is not clear cannot be evaluated. */
 export const invalidObject: Rule = {
   id: 'invalid-object',
   severity: 'high',
@@ -27,12 +27,12 @@ export const invalidObject: Rule = {
   docs: 'Set `apiVersion`, `kind`, `metadata.name` and `metadata.namespace` to plain text that Kubernetes accepts. A kind or group that differs from a known one only in case is a violation.',
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
-    yield* judge(subject, index)
+    yield* evaluateFleet(subject, index)
     yield* spelling(subject, index)
   },
 }
 
-function* judge({ object, id, kind: fullKind, node }: Subject, index: FleetIndex): Iterable<Breach> {
+function* evaluateFleet({ object, id, kind: fullKind, node }: Subject, index: FleetIndex): Iterable<Breach> {
   const who = objectPart(id.kind, id.namespace, id.name)
   const invalid = (path: Path, told: string | Message, fix: string | Message): Breach => ({
     node,

@@ -21,7 +21,7 @@ export const namespaceConfinement: Rule = {
   docs: 'Set `metadata.namespace` to a namespace of the tenant, or set `namespace` in kustomization.yaml. The label `toolkit.fluxcd.io/tenant` on a Namespace that the platform renders gives the namespace to a tenant.',
   kinds: 'every',
   *checkTenantObject({ object, node }, context) {
-    const breach = judge(context, node, node.tenant, object)
+    const breach = evaluateFleet(context, node, node.tenant, object)
     if (breach) yield breach
   },
   *checkNode(node, { index, before }) {
@@ -30,7 +30,7 @@ export const namespaceConfinement: Rule = {
   },
 }
 
-function judge(context: RuleContext, node: FleetNode, tenant: string, object: KubeObject): Breach | undefined {
+function evaluateFleet(context: RuleContext, node: FleetNode, tenant: string, object: KubeObject): Breach | undefined {
   const { index } = context
   const { apiVersion, kind, name } = idOf(object)
   if (index.scopeOf(node.cluster, apiVersion, kind) !== 'Namespaced' || object.nullNamespace) return undefined

@@ -23,13 +23,13 @@ export const namespaceProtectedMetadata: Rule = {
   kinds: ['/Namespace'],
   *checkObject({ object, node }, context) {
     if (node.tenant !== undefined) {
-      yield* judgeTenant(object, node, context)
-      if (context.before) yield* judgeLoosened(object, node, context.before)
-    } else if (context.before) yield* judgePlatform(object, node, context.index, context.before)
+      yield* evaluateTenant(object, node, context)
+      if (context.before) yield* evaluateLoosened(object, node, context.before)
+    } else if (context.before) yield* evaluatePlatform(object, node, context.index, context.before)
   },
 }
 
-function* judgeTenant(object: KubeObject, node: FleetNode, { index }: RuleContext): Iterable<Breach> {
+function* evaluateTenant(object: KubeObject, node: FleetNode, { index }: RuleContext): Iterable<Breach> {
   const { name } = idOf(object)
   const given = index.platformObject(node.cluster, '/Namespace', '', name)
   for (const part of ['labels', 'annotations']) {
@@ -78,7 +78,7 @@ function podSecurity(key: string, text: string, given: Node | undefined): Findin
 }
 
 /** Below what it was before the change, also where the tenant itself had raised it: pods that were kept out come in. */
-function* judgeLoosened(object: KubeObject, node: FleetNode, before: FleetIndex): Iterable<Breach> {
+function* evaluateLoosened(object: KubeObject, node: FleetNode, before: FleetIndex): Iterable<Breach> {
   const { name } = idOf(object)
   const is = stringAt(object.root, ENFORCED) ?? ''
   // what is looser than the standard itself is a violation already
@@ -98,7 +98,12 @@ function* judgeLoosened(object: KubeObject, node: FleetNode, before: FleetIndex)
 }
 
 /** The platform may loosen what it enforces; that a change does so is worth a word. */
-function* judgePlatform(object: KubeObject, node: FleetNode, index: FleetIndex, before: FleetIndex): Iterable<Breach> {
+function* evaluatePlatform(
+  object: KubeObject,
+  node: FleetNode,
+  index: FleetIndex,
+  before: FleetIndex,
+): Iterable<Breach> {
   const { name } = idOf(object)
   const was = stringAt(before.platformObject(node.cluster, '/Namespace', '', name)?.root, ENFORCED)
   const is = stringAt(object.root, ENFORCED) ?? ''

@@ -26,13 +26,13 @@ export const targetNamespace: Rule = {
     if (tenant === undefined) return
     const { apiVersion, kind } = idOf(object)
     for (const path of FIELDS.get(`${groupOf(apiVersion)}/${kind}`) ?? []) {
-      const breach = judge(context, node, tenant, object, path)
+      const breach = evaluateFleet(context, node, tenant, object, path)
       if (breach) yield breach
     }
   },
 }
 
-function judge(
+function evaluateFleet(
   context: RuleContext,
   node: FleetNode,
   tenant: string,

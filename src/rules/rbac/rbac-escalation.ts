@@ -25,12 +25,12 @@ export const rbacEscalation: Rule = {
   kinds: ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'].map(kind => `${RBAC_GROUP}/${kind}`),
   *checkObject(subject, context) {
     if (subject.node.tenant === undefined) yield* givenEscalation(context, subject)
-    else if (subject.id.kind !== 'ClusterRoleBinding') yield* judgeTenant(context, subject)
+    else if (subject.id.kind !== 'ClusterRoleBinding') yield* evaluateTenant(context, subject)
   },
 }
 
-function* judgeTenant({ index }: RuleContext, subject: Subject): Iterable<Breach> {
-  const found = subject.id.kind === 'RoleBinding' ? judgeBinding(index, subject) : judgeRole(subject)
+function* evaluateTenant({ index }: RuleContext, subject: Subject): Iterable<Breach> {
+  const found = subject.id.kind === 'RoleBinding' ? evaluateBinding(index, subject) : evaluateRole(subject)
   let blocks = false
   for (const breach of found) {
     blocks ||= breach.level !== 'warning'
@@ -40,7 +40,7 @@ function* judgeTenant({ index }: RuleContext, subject: Subject): Iterable<Breach
   if (refusal) yield refused(subject, refusal.message)
 }
 
-function* judgeRole({ node, object, id }: Subject): Iterable<Breach> {
+function* evaluateRole({ node, object, id }: Subject): Iterable<Breach> {
   const isWide = id.kind === 'ClusterRole'
   for (const { at, rule } of writtenRules(object)) {
     for (const { danger, what } of strongest(dangersOf(rule), isWide)) {
@@ -83,7 +83,7 @@ function strongest(
  * The step that completes it: a role of somebody else is harmless while nobody is bound to it. The stars of a Role of the
  * namespace are told of where they are written; a tenant who is cluster-admin in a namespace may hand that on in it.
  */
-function* judgeBinding(index: FleetIndex, { node, object, id }: Subject): Iterable<Breach> {
+function* evaluateBinding(index: FleetIndex, { node, object, id }: Subject): Iterable<Breach> {
   const binding = readBinding(object)
   if (!binding) return
   const { kind, name } = binding.roleRef

@@ -26,12 +26,12 @@ export const rbacFluxStatusWrite: Rule = {
   docs: 'List Flux resources one by one (`gitrepositories`, `kustomizations`), without `*` and `/status`, or bind to `edit` or `admin`.',
   kinds: [...ROLES, `${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
   *checkObject(subject, context) {
-    if (ROLES.includes(subject.kind)) yield* judgeRole(subject)
-    else if (subject.node.tenant === undefined) yield* judgeBinding(context, subject)
+    if (ROLES.includes(subject.kind)) yield* evaluateRole(subject)
+    else if (subject.node.tenant === undefined) yield* evaluateBinding(context, subject)
   },
 }
 
-function* judgeRole({ node, object, id }: Subject) {
+function* evaluateRole({ node, object, id }: Subject) {
   const labels = at(object.root, ['metadata', 'labels'])
   const aggregated = labels?.type === 'map' && [...labels.fields.keys()].some(key => key.startsWith(AGGREGATE))
   if (node.tenant === undefined && !aggregated) return
@@ -51,7 +51,7 @@ function* judgeRole({ node, object, id }: Subject) {
   }
 }
 
-function* judgeBinding(context: RuleContext, { node, object, id }: Subject) {
+function* evaluateBinding(context: RuleContext, { node, object, id }: Subject) {
   const binding = readBinding(object)
   if (!binding || STANDARD.includes(binding.roleRef.name)) return
   const ofTenant = binding.subjects.some(subject => {

@@ -24,10 +24,10 @@ export const rbacForeignSubject: Rule = {
   kinds: [ROLE_BINDING],
   *checkObject(subject, context) {
     const { node, object, id } = subject
-    const judge = node.tenant === undefined ? judgePlatform : judgeTenant
+    const evaluateFleet = node.tenant === undefined ? evaluatePlatform : evaluateTenant
     const binding = readBinding(object)
     for (const [at, bound] of (binding?.subjects ?? []).entries()) {
-      const found = judge(context, subject, bound)
+      const found = evaluateFleet(context, subject, bound)
       if (!found) continue
       const role = binding?.roleRef.name ?? ''
       yield {
@@ -47,7 +47,7 @@ export const rbacForeignSubject: Rule = {
 type Found = Pick<Breach, 'fix' | 'level'> & { readonly why: string | Message }
 
 /** The platform gives its own accounts and people what it wants, but not one tenant to another. */
-function judgePlatform(context: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
+function evaluatePlatform(context: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
   const reach = reachOf(bound)
   const here = declaredOwner(context, node.cluster, id.namespace)
   if (reach.of !== 'accounts' || here === undefined) return undefined
@@ -59,7 +59,7 @@ function judgePlatform(context: RuleContext, { node, id }: Subject, bound: Bound
   }
 }
 
-function judgeTenant({ index }: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
+function evaluateTenant({ index }: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {
   const tenant = node.tenant ?? ''
   // the rule rbac-public-subject says so
   if (isPublic(bound)) return undefined

@@ -24,7 +24,7 @@ export const crossNamespaceRef: Rule = {
   *checkObject(subject, context) {
     const { object, node } = subject
     for (const reference of references(object)) {
-      const breach = judge(context, node, object, reference)
+      const breach = evaluateFleet(context, node, object, reference)
       if (breach) yield breach
     }
     if (node.tenant !== undefined) yield* ofOtherControllers(subject as TenantSubject, context)
@@ -70,7 +70,12 @@ function foreign({ object, id, node }: TenantSubject, { path, value, field, what
   }
 }
 
-function judge(context: RuleContext, node: FleetNode, object: KubeObject, reference: Reference): Breach | undefined {
+function evaluateFleet(
+  context: RuleContext,
+  node: FleetNode,
+  object: KubeObject,
+  reference: Reference,
+): Breach | undefined {
   const { index } = context
   const { kind, namespace, name } = idOf(object)
   const target = reference.namespace

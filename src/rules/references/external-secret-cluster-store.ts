@@ -21,12 +21,12 @@ export const externalSecretClusterStore: Rule = {
   docs: "Use a SecretStore in the tenant's namespace with an account of the tenant, or ask a fleet admin to list the tenant's namespaces in `spec.conditions` of the ClusterSecretStore.",
   kinds: [`${GROUP}/ExternalSecret`, `${GROUP}/PushSecret`, GRANT],
   *checkTenantObject(subject, context) {
-    if (subject.kind === GRANT) yield* judgeGrant(subject)
-    else yield* judgeStores(subject, context)
+    if (subject.kind === GRANT) yield* evaluateGrant(subject)
+    else yield* evaluateStores(subject, context)
   },
 }
 
-function* judgeStores(subject: Subject, context: RuleContext): Iterable<Breach> {
+function* evaluateStores(subject: Subject, context: RuleContext): Iterable<Breach> {
   const { object, id, node } = subject
   const places: Path[] = [
     ['spec', 'secretStoreRef'],
@@ -64,7 +64,7 @@ function isGiven({ id, node }: Subject, { index }: RuleContext, name: string): b
   })
 }
 
-function* judgeGrant({ object, id, node }: Subject): Iterable<Breach> {
+function* evaluateGrant({ object, id, node }: Subject): Iterable<Breach> {
   for (const path of items(object.root, ['spec', 'from'])) {
     const namespace = stringAt(object.root, [...path, 'namespace'])?.trim() ?? ''
     if (namespace !== '' && !namespace.includes('*')) continue

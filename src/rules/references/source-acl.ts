@@ -18,12 +18,12 @@ export const sourceAcl: Rule = {
   docs: `Open a source with \`spec.accessFrom.namespaceSelectors\` (\`matchLabels\` only), or with the same YAML in the annotation \`${ACCESS_FROM}\` where its kind does not have the field. Without a list, only its own namespace may use the source. \`matchLabels: {}\` admits all namespaces, and an empty list none. Only labels that the platform writes and \`kubernetes.io/metadata.name\` count. With --no-cross-namespace-refs, Flux rejects every cross-namespace reference (\`cross-namespace-ref\`).`,
   kinds: [...new Set([...referringKinds, ...sharedKinds])],
   *checkTenantObject(subject, context) {
-    yield* judgeReferences(subject, context, subject.node.tenant)
-    if (sharedKinds.includes(subject.kind)) yield* judgeList(subject, context)
+    yield* evaluateReferences(subject, context, subject.node.tenant)
+    if (sharedKinds.includes(subject.kind)) yield* evaluateList(subject, context)
   },
 }
 
-function* judgeReferences({ object, id, node }: Subject, { index }: RuleContext, tenant: string): Iterable<Breach> {
+function* evaluateReferences({ object, id, node }: Subject, { index }: RuleContext, tenant: string): Iterable<Breach> {
   for (const reference of references(object)) {
     const { namespace, path, kind, name } = reference
     if (namespace === null || namespace === id.namespace || index.owns(node.cluster, tenant, namespace)) continue
@@ -47,7 +47,7 @@ function* judgeReferences({ object, id, node }: Subject, { index }: RuleContext,
 }
 
 /** A list that a tenant writes for a source of its own. */
-function* judgeList({ object, id, node }: Subject, { index }: RuleContext): Iterable<Breach> {
+function* evaluateList({ object, id, node }: Subject, { index }: RuleContext): Iterable<Breach> {
   const acl = readSourceAcl(object)
   if (acl === undefined) return
   const inField = object.root.fields.get('spec')?.value

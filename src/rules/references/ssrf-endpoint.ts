@@ -20,13 +20,13 @@ export const ssrfEndpoint: Rule = {
   kinds: [...sourceKinds, PROVIDER],
   *checkTenantObject(subject, context) {
     for (const endpoint of endpointsOf(subject, context)) {
-      const breach = judge(subject, context, endpoint, subject.node.tenant)
+      const breach = evaluateFleet(subject, context, endpoint, subject.node.tenant)
       if (breach) yield breach
     }
   },
 }
 
-function judge(subject: Subject, context: RuleContext, endpoint: Endpoint, tenant: string): Breach | undefined {
+function evaluateFleet(subject: Subject, context: RuleContext, endpoint: Endpoint, tenant: string): Breach | undefined {
   const { object, id, node } = subject
   const { path, address, secret } = endpoint
   const who = objectPart(id.kind, id.namespace, id.name)

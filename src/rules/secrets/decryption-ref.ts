@@ -1,5 +1,5 @@
+import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import type { JudgedRepository } from '../../facts/judged-repository.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { KUSTOMIZATION } from '../../flux/kinds.ts'
@@ -68,7 +68,7 @@ function whyNoKey(index: FleetIndex, cluster: string, namespace: string, name: s
 }
 
 /** Keys of clouds and of Vault that a tenant's files choose. */
-function* chosenKeys({ url, tree, before, nodes }: JudgedRepository): Iterable<Breach> {
+function* chosenKeys({ url, tree, before, nodes }: EvaluatedRepository): Iterable<Breach> {
   if (nodes.every(node => node.tenant === undefined)) return
   const configs = new SopsConfigs(before ?? tree)
   for (const { file, recipients } of encryptedDocuments(tree, url)) {

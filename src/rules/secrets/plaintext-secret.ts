@@ -1,5 +1,5 @@
+import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import type { JudgedRepository } from '../../facts/judged-repository.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
@@ -68,7 +68,7 @@ function sopsFix(object: KubeObject, path: Path): string {
 }
 
 /** Flux does not check the MAC: what stands in the open in an encrypted file can be changed by anybody. */
-function* changedFiles({ url, nodes, brokenSeals = [] }: JudgedRepository): Iterable<Breach> {
+function* changedFiles({ url, nodes, brokenSeals = [] }: EvaluatedRepository): Iterable<Breach> {
   for (const file of brokenSeals) {
     const node = readerOf(nodes, file)
     if (!node) return

@@ -34,14 +34,14 @@ export const platformSecretSent: Rule = {
   *checkTenantObject(subject, context) {
     const { reads, address } = secretsSentBy(subject.object)
     for (const read of reads) {
-      const breach = judge(subject, context, read, address)
+      const breach = evaluateFleet(subject, context, read, address)
       if (breach) yield breach
     }
     if (subject.kind === PUSH && at(subject.object.root, SELECTOR)) yield* selected(subject)
   },
 }
 
-function judge(
+function evaluateFleet(
   subject: TenantSubject,
   { index }: RuleContext,
   { path, name }: NameRead,

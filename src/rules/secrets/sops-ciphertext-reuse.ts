@@ -25,13 +25,13 @@ export const sopsCiphertextReuse: Rule = {
   docs: 'Give each tenant its own key in `spec.decryption.secretRef`, and remove the controller-wide key. Do not copy ciphertext of another tenant.',
   kinds: [KUSTOMIZATION],
   *checkObject(subject, { index }) {
-    const breach = judge(subject, index)
+    const breach = evaluateFleet(subject, index)
     if (breach) yield breach
   },
   checkCluster: (cluster, context) => copies(cluster, context),
 }
 
-function judge({ object, id, node }: Subject, index: FleetIndex): Breach | undefined {
+function evaluateFleet({ object, id, node }: Subject, index: FleetIndex): Breach | undefined {
   const decryption = at(object.root, ['spec', 'decryption'])
   if (decryption?.type !== 'map' || !isBlank(at(object.root, FIELD))) return undefined
   if (index.actsFor(node, object) === undefined) return undefined

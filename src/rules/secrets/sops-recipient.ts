@@ -1,5 +1,5 @@
+import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
 import { hashOf } from '../../facts/fingerprint.ts'
-import type { JudgedRepository } from '../../facts/judged-repository.ts'
 import { quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { Tree } from '../../git/tree.ts'
@@ -26,7 +26,7 @@ export const sopsRecipient: Rule = {
 }
 
 /** What is encrypted to others than the rule of the base says, or than it was where no rule says anything. */
-function* otherRecipients({ url, tree, before, nodes }: JudgedRepository): Iterable<Breach> {
+function* otherRecipients({ url, tree, before, nodes }: EvaluatedRepository): Iterable<Breach> {
   const configs = new SopsConfigs(before ?? tree)
   const earlier = before && new Earlier(before, { url, tree, nodes })
   for (const document of encryptedDocuments(tree, url)) {
@@ -71,11 +71,11 @@ function* differences(
  */
 class Earlier {
   readonly #before: Tree
-  readonly #repository: Pick<JudgedRepository, 'url' | 'tree' | 'nodes'>
+  readonly #repository: Pick<EvaluatedRepository, 'url' | 'tree' | 'nodes'>
   #last: { readonly file: string; readonly documents: readonly EncryptedDocument[] } | undefined
   #byId: ReadonlyMap<string, readonly EncryptedDocument[]> | undefined
 
-  constructor(before: Tree, repository: Pick<JudgedRepository, 'url' | 'tree' | 'nodes'>) {
+  constructor(before: Tree, repository: Pick<EvaluatedRepository, 'url' | 'tree' | 'nodes'>) {
     this.#before = before
     this.#repository = repository
   }
@@ -103,7 +103,7 @@ const clustersReading = (nodes: readonly FleetNode[], file: string) =>
   new Set(nodes.filter(node => isBelow(node, file)).map(({ cluster }) => cluster))
 
 /** A `.sops.yaml` that names others than before, in another order, for other files, or that comes in front of one. */
-function* changedConfigs({ url, tree, before, nodes }: JudgedRepository): Iterable<Breach> {
+function* changedConfigs({ url, tree, before, nodes }: EvaluatedRepository): Iterable<Breach> {
   if (!before || before.id === tree.id) return
   const [was, is] = [configsIn(before), configsIn(tree)]
   for (const path of new Set([...was, ...is])) {

@@ -31,12 +31,12 @@ export const imageAutomationPush: Rule = {
   docs: 'Set `spec.git.push.branch` to a branch that no source follows, and open a pull request from it with a workflow. Without the field, the automation pushes to the branch that it checks out. To allow pushes to followed branches, set this rule to `warning` in `severities`. The commit message must not skip checks or contain commands.',
   kinds: [IMAGE_UPDATE_AUTOMATION],
   *checkTenantObject(subject, context) {
-    yield* judgePush(subject, context)
-    yield* judgeMessage(subject)
+    yield* evaluatePush(subject, context)
+    yield* evaluateMessage(subject)
   },
 }
 
-function* judgePush(subject: Subject, context: RuleContext): Iterable<Breach> {
+function* evaluatePush(subject: Subject, context: RuleContext): Iterable<Breach> {
   const { object } = subject
   const source = sourceOf(subject, context)
   const url = source && followedBy(source, context.config.aliases).url
@@ -96,7 +96,7 @@ function checkedOut(object: KubeObject, source: KubeObject | undefined): string 
 const SKIPS = /\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|\bskip-checks:\s*true|\*{3}NO_CI\*{3}/i
 const CLAIMS = /^\s*(?:approved|acked|reviewed|signed-off|tested|co-authored)-by\s*:/im
 
-function* judgeMessage(subject: Subject): Iterable<Breach> {
+function* evaluateMessage(subject: Subject): Iterable<Breach> {
   const { object } = subject
   for (const commit of COMMITS) {
     const path = [...commit, 'messageTemplate']
@@ -109,7 +109,7 @@ function* judgeMessage(subject: Subject): Iterable<Breach> {
         severity: 'low',
       }
     }
-    yield* judgeAuthor(subject, [...commit, 'author'])
+    yield* evaluateAuthor(subject, [...commit, 'author'])
   }
 }
 
@@ -117,7 +117,7 @@ function* judgeMessage(subject: Subject): Iterable<Breach> {
 const TRUSTED =
   /^(?:github|web-flow|admin(?:istrator)?)$|^noreply@github\.com$|(?:^|\+)(?:github-actions|dependabot|renovate)(?:\[bot\])?(?:@|$)/i
 
-function* judgeAuthor(subject: Subject, path: Path): Iterable<Breach> {
+function* evaluateAuthor(subject: Subject, path: Path): Iterable<Breach> {
   for (const field of ['name', 'email']) {
     const text = stringAt(subject.object.root, [...path, field])?.trim() ?? ''
     if (!TRUSTED.test(text)) continue

@@ -31,12 +31,12 @@ export const intervalLimits: Rule = {
   docs: 'Write durations with the units h, m and s: `5m`, `1h30m`. An interval below `minimumInterval` in .github/bailiwick.yaml (default 30s) is a warning, one below 1s a violation. Use a Receiver for faster updates.',
   kinds: KINDS,
   *checkTenantObject(subject, context) {
-    for (const path of INTERVALS) yield* judge(subject, context, path, true)
-    for (const path of TIMEOUTS) yield* judge(subject, context, path, false)
+    for (const path of INTERVALS) yield* evaluateFleet(subject, context, path, true)
+    for (const path of TIMEOUTS) yield* evaluateFleet(subject, context, path, false)
   },
 }
 
-function* judge(subject: Subject, { config }: RuleContext, path: Path, isInterval: boolean): Iterable<Breach> {
+function* evaluateFleet(subject: Subject, { config }: RuleContext, path: Path, isInterval: boolean): Iterable<Breach> {
   const { object, id, node } = subject
   const written = at(object.root, path)
   const text = written && textOf(written)

@@ -34,14 +34,14 @@ export const sourceCredentialExfil: Rule = {
     const { object, kind } = subject
     const found = addressOf(kind, object)
     const address = typeof found?.address === 'string' ? undefined : found?.address
-    yield* judgeSecrets(subject, context, address)
+    yield* evaluateSecrets(subject, context, address)
     const pass = at(object.root, PASS)
     if (pass?.type === 'scalar' && (pass.value === true || pass.value === 'true')) {
       const what = message`forwards its credentials to every host that the chart index names`
       yield { ...breach(subject, PASS, 'true', what, message`Remove spec.passCredentials.`), edit: { remove: true } }
     }
     const provider = stringAt(object.root, PROVIDER)
-    if (provider?.toLowerCase() === 'github') yield* judgeApp(subject, context, address)
+    if (provider?.toLowerCase() === 'github') yield* evaluateApp(subject, context, address)
     if (provider && CLOUDS.has(provider.toLowerCase()) && !isGranted(subject, context, provider, address)) {
       const what = message`signs in to ${quoted('repository', address?.text ?? '')} with the platform's cloud identity (${quoted('value', provider)})`
       yield breach(
@@ -56,7 +56,7 @@ export const sourceCredentialExfil: Rule = {
 }
 
 /** The key of a GitHub App is the platform's, unless the tenant brings one. */
-function* judgeApp(subject: Subject, context: RuleContext, address: SourceAddress | undefined): Iterable<Breach> {
+function* evaluateApp(subject: Subject, context: RuleContext, address: SourceAddress | undefined): Iterable<Breach> {
   const { object, id, node } = subject
   const secret = stringAt(object.root, SECRETS[0]!) ?? ''
   if (secret !== '' && isOwnSecret(context.index, node, id.namespace, secret)) return
@@ -72,7 +72,11 @@ function* judgeApp(subject: Subject, context: RuleContext, address: SourceAddres
 }
 
 /** A Secret of a source of the platform, sent to somebody whom no such source names. */
-function* judgeSecrets(subject: Subject, context: RuleContext, address: SourceAddress | undefined): Iterable<Breach> {
+function* evaluateSecrets(
+  subject: Subject,
+  context: RuleContext,
+  address: SourceAddress | undefined,
+): Iterable<Breach> {
   const { object, id } = subject
   if (!address) return
   for (const path of SECRETS) {

@@ -7,7 +7,7 @@ import { at, stringAt } from '../../kube/node.ts'
 import { message } from '../../message/message.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
 
-/** A source takes in only what is judged, too. */
+/** A source takes in only what is evaluated, too. */
 export const sourceInclude: Rule = {
   id: 'source-include',
   severity: 'high',
@@ -37,7 +37,7 @@ export const sourceInclude: Rule = {
   },
 }
 
-/** What an included source of a tenant follows, where nobody judges that. */
+/** What an included source of a tenant follows, where nobody evaluates that. */
 function ungated({ id, node }: Subject, name: string, { index, config }: RuleContext): string | undefined {
   const versions = index.versionsOf(node.cluster, GIT_REPOSITORY, id.namespace, name)
   if (versions.length === 0) return 'something that the fleet does not declare'

@@ -16,7 +16,7 @@ const PINS = [
   ['spec', 'ref', 'digest'],
 ]
 
-/** What is deployed changes only by a change that somebody judged. */
+/** What is deployed changes only by a change that somebody evaluated. */
 export const sourceMutableRef: Rule = {
   id: 'source-mutable-ref',
   severity: 'medium',

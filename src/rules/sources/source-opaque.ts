@@ -28,13 +28,13 @@ export const sourceOpaque: Rule = {
   docs: "No action is required where the tenant's account is confined to its namespaces. The warning appears once, in the change that adds the source or chart. `notSeen` always lists it. Charts from a registry or Helm repository that the platform declares are not reported. `opaqueSources: forbid` in .github/bailiwick.yaml makes the finding a violation. A change that lets the platform apply other content of a source that is not visible (source, revision, path, account or form) is a required approval. The rule also reports DNS lookups in charts (the feature gate AllowDNSLookups), which can leak data.",
   kinds: [...OPAQUE, ...CHARTS, ...CONTROLLERS],
   *checkObject(subject, context) {
-    if (CONTROLLERS.includes(subject.kind)) yield* judgeController(subject)
+    if (CONTROLLERS.includes(subject.kind)) yield* evaluateController(subject)
     else if (subject.node.tenant === undefined || !isAsked(context)) return
-    else if (OPAQUE.includes(subject.kind)) yield* judgeSource(subject, context)
-    else yield* judgeChart(subject, context)
+    else if (OPAQUE.includes(subject.kind)) yield* evaluateSource(subject, context)
+    else yield* evaluateChart(subject, context)
   },
   *checkNode(node, context) {
-    if (node.tenant !== undefined && isAsked(context)) yield* judgeNode(node, context)
+    if (node.tenant !== undefined && isAsked(context)) yield* evaluateNode(node, context)
   },
 }
 
@@ -42,7 +42,7 @@ const isAsked = ({ before, config }: RuleContext) => before !== undefined || con
 
 const levelOf = ({ config }: RuleContext) => (config.forbidOpaqueSources ? ({ level: 'violation' } as const) : {})
 
-function* judgeSource({ object, id, kind, node }: Subject, context: RuleContext): Iterable<Breach> {
+function* evaluateSource({ object, id, kind, node }: Subject, context: RuleContext): Iterable<Breach> {
   const found = addressOf(kind, object)
   const known = context.before?.found(node.cluster, kind, id.namespace, WRITTEN, found?.written ?? NOWHERE) ?? []
   const isSame = known.length > 0
@@ -65,7 +65,7 @@ const WRITTEN: Naming = {
   of: ({ object }) => [addressOf(kindOf(object), object)?.written ?? NOWHERE],
 }
 
-function* judgeChart(subject: Subject, context: RuleContext): Iterable<Breach> {
+function* evaluateChart(subject: Subject, context: RuleContext): Iterable<Breach> {
   const { object, id, kind, node } = subject
   const { before, index, config } = context
   const chart = sourceOfChart(object, kind)
@@ -89,7 +89,7 @@ function* judgeChart(subject: Subject, context: RuleContext): Iterable<Breach> {
   }
 }
 
-function* judgeNode(node: FleetNode, context: RuleContext): Iterable<Breach> {
+function* evaluateNode(node: FleetNode, context: RuleContext): Iterable<Breach> {
   const { opaque, id, url } = node.source
   if (opaque === undefined || opaque === WANTED || url === '') return
   const [kind = '', namespace = '', name = ''] = id.split('/')
@@ -128,7 +128,7 @@ function writersOf({ index }: RuleContext, { cluster }: FleetNode, { kind, names
 }
 
 /** DNS lookups in templates, as helm-controller allows them where the platform says so. */
-function* judgeController({ object, id, kind, node }: Subject): Iterable<Breach> {
+function* evaluateController({ object, id, kind, node }: Subject): Iterable<Breach> {
   const isOn =
     kind === 'apps/Deployment'
       ? id.name === 'helm-controller' && featureGate(controllerFlags(object, id.name), 'AllowDNSLookups') === true

@@ -7,7 +7,7 @@ import { message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { feedsSomething } from './support/feeds-something.ts'
 
-/** What a tenant deploys stands on a branch whose changes are judged. */
+/** What a tenant deploys stands on a branch whose changes are evaluated. */
 export const sourceUngatedRef: Rule = {
   id: 'source-ungated-ref',
   severity: 'critical',
@@ -16,12 +16,12 @@ export const sourceUngatedRef: Rule = {
   docs: 'Follow a branch that a platform source follows, a branch in `gatedBranches` of .github/bailiwick.yaml, or a commit (`spec.ref.commit`). Any other branch of a fleet repository is a violation. A branch of a repository outside the fleet is a violation as soon as an object deploys from it: pin the commit, or ask a fleet admin to declare the source. Charts, registries and buckets do not have branches (see `source-opaque`). For tags, see `source-mutable-ref`. A cluster that changes its branch is a required approval.',
   kinds: [GIT_REPOSITORY],
   *checkObject(subject, context) {
-    const breach = judge(subject, context)
+    const breach = evaluateFleet(subject, context)
     if (breach) yield breach
   },
 }
 
-function judge({ object, id, node }: Subject, { index, config }: RuleContext): Breach | undefined {
+function evaluateFleet({ object, id, node }: Subject, { index, config }: RuleContext): Breach | undefined {
   if (node.tenant === undefined) return undefined
   const { url, ref } = followedBy(object, config.aliases)
   if (url === '' || url.includes('${') || ref.commit || ref.tag || ref.semver) return undefined

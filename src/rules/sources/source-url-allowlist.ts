@@ -21,7 +21,7 @@ export const sourceUrlAllowlist: Rule = {
   kinds: [...sourceKinds, EXTERNAL_ARTIFACT],
   *checkObject(subject, context) {
     const found = addressOf(subject.kind, subject.object)
-    if (subject.kind === EXTERNAL_ARTIFACT) yield* judgeArtifact(subject, context)
+    if (subject.kind === EXTERNAL_ARTIFACT) yield* evaluateArtifact(subject, context)
     if (!found || typeof found.address === 'string') return
     const { path, address } = found
     const tenant = context.index.actsFor(subject.node, subject.object)
@@ -86,7 +86,7 @@ function denied({ object, id, node }: Subject, address: SourceAddress, finding: 
 }
 
 /** Nobody can tell from where the content of an artifact comes that a tenant declares itself. */
-function* judgeArtifact({ object, id, node }: Subject, { config }: RuleContext): Iterable<Breach> {
+function* evaluateArtifact({ object, id, node }: Subject, { config }: RuleContext): Iterable<Breach> {
   if (node.tenant === undefined || allowedSourcesOf(config, node.tenant).length === 0) return
   yield {
     node,

@@ -40,12 +40,12 @@ export const podSecurity: Rule = {
   kinds: 'every',
   *checkTenantObject(subject, { index, config }) {
     const path = POD_SPEC_PATHS.get(subject.kind)
-    if (path) yield* judgeBuiltIn(subject, path, levelOfRootSetUp(config, subject.node.tenant))
-    else if (isCustomKind(subject, index, TELLING)) yield* judgeCustom(subject)
+    if (path) yield* evaluateBuiltIn(subject, path, levelOfRootSetUp(config, subject.node.tenant))
+    else if (isCustomKind(subject, index, TELLING)) yield* evaluateCustom(subject)
   },
 }
 
-function* judgeBuiltIn(
+function* evaluateBuiltIn(
   { object, node }: Subject,
   path: Path,
   rootSetUp: 'violation' | 'warning' | 'allowed',
@@ -73,7 +73,7 @@ function* faultsOf(pod: Pod): Iterable<Fault> {
 }
 
 /** A custom kind keeps pods, and parts of them, wherever it likes: each map is asked as if it were one. */
-function* judgeCustom({ object, node }: Subject): Iterable<Breach> {
+function* evaluateCustom({ object, node }: Subject): Iterable<Breach> {
   for (const { path, node: map } of everyMap(object.root)) {
     for (const fault of ask(map, path, ANY_TREE, false)) {
       yield { ...breach(node, object, fault), level: 'warning', severity: 'high' }

@@ -189,13 +189,13 @@ describe('the worker beside the real kustomize-controller, on the same input', (
           continue
         }
         if (isNew) await put(world.cluster, kustomizations(namespace), objectOf(namespace, step))
-        nodes.push(evaluated(namespace, step, isNew ? index : steps.length - 1, held))
+        nodes.push(evaluatedNode(namespace, step, isNew ? index : steps.length - 1, held))
       }
       const isHeld = new Set(held.map(({ node }) => node))
-      const judged = nodes.map(node => ({ ...node, findings: [], failures: [], hides: [], refused: [] }))
+      const evaluated = nodes.map(node => ({ ...node, findings: [], failures: [], hides: [], refused: [] }))
       await worker.run(
         nodes.filter(({ key }) => !isHeld.has(key)),
-        { nodes: judged, held },
+        { nodes: evaluated, held },
       )
       for (const [number, name] of NAMES.entries()) {
         ours.set(`${name} ${index}`, await left(`ours-${number}-x`, world.sink.events))
@@ -250,7 +250,12 @@ function isOver(live: Json | undefined, revision: string, declared: Json): boole
 }
 
 /** The node as an evaluation of these files would have it; held where it does not build. */
-function evaluated(namespace: string, step: SameStep, index: number, held: { node: string; reason: string }[]): Node {
+function evaluatedNode(
+  namespace: string,
+  step: SameStep,
+  index: number,
+  held: { node: string; reason: string }[],
+): Node {
   const declared = objectOf(namespace, step)
   const [root] = parseDocuments({ repository: '', path: 'ks.yaml' }, Buffer.from(JSON.stringify(declared)))
   const kustomization = { root, trail: [] } as unknown as KubeObject

@@ -38,8 +38,8 @@ export async function openWorker(world: FluxWorld, memory = new ClusterMemory())
     run(nodes, more = {}) {
       // nobody watches in this test: every run looks at everything
       for (const { key } of nodes) memory.suspect(key)
-      const judged = nodes.map(node => ({ ...node, findings: [], failures: [], hides: [], refused: [] }))
-      const all = { nodes: judged, judgement: { nodes: judged } as unknown as Approved['judgement'] }
+      const evaluated = nodes.map(node => ({ ...node, findings: [], failures: [], hides: [], refused: [] }))
+      const all = { nodes: evaluated, evaluation: { nodes: evaluated } as unknown as Approved['evaluation'] }
       const approved: Approved = { ...all, apply: nodes, held: [], fleetCommit: COMMIT, ...more }
       return applyApproved(client, approved, new AbortController().signal, memory)
     },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judge } from '../../../src/evaluate/verdict/judge.ts'
+import { evaluateFleet } from '../../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../../src/fleet/graph/build-fleet.ts'
 import { retainOf } from '../../../src/fleet/model/retain.ts'
 import { configMap, syncText } from '../../fleet/clusters/sync-text.ts'
@@ -28,7 +28,7 @@ const given = (own: Files, branch: string, there?: Files): Given => {
 const verdictOf = (head: Given, base: Given) => {
   const before = fleetOf(base)
   const input = { ...inputOf(head), config: inputOf(base).fleet.tree, retain: retainOf(before) }
-  return judge(buildFleet(input), { base: before, combination: '' }).verdict
+  return evaluateFleet(buildFleet(input), { base: before, combination: '' }).verdict
 }
 const said = (head: Given, base: Given = miniFleet()) => {
   const { errors, violations, requiredApprovals } = verdictOf(head, base)

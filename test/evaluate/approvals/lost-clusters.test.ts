@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { instanceText } from '../../fleet/clusters/instance-text.ts'
 import { configMap, syncText } from '../../fleet/clusters/sync-text.ts'
-import { type Files, type Given, judgementOf } from '../../fleet/fleet-of.ts'
+import { evaluationOf, type Files, type Given } from '../../fleet/fleet-of.ts'
 import { FLEET_URL } from '../../fleet/mini-fleet.ts'
 
 const FILE = '.github/bailiwick.yaml'
@@ -44,7 +44,7 @@ const without = (files: Files, ...starts: string[]): Files =>
   Object.fromEntries(Object.entries(files).filter(([path]) => !starts.some(start => path.startsWith(start))))
 const given = (...files: Files[]): Given => ({ fleet: Object.assign({}, ...files) })
 const approvals = (head: Given, base: Given) =>
-  judgementOf(head, { base }).verdict.requiredApprovals.map(({ rule, message }) => `${rule} ${message}`)
+  evaluationOf(head, { base }).verdict.requiredApprovals.map(({ rule, message }) => `${rule} ${message}`)
 
 const GONE = 'it would no longer be evaluated'
 /** What happens, the files before and after, and what a fleet admin must approve. */
@@ -119,7 +119,7 @@ test.each(cases)(
   (_what, before, after, name, text) => {
     const found = approvals(given(other, after), given(other, before))
     expect(found).toContainEqual(expect.stringContaining(`tenant-removed cluster ${name}: ${text}`))
-    expect(judgementOf(given(other, after), { base: given(other, before) }).verdict.summary).toContain(
+    expect(evaluationOf(given(other, after), { base: given(other, before) }).verdict.summary).toContain(
       `required approval of a fleet admin: cluster ${name}: `,
     )
   },

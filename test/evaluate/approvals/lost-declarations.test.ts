@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { configMap } from '../../fleet/clusters/sync-text.ts'
-import { type Given, judgementOf } from '../../fleet/fleet-of.ts'
+import { evaluationOf, type Given } from '../../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet } from '../../fleet/mini-fleet.ts'
 
 const FILE = '.github/bailiwick.yaml'
@@ -42,7 +42,7 @@ const given = (file: string): Given => {
   }
 }
 const approvals = (head: string, base: string) =>
-  judgementOf(given(head), { base: given(base) })
+  evaluationOf(given(head), { base: given(base) })
     .verdict.requiredApprovals.filter(({ rule }) => rule !== 'gate-config-change')
     .map(({ rule, path, message }) => `${rule} ${path}: ${message}`)
 
@@ -82,7 +82,7 @@ test('an entry of artifacts that goes names what is evaluated only because of it
 })
 
 test('once it is merged it is listed as not visible, never silent', () => {
-  const { verdict } = judgementOf(given('# nothing\n'), { base: given('# nothing\n') })
+  const { verdict } = evaluationOf(given('# nothing\n'), { base: given('# nothing\n') })
   expect(verdict.notSeen.map(({ source }) => source)).toEqual([
     'GitRepository/flux-system/by-hand',
     'GitRepository/flux-system/mirrored',

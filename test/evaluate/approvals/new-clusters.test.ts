@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { changesOf } from '../../../src/diff/changes-of.ts'
 import { instanceText } from '../../fleet/clusters/instance-text.ts'
 import { configMap, syncText } from '../../fleet/clusters/sync-text.ts'
-import { type Files, fleetOf, type Given, judgementOf } from '../../fleet/fleet-of.ts'
+import { evaluationOf, type Files, fleetOf, type Given } from '../../fleet/fleet-of.ts'
 import { FLEET_URL, miniFleet } from '../../fleet/mini-fleet.ts'
 
 const sync = (path: string) => syncText({ path: `./${path}`, url: FLEET_URL })
@@ -17,7 +17,7 @@ const instance = (more = '') => instanceText({ path: 'operated', url: FLEET_URL 
 const operated: Files = { 'flux/instance.yaml': instance(), 'operated/a.yaml': configMap('a') }
 const given = (...files: Files[]): Given => miniFleet({ fleet: Object.assign({}, ...files) })
 const approvals = (head: Given, base: Given) =>
-  judgementOf(head, { base }).verdict.requiredApprovals.map(({ rule, message, path }) => `${rule} ${path} ${message}`)
+  evaluationOf(head, { base }).verdict.requiredApprovals.map(({ rule, message, path }) => `${rule} ${path} ${message}`)
 
 const NEW = 'as soon as Flux is started there'
 
@@ -97,7 +97,7 @@ spec: {url: ${FLEET_URL}, ref: {branch: main}, interval: 1m}
     'work/dev/kustomization.yaml': 'resources: [a.yaml]\n',
   }
   const violations = (files: Files) =>
-    judgementOf(given(tenant, files), { base: given(tenant) })
+    evaluationOf(given(tenant, files), { base: given(tenant) })
       .verdict.violations.filter(({ state }) => state === 'new')
       .map(({ rule, cluster, origin }) => `${rule} ${cluster} ${origin.file}`)
 

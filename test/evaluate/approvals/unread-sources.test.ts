@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { instanceText } from '../../fleet/clusters/instance-text.ts'
 import { configMap, syncText } from '../../fleet/clusters/sync-text.ts'
-import { type Files, type Given, judgementOf, said } from '../../fleet/fleet-of.ts'
+import { evaluationOf, type Files, type Given, said } from '../../fleet/fleet-of.ts'
 import { FLEET_URL, fleetFiles, miniFleet } from '../../fleet/mini-fleet.ts'
 
 const OTHER = 'https://github.com/acme/other'
@@ -46,7 +46,7 @@ function miniFleetWith(fleet: Files): Given {
   }
 }
 const approvals = (head: string, base: string) =>
-  judgementOf(given(head), { base: given(base) }).verdict.requiredApprovals.map(
+  evaluationOf(given(head), { base: given(base) }).verdict.requiredApprovals.map(
     ({ rule, message }) => `${rule} ${message}`,
   )
 
@@ -98,7 +98,7 @@ test('what stood so is listed, and asks nobody', () => {
   expect(approvals(git('branch: next') + kustomization('', 'renamed'), NEXT)).toEqual([])
   expect(approvals(OCI.replaceAll('interval: 5m', 'interval: 9m'), OCI)).toEqual([])
   expect(approvals('', NEXT)).toEqual([])
-  expect(judgementOf(given(NEXT), { base: given(NEXT) }).verdict.summary).toContain('1 source not visible')
+  expect(evaluationOf(given(NEXT), { base: given(NEXT) }).verdict.summary).toContain('1 source not visible')
 })
 
 test('what is visible, and what acts for nobody yet, asks nobody', () => {
@@ -121,7 +121,7 @@ describe('below what is suspended', () => {
       'above/other.yaml': text,
     })
   const asked = (head: Given, base: Given) =>
-    judgementOf(head, { base }).verdict.requiredApprovals.map(({ rule }) => rule)
+    evaluationOf(head, { base }).verdict.requiredApprovals.map(({ rule }) => rule)
 
   test.each([
     ['what is not visible', NEXT, 'source-opaque'],
@@ -194,8 +194,8 @@ test('a tag that a source includes can be moved as well', () => {
 
 test('the head of a pull request is a violation of the platform, too', () => {
   const head = given(git('name: refs/pull/1/head') + kustomization())
-  expect(said(judgementOf(head, { base: given('') }))).toEqual(['source-pull-ref clusters/staging/tenants.yaml:18'])
-  expect(said(judgementOf(head, { base: head }))).toEqual([])
+  expect(said(evaluationOf(head, { base: given('') }))).toEqual(['source-pull-ref clusters/staging/tenants.yaml:18'])
+  expect(said(evaluationOf(head, { base: head }))).toEqual([])
 })
 
 test('the head of a pull request that a FluxInstance starts with is one', () => {
@@ -209,5 +209,5 @@ test('the head of a pull request that a FluxInstance starts with is one', () => 
     fleet: fleet('refs/pull/7/head'),
     opaque: [{ url: FLEET_URL, ref: { name: 'refs/pull/7/head' }, reason: REASON }],
   }
-  expect(said(judgementOf(head, { base })).join()).toContain('source-pull-ref flux/instance.yaml')
+  expect(said(evaluationOf(head, { base })).join()).toContain('source-pull-ref flux/instance.yaml')
 })

@@ -48,7 +48,7 @@ export function firstWorld(): World {
   }
 }
 
-/** What judges the world. */
+/** What evaluates the world. */
 export function inputOf(world: World, config?: World): FleetInput {
   const commitOf = (name: string) => String(world.commits.get(name) ?? 1).padStart(40, '0')
   const opaque: OpaqueSource[] = []

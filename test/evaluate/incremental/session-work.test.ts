@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { generatedFleet, inputOf, withTree } from '../../../bench/fleet/generated-fleet.ts'
 import { FLEET_URL } from '../../../bench/fleet/platform-files.ts'
-import { JudgeSession } from '../../../src/evaluate/incremental/judge-session.ts'
+import { EvaluateSession } from '../../../src/evaluate/incremental/evaluate-session.ts'
 import { combinationOf } from '../../../src/fleet/graph/combination.ts'
 import type { FleetInput } from '../../../src/fleet/model/input.ts'
 
@@ -14,16 +14,16 @@ function workOf(
 ) {
   const generated = generatedFleet(size)
   const base = inputOf(generated)
-  const session = new JudgeSession()
-  const judge = (run: number) => {
+  const session = new EvaluateSession()
+  const evaluateFleet = (run: number) => {
     const head = change(base, run, run < 0 ? new Map() : generated.tenants.get(TEAM)!)
     const before = session.build(base)
     const built = session.build({ ...head, config: base.fleet.tree })
-    return session.judge(built, { base: before, combination: combinationOf(head) })
+    return session.evaluateFleet(built, { base: before, combination: combinationOf(head) })
   }
-  judge(0)
+  evaluateFleet(0)
   const { rendered, walked, asked } = session.work
-  expect(judge(1).verdict.result).toBe('pass')
+  expect(evaluateFleet(1).verdict.result).toBe('pass')
   const { work } = session
   return { rendered: work.rendered - rendered, walked: work.walked - walked, asked: work.asked - asked }
 }

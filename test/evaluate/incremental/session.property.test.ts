@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { JudgeSession } from '../../../src/evaluate/incremental/judge-session.ts'
-import { judge } from '../../../src/evaluate/verdict/judge.ts'
+import { EvaluateSession } from '../../../src/evaluate/incremental/evaluate-session.ts'
+import { evaluateFleet } from '../../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../../src/fleet/graph/build-fleet.ts'
 import { combinationOf } from '../../../src/fleet/graph/combination.ts'
 import type { Fleet } from '../../../src/fleet/model/fleet.ts'
@@ -12,7 +12,7 @@ import { firstWorld, inputOf, type World } from './random-world.ts'
 
 const numRuns = Number(process.env.BAILIWICK_SESSION_RUNS ?? 40)
 
-/** Each step is judged by itself, or against the world of a step before it. */
+/** Each step is evaluated by itself, or against the world of a step before it. */
 const history = fc.array(fc.record({ edits: fc.array(anyEdit(), { minLength: 1, maxLength: 2 }), base: fc.nat(3) }), {
   minLength: 1,
   maxLength: 7,
@@ -24,7 +24,7 @@ test('what a session answers is what a full run answers, whatever was changed be
   let walked = 0
   fc.assert(
     fc.property(history, steps => {
-      const session = new JudgeSession()
+      const session = new EvaluateSession()
       let worlds: World[] = [firstWorld()]
       step(session, worlds[0]!, undefined)
       for (const { edits, base } of steps) {
@@ -37,24 +37,24 @@ test('what a session answers is what a full run answers, whatever was changed be
     }),
     { seed: 20261121, numRuns },
   )
-  // the worlds must be worth judging, and sessions must spare something
+  // the worlds must be worth evaluating, and sessions must spare something
   expect(findings).toBeGreaterThan(numRuns)
   expect(walked).toBeLessThan(built * 0.8)
 })
 
-/** Judges in both ways; how much was found. */
-function step(session: JudgeSession, world: World, base: World | undefined): number {
+/** Evaluates in both ways; how much was found. */
+function step(session: EvaluateSession, world: World, base: World | undefined): number {
   // trees are made anew for each, so that nothing is known by who gave it
   const inputs = () => ({ head: inputOf(world, base), base: base && inputOf(base) })
   const given = inputs()
   const before = given.base && session.build(given.base)
   const head = session.build({ ...given.head, ...retained(before) })
   const options = { combination: combinationOf(given.head), ...(before ? { base: before } : {}) }
-  const answer = session.judge(head, options)
+  const answer = session.evaluateFleet(head, options)
   const anew = inputs()
   const wholeBefore = anew.base && buildFleet(anew.base)
   const whole = buildFleet({ ...anew.head, ...retained(wholeBefore) })
-  const expected = judge(whole, { ...options, ...(wholeBefore ? { base: wholeBefore } : {}) })
+  const expected = evaluateFleet(whole, { ...options, ...(wholeBefore ? { base: wholeBefore } : {}) })
   expect(answer).toEqual(expected)
   expect(JSON.stringify(answer)).toBe(JSON.stringify(expected))
   expect(sameDeep(withoutTrees(head), withoutTrees(whole))).toBe(true)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judge } from '../../../src/evaluate/verdict/judge.ts'
+import { evaluateFleet } from '../../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../../src/fleet/graph/build-fleet.ts'
 import type { Fleet } from '../../../src/fleet/model/fleet.ts'
 import { DEFAULT_CONFIG } from '../../../src/fleet/model/fleet-config.ts'
@@ -37,7 +37,7 @@ function given(manifest: string): Given {
   return { ...base, sources: [...(base.sources ?? []), { url: HIDDEN, files: { 'a.yaml': SECRET } }] }
 }
 
-function judged(manifest: string, facts = FACTS) {
+function evaluated(manifest: string, facts = FACTS) {
   const access: ReadAccess = { facts }
   const before = { ...inputOf(given('')), access }
   const base = buildFleet(before)
@@ -46,19 +46,19 @@ function judged(manifest: string, facts = FACTS) {
     access: { facts, base: base.access! },
     config: before.fleet.tree,
   })
-  return { head, judgement: judge(head, { base, combination: '' }) }
+  return { head, evaluation: evaluateFleet(head, { base, combination: '' }) }
 }
 
 const textOf = ({ nodes }: Fleet) => nodes.flatMap(node => node.objects.map(one => canonical(one.root))).join('\n')
-const names = ({ head }: ReturnType<typeof judged>) => textOf(head)
-const errors = ({ judgement }: ReturnType<typeof judged>) =>
-  judgement.verdict.errors.filter(one => one.state === 'new').map(one => one.code)
+const names = ({ head }: ReturnType<typeof evaluated>) => textOf(head)
+const errors = ({ evaluation }: ReturnType<typeof evaluated>) =>
+  evaluation.verdict.errors.filter(one => one.state === 'new').map(one => one.code)
 
 test('what a tenant newly declares is asked about first, then refused, though the content is at hand for others', () => {
   const manifest = source('second', HIDDEN) + follower('second', '{kind: GitRepository, name: second}')
-  const asked = judged(manifest, [])
+  const asked = evaluated(manifest, [])
   expect(asked.head.asked).toEqual([{ url: HIDDEN, people: true }])
-  const refused = judged(manifest)
+  const refused = evaluated(manifest)
   expect(refused.head.nodes.find(node => node.name === 'second')?.source).toMatchObject({
     opaque: NOT_READABLE,
     lent: true,
@@ -69,7 +69,7 @@ test('what a tenant newly declares is asked about first, then refused, though th
 
 test('and read where it is public, which gates nobody', () => {
   const manifest = source('second', HIDDEN) + follower('second', '{kind: GitRepository, name: second}')
-  const open = judged(manifest, [{ url: HIDDEN, public: true }])
+  const open = evaluated(manifest, [{ url: HIDDEN, public: true }])
   expect(names(open)).toContain('canary')
   expect(open.head.nodes.find(node => node.name === 'second')?.source).toMatchObject({ lent: true })
   expect(errors(open)).toEqual([])
@@ -91,9 +91,9 @@ test('a tenant that declares many repositories is asked about few, and the rest 
   const many = Array.from({ length: 80 }, (_, index) => source(`s${index}`, `https://github.com/acme/r${index}`)).join(
     '',
   )
-  const { head } = judged(many, [])
+  const { head } = evaluated(many, [])
   expect(head.asked?.length).toBe(50)
-  const known = judged(
+  const known = evaluated(
     many,
     (head.asked ?? []).map(({ url }) => ({ url, public: true })),
   )

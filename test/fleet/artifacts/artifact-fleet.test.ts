@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Files, fleetOf, judgementOf } from '../fleet-of.ts'
+import { evaluationOf, type Files, fleetOf } from '../fleet-of.ts'
 import { workflowText } from './workflow-text.ts'
 
 const instance = (
@@ -64,7 +64,7 @@ test('a cluster that starts from an artifact of a folder is evaluated as that fo
 })
 
 test('that is only assumed: every result says so, and nothing of it is applied', () => {
-  const { verdict, nodes } = judgementOf({ fleet: files })
+  const { verdict, nodes } = evaluationOf({ fleet: files })
   expect(verdict.result).toBe('pass')
   expect(verdict.summary).toContain('content of 1 OCI artifact assumed')
   const entry = {
@@ -81,7 +81,7 @@ test('that is only assumed: every result says so, and nothing of it is applied',
 
 test('a signature of that workflow proves it', () => {
   const signed = { ...files, 'kubernetes/clusters/prod/flux.yaml': instance(verify('push.yaml')) }
-  const { verdict, nodes } = judgementOf({ fleet: signed })
+  const { verdict, nodes } = evaluationOf({ fleet: signed })
   expect(verdict.notSeen).toEqual([])
   expect(nodes.map(({ source }) => source.assumed)).toEqual([undefined, undefined])
   expect(objects(signed)[1]).toBe('prod/flux-system/apps ./kubernetes/apps 1')
@@ -105,7 +105,7 @@ test.each<[string, Files]>([
     { ...files, 'kubernetes/clusters/prod/flux.yaml': instance(verify('push.yaml', 'acme/fleet', 'dev')) },
   ],
 ])('a signature of %s makes it not visible', (_name, fleet) => {
-  const { verdict } = judgementOf({ fleet })
+  const { verdict } = evaluationOf({ fleet })
   expect(verdict.result).toBe('error')
   expect(verdict.evaluated.objects).toBe(0)
 })
@@ -120,7 +120,7 @@ test.each([
   'oci://docker.io/acme/fleet',
 ])('no workflow says what %s holds', url => {
   const pushed = workflowText().replaceAll('oci://ghcr.io/acme/fleet', url)
-  const { verdict } = judgementOf({
+  const { verdict } = evaluationOf({
     fleet: { ...files, [WORKFLOW]: pushed, 'kubernetes/clusters/prod/flux.yaml': instance('', url) },
   })
   expect(verdict.result).toBe('error')
@@ -135,7 +135,7 @@ test('the file of the fleet can say it of any registry', () => {
     'kubernetes/clusters/prod/flux.yaml': instance('', url),
   }
   expect(objects(declared)[1]).toBe('prod/flux-system/apps ./kubernetes/apps 1')
-  expect(judgementOf({ fleet: declared }).verdict.notSeen[0]?.reason).toContain('because of .github/bailiwick.yaml:1')
+  expect(evaluationOf({ fleet: declared }).verdict.notSeen[0]?.reason).toContain('because of .github/bailiwick.yaml:1')
 })
 
 test('an artifact that does not hold what git has says why, and how to declare it', () => {
@@ -146,7 +146,7 @@ test('an artifact that does not hold what git has says why, and how to declare i
       '- run: flux push artifact oci://ghcr.io/acme/fleet:latest --path ./kubernetes --source a --revision b',
     ],
   })
-  const { verdict } = judgementOf({ fleet: { ...files, [WORKFLOW]: rendered } })
+  const { verdict } = evaluationOf({ fleet: { ...files, [WORKFLOW]: rendered } })
   expect(verdict.result).toBe('error')
   expect(verdict.notSeen[0]?.reason).toContain('runs `./render.sh` earlier, which can change files')
   expect(verdict.notSeen[0]?.reason).toContain(
@@ -156,12 +156,12 @@ test('an artifact that does not hold what git has says why, and how to declare i
 
 test('what a change says about the workflow counts once it is merged, and needs an approval', () => {
   const moved = { ...files, [WORKFLOW]: workflowText().replaceAll('./kubernetes', './') }
-  const { verdict } = judgementOf({ fleet: moved }, { base: { fleet: files } })
+  const { verdict } = evaluationOf({ fleet: moved }, { base: { fleet: files } })
   expect(verdict.evaluated.objects).toBe(3)
   expect(verdict.requiredApprovals.map(({ rule, path }) => `${rule} ${path}`)).toEqual([
     `gate-workflow-change ${WORKFLOW}`,
   ])
-  const { verdict: plain } = judgementOf(
+  const { verdict: plain } = evaluationOf(
     { fleet: { ...files, 'kubernetes/apps/web.yaml': configMap('web2') } },
     { base: { fleet: files } },
   )
@@ -177,7 +177,7 @@ test.each<[string, string]>([
   const fleet = { ...files, [WORKFLOW]: `${workflowText()}# ghcr.io/acme/fleet:staging\n` }
   const base = { ...fleet, 'kubernetes/clusters/prod/flux.yaml': instance(verify('push.yaml')) }
   const head = { ...fleet, 'kubernetes/clusters/prod/flux.yaml': text }
-  const { verdict } = judgementOf({ fleet: head }, { base: { fleet: base } })
+  const { verdict } = evaluationOf({ fleet: head }, { base: { fleet: base } })
   expect(verdict.requiredApprovals.map(({ rule }) => rule)).toContain('source-verify-removed')
 })
 

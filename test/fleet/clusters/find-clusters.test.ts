@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { rootsOf } from '../../../src/fleet/graph/build-fleet.ts'
 import { DEFAULT_CONFIG } from '../../../src/fleet/model/fleet-config.ts'
-import { type Files, fleetOf, inputOf, judgementOf, said } from '../fleet-of.ts'
+import { evaluationOf, type Files, fleetOf, inputOf, said } from '../fleet-of.ts'
 import { configMap, syncText } from './sync-text.ts'
 
 /** The clusters of a fleet as `name path how`. */
@@ -138,7 +138,7 @@ test('clusters that follow several branches are told apart, and what follows ano
   const fleet = fleetOf(given)
   expect(fleet.clusters.map(({ name }) => name)).toEqual(['deploy', 'deploy-staging'])
   expect(fleet.notSeen).toEqual([{ source: 'GitRepository/flux-system/flux-system', url, reason: 'no access' }])
-  expect(said(judgementOf(given))).toEqual([])
+  expect(said(evaluationOf(given))).toEqual([])
 })
 
 test('names never collide: the layout keeps its own', () => {

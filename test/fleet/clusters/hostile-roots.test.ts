@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Files, fleetOf, judgementOf, said } from '../fleet-of.ts'
+import { evaluationOf, type Files, fleetOf, said } from '../fleet-of.ts'
 import { FLEET_URL, fleetFiles, miniFleet } from '../mini-fleet.ts'
 import { instanceText } from './instance-text.ts'
 import { configMap, syncText } from './sync-text.ts'
@@ -99,7 +99,7 @@ subjects: [{kind: ServiceAccount, name: evil, namespace: evil}]
   const given = (fleet: Files) => ({ fleet })
   const base = given({ ...hub, 'hub/evil.yaml': TENANT, 'tenants/evil/a.yaml': configMap('a') })
   const { 'hub/flux-system/gotk-sync.yaml': _sync, ...rest } = base.fleet
-  const found = said(judgementOf(given({ ...rest, 'hub/admin.yaml': admin }), { base }))
+  const found = said(evaluationOf(given({ ...rest, 'hub/admin.yaml': admin }), { base }))
   expect(found.join()).toContain('hub/admin.yaml')
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Files, fleetOf, judgementOf, said } from '../fleet-of.ts'
+import { evaluationOf, type Files, fleetOf, said } from '../fleet-of.ts'
 import { instanceText, releaseText, valuesText } from './instance-text.ts'
 import { configMap } from './sync-text.ts'
 
@@ -122,7 +122,7 @@ test.each([
   const files = oci(subject)
   const source = expect.stringContaining('the content of an OCIRepository is not in git')
   expect(rootsIn(files)).toMatchObject([{ source, objects: 0 }])
-  expect(said(judgementOf({ fleet: files })).join()).toContain('error')
+  expect(said(evaluationOf({ fleet: files })).join()).toContain('error')
 })
 
 test('templates of it and other values that look like it make no cluster', () => {

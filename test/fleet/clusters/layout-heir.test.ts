@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Files, fleetOf, judgementOf } from '../fleet-of.ts'
+import { evaluationOf, type Files, fleetOf } from '../fleet-of.ts'
 import { configMap, syncText } from './sync-text.ts'
 
 const base = {
@@ -13,7 +13,7 @@ const synced = (path: string, url?: string) => ({
 
 /** What a change of this fleet says, one line for each finding. */
 const changed = (after: Files, before: Files = base) => {
-  const { verdict } = judgementOf({ fleet: after }, { base: { fleet: before } })
+  const { verdict } = evaluationOf({ fleet: after }, { base: { fleet: before } })
   return [
     verdict.result,
     ...verdict.warnings.map(({ rule }) => `warning ${rule}`),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { FleetSession } from '../../../src/fleet/incremental/fleet-session.ts'
 import { notReachedOf } from '../../../src/fleet/reach/not-reached.ts'
 import type { Tree, TreeEntry } from '../../../src/git/tree.ts'
-import { fleetOf, inputOf, judgementOf } from '../fleet-of.ts'
+import { evaluationOf, fleetOf, inputOf } from '../fleet-of.ts'
 import { FLEET_URL, fleetFiles, miniFleet } from '../mini-fleet.ts'
 
 const kustomization = (name: string, spec = 'path: ./apps', namespace = 'flux-system') => `---
@@ -119,7 +119,7 @@ test('the verdict lists them, and a session finds what a new build finds', () =>
   const session = new FleetSession()
   expect(session.build(before).notReached).toEqual([])
   expect(session.build(after).notReached).toEqual(fleetOf(miniFleet({ fleet: { ...OWN, ...stray } })).notReached)
-  const { verdict } = judgementOf(miniFleet({ fleet: { ...OWN, ...stray } }))
+  const { verdict } = evaluationOf(miniFleet({ fleet: { ...OWN, ...stray } }))
   expect(verdict.notReached).toEqual([
     {
       id: 'flux-system/stray',
@@ -166,7 +166,7 @@ spec:
       what: 'objects',
     },
   ])
-  expect(judgementOf(given('teams')).verdict.summary).toContain('1 ResourceSet not visible')
+  expect(evaluationOf(given('teams')).verdict.summary).toContain('1 ResourceSet not visible')
   const session = new FleetSession()
   session.build(inputOf(given('teams')))
   expect(session.build(inputOf(given('teams', 'more'))).notSeen).toEqual(fleetOf(given('teams', 'more')).notSeen)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { FleetSession } from '../../../src/fleet/incremental/fleet-session.ts'
-import { fleetOf, inputOf, judgementOf, said } from '../fleet-of.ts'
+import { evaluationOf, fleetOf, inputOf, said } from '../fleet-of.ts'
 import { DEV_URL, devFiles, miniFleet } from '../mini-fleet.ts'
 
 const set = (spec: string, namespace = 'flux-system') =>
@@ -49,8 +49,8 @@ describe('what a ResourceSet of the platform makes', () => {
       prune: true,
     })
     expect(fleet.notSeen).toEqual([])
-    const { verdict } = judgementOf(given)
-    expect(verdict.evaluated.kustomizations).toEqual(judgementOf(miniFleet()).verdict.evaluated.kustomizations)
+    const { verdict } = evaluationOf(given)
+    expect(verdict.evaluated.kustomizations).toEqual(evaluationOf(miniFleet()).verdict.evaluated.kustomizations)
     expect(verdict.summary).not.toContain('ResourceSet')
   })
 
@@ -74,18 +74,18 @@ describe('what a ResourceSet of the platform makes', () => {
       ['staging/blue/apps', 'blue', './other', 'system:serviceaccount:blue:blue'],
     ])
     expect(fleet.notSeen).toEqual([])
-    expect(judgementOf(fleetWith(TENANTS, {}, OTHER)).verdict.errors).toEqual([])
+    expect(evaluationOf(fleetWith(TENANTS, {}, OTHER)).verdict.errors).toEqual([])
   })
 
   test('is evaluated: a tenant that it makes may not leave its namespace', () => {
     const away = { 'other/a.yaml': OTHER['other/a.yaml'].replace('blue', 'ops') }
     const given = fleetWith(TENANTS.replace('targetNamespace: << inputs.team >>, ', ''), {}, { ...devFiles, ...away })
-    expect(said(judgementOf(given))).toContain('namespace-confinement other/a.yaml:3')
+    expect(said(evaluationOf(given))).toContain('namespace-confinement other/a.yaml:3')
   })
 
   test('gives rights that count: more of them for a tenant are a violation', () => {
     const given = (account: string) => fleetWith(set(`  resources:\n${grant(account)}`))
-    const rules = (account: string) => judgementOf(given(account)).verdict.violations.map(({ rule }) => rule)
+    const rules = (account: string) => evaluationOf(given(account)).verdict.violations.map(({ rule }) => rule)
     expect(rules('dev-team')).not.toEqual([])
     expect(rules('nobody-of-tenants')).toEqual(rules('somebody-else'))
     const templated = given("'<< inputs.who >>'")
@@ -93,7 +93,7 @@ describe('what a ResourceSet of the platform makes', () => {
       'spec:\n',
       'spec:\n  inputs: [{who: dev-team}]\n',
     )
-    expect(judgementOf(fleetWith(spec)).verdict.violations.map(({ rule }) => rule)).toEqual(rules('dev-team'))
+    expect(evaluationOf(fleetWith(spec)).verdict.violations.map(({ rule }) => rule)).toEqual(rules('dev-team'))
   })
 
   test('is listed as far as it is not rendered, and only so far', () => {
@@ -133,7 +133,7 @@ describe('what a ResourceSet of the platform makes', () => {
   })
 
   test('is never what our own worker applies', () => {
-    const { nodes } = judgementOf(fleetWith(TENANTS, {}, OTHER))
+    const { nodes } = evaluationOf(fleetWith(TENANTS, {}, OTHER))
     expect(nodes.find(({ name }) => name === 'resourceset:teams')!.refused).toContain('spec.resources')
   })
 })
@@ -147,7 +147,7 @@ describe('ResourceSets that are not rendered', () => {
     const given = miniFleet({ dev: { 'deploy/web.yaml': own } })
     expect(fleetOf(given).nodes.some(({ name }) => name.startsWith('resourceset:'))).toBe(false)
     expect(fleetOf(given).notSeen).toMatchObject([{ source: 'ResourceSet/apps/teams', what: 'objects' }])
-    expect(said(judgementOf(given)).some(one => one.startsWith('namespace-confinement'))).toBe(true)
+    expect(said(evaluationOf(given)).some(one => one.startsWith('namespace-confinement'))).toBe(true)
   })
 })
 

@@ -3,8 +3,8 @@ import { checkRunOf } from '../../../src/report/check-run.ts'
 import { commentOf } from '../../../src/report/comment.ts'
 import type { Outcome, ReportContext } from '../../../src/report/outcome.ts'
 import { outcomeOf } from '../../../workers/evaluate/outcome-of.ts'
-import { leanJudgement } from '../../../workers/threads/lean-judgement.ts'
-import { type Files, fleetOf, type Given, judgementOf } from '../../fleet/fleet-of.ts'
+import { leanEvaluation } from '../../../workers/threads/lean-evaluation.ts'
+import { evaluationOf, type Files, fleetOf, type Given } from '../../fleet/fleet-of.ts'
 import { fleetFiles, fleetRepositories } from '../../fleets/read-fleet.ts'
 
 /** Files of the repositories of acme; undefined: without that file. */
@@ -66,7 +66,7 @@ export interface Situation {
   readonly context?: Partial<ReportContext>
 }
 
-/** What is said on a pull request, judged and compared as the worker does it. */
+/** What is said on a pull request, evaluated and compared as the worker does it. */
 export function said({ of, before = {}, after, context = {} }: Situation): {
   outcome: Outcome
   context: ReportContext
@@ -81,7 +81,7 @@ export function said({ of, before = {}, after, context = {} }: Situation): {
   ]
   const changed = of === 'fleet' ? undefined : URLS[of]
   const after_ = fleetOf(head)
-  const judgement = leanJudgement(judgementOf(head, { base, ...(changed ? { changed } : {}) }), after_, changed)
+  const evaluation = leanEvaluation(evaluationOf(head, { base, ...(changed ? { changed } : {}) }), after_, changed)
   const { outcome, ...statement } = outcomeOf(
     [
       {
@@ -91,7 +91,7 @@ export function said({ of, before = {}, after, context = {} }: Situation): {
         isDark: false,
         snapshot: undefined as never,
         fleetCommit: '99887766554433221100ffeeddccbbaa00112233',
-        judgement,
+        evaluation,
         changes: changesOf(fleetOf(base), after_),
       },
     ],

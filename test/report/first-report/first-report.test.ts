@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { FleetSurvey } from '../../../src/audit/survey-fleet.ts'
 import { gateAnswer } from '../../../src/command/gate-answer.ts'
-import { judgeGate } from '../../../src/protection/judge-gate.ts'
+import { evaluateGate } from '../../../src/protection/evaluate-gate.ts'
 import { wantedRuleset } from '../../../src/protection/wanted-ruleset.ts'
 import type { FirstReportFacts } from '../../../src/report/first-report/facts.ts'
 import { firstReport } from '../../../src/report/first-report/first-report.ts'
@@ -15,7 +15,7 @@ const golden = (name: string) => join(import.meta.dirname, `../goldens/first-rep
 
 const gateOf = (branch: string, url = FLEET, namesake = 'ci') => ({
   ...{ url, branch },
-  gate: judgeGate({ url, branch, layers: [], hidden: false, evaluated: [EVIL], namesakes: [namesake] }, CHECK),
+  gate: evaluateGate({ url, branch, layers: [], hidden: false, evaluated: [EVIL], namesakes: [namesake] }, CHECK),
 })
 
 function factsOf(survey: Partial<FleetSurvey>, more: Partial<FirstReportFacts> = {}): FirstReportFacts {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgementOf } from '../../fleet/fleet-of.ts'
+import { evaluationOf } from '../../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet, withResource } from '../../fleet/mini-fleet.ts'
 
 const source = (ref: string) =>
@@ -9,7 +9,7 @@ function levels(cluster: string, ref: string, manifests = source(ref)) {
   const rename = (text: string) => text.replaceAll('clusters/staging', `clusters/${cluster}`)
   const files = Object.entries(fleetFiles).map(([path, text]) => [rename(path), rename(text)] as const)
   const given = { ...miniFleet({ dev: withResource(manifests) }), fleet: Object.fromEntries(files) }
-  const { violations, warnings } = judgementOf(given).verdict
+  const { violations, warnings } = evaluationOf(given).verdict
   return [...violations, ...warnings].flatMap(one => (one.rule === 'source-mutable-ref' ? [one.level] : []))
 }
 

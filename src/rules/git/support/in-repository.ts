@@ -1,10 +1,10 @@
-import type { JudgedRepository } from '../../../facts/judged-repository.ts'
+import type { EvaluatedRepository } from '../../../facts/evaluated-repository.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import type { Breach } from '../../model/rule.ts'
 
 /** What is found about a file of a repository, said to the node that would render it. */
 export function breachIn(
-  repository: JudgedRepository,
+  repository: EvaluatedRepository,
   node: FleetNode,
   file: string,
   found: Pick<Breach, 'message' | 'fix' | 'value'> & { readonly line?: number },

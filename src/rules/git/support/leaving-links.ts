@@ -1,4 +1,4 @@
-import type { JudgedRepository } from '../../../facts/judged-repository.ts'
+import type { EvaluatedRepository } from '../../../facts/evaluated-repository.ts'
 import { quoted } from '../../../facts/shown.ts'
 import type { Tree } from '../../../git/tree.ts'
 import { message } from '../../../message/message.ts'
@@ -11,7 +11,7 @@ const MAX_LINKS = 40
 const MAX_TARGET = 4096
 
 /** Links in what is rendered that point out of the repository, whether or not an overlay names them. */
-export function* leavingLinks(repository: JudgedRepository): Generator<Breach> {
+export function* leavingLinks(repository: EvaluatedRepository): Generator<Breach> {
   for (const { facts, readerOf } of renderedDirectories(repository)) {
     for (const entry of facts.links) {
       const reader = readerOf(entry)

@@ -1,4 +1,4 @@
-import type { JudgedRepository } from '../../../facts/judged-repository.ts'
+import type { EvaluatedRepository } from '../../../facts/evaluated-repository.ts'
 import { quoted } from '../../../facts/shown.ts'
 import { codeWord, message } from '../../../message/message.ts'
 import type { Breach } from '../../model/rule.ts'
@@ -6,7 +6,7 @@ import { breachIn } from './in-repository.ts'
 import { renderedDirectories } from './rendered-tree.ts'
 
 /** Submodules in what is rendered: empty here, and whatever another repository holds where Flux recurses into them. */
-export function* renderedSubmodules(repository: JudgedRepository): Generator<Breach> {
+export function* renderedSubmodules(repository: EvaluatedRepository): Generator<Breach> {
   for (const { facts, readerOf } of renderedDirectories(repository)) {
     for (const entry of facts.submodules) {
       const reader = readerOf(entry)

@@ -1,4 +1,4 @@
-import type { JudgedRepository } from '../../../facts/judged-repository.ts'
+import type { EvaluatedRepository } from '../../../facts/evaluated-repository.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { artifactPath } from '../../../flux/artifact-path.ts'
 import type { Tree, TreeEntry } from '../../../git/tree.ts'
@@ -15,14 +15,14 @@ export interface RenderedDirectory {
   readerOf(entry: TreeEntry): FleetNode | undefined
 }
 
-const walked = new WeakMap<JudgedRepository, readonly RenderedDirectory[]>()
+const walked = new WeakMap<EvaluatedRepository, readonly RenderedDirectory[]>()
 
 /**
  * The directories of a repository with something in them that rules look for, and who renders them: bases and components
  * beside a node's own directory included. Of several nodes the one with the longest path counts, so that what is found is
  * said to whom it concerns.
  */
-export function renderedDirectories(repository: JudgedRepository): readonly RenderedDirectory[] {
+export function renderedDirectories(repository: EvaluatedRepository): readonly RenderedDirectory[] {
   const known = walked.get(repository)
   if (known) return known
   const readers = readersOf(repository)
@@ -46,7 +46,7 @@ const isNotable = ({ links, submodules, odd, collisions, attributes, ignore }: D
   links.length + submodules.length + odd.length + collisions.length > 0 || attributes || ignore
 
 /** Every file that somebody renders. */
-export function* renderedFiles(repository: JudgedRepository): Generator<{ entry: TreeEntry; reader: FleetNode }> {
+export function* renderedFiles(repository: EvaluatedRepository): Generator<{ entry: TreeEntry; reader: FleetNode }> {
   const { tree } = repository
   const readers = readersOf(repository)
   const queue: { path: string; reader: FleetNode | undefined }[] = [{ path: '', reader: readers.get('') }]
@@ -60,7 +60,7 @@ export function* renderedFiles(repository: JudgedRepository): Generator<{ entry:
 }
 
 /** Where nodes begin to read, and the directories of what they read elsewhere. */
-function readersOf(repository: JudgedRepository): Map<string, FleetNode> {
+function readersOf(repository: EvaluatedRepository): Map<string, FleetNode> {
   const readers = new Map<string, FleetNode>()
   const add = (path: string, node: FleetNode) => {
     if (!readers.has(path)) readers.set(path, node)
@@ -81,7 +81,7 @@ function readersOf(repository: JudgedRepository): Map<string, FleetNode> {
 const files = new WeakMap<FleetNode, ReadonlySet<string>>()
 
 /** The files that the objects of a node were written in. */
-function filesOf({ url }: JudgedRepository, node: FleetNode): ReadonlySet<string> {
+function filesOf({ url }: EvaluatedRepository, node: FleetNode): ReadonlySet<string> {
   const known = files.get(node)
   if (known) return known
   const found = new Set<string>()
@@ -94,7 +94,7 @@ function filesOf({ url }: JudgedRepository, node: FleetNode): ReadonlySet<string
 }
 
 /** Of a node that could not be rendered: what its overlays name. */
-function* namedBy({ tree, url }: JudgedRepository, node: FleetNode, seen: Set<string>): Generator<string> {
+function* namedBy({ tree, url }: EvaluatedRepository, node: FleetNode, seen: Set<string>): Generator<string> {
   const first = [{ path: artifactPath(node.path), origin: node.kustomization.root.origin }]
   for (const { path } of namedPaths(tree, url, first, () => true, seen)) {
     const type = tree.entry(path)?.type

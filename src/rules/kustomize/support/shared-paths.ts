@@ -1,6 +1,6 @@
 import { type Directories, type DirectoryHolder, holderOf } from '../../../facts/directory-holder.ts'
+import type { EvaluatedRepository } from '../../../facts/evaluated-repository.ts'
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
-import type { JudgedRepository } from '../../../facts/judged-repository.ts'
 import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { artifactPath } from '../../../flux/artifact-path.ts'
@@ -19,7 +19,7 @@ const MAX_PATHS = 500_000
  * platform's Kustomizations for them name, everything below included; of the rest another tenant's directories are closed,
  * and a Kustomization that a tenant declared may not begin in the platform's either.
  */
-export function* sharedPaths(repository: JudgedRepository, index: FleetIndex): Generator<Breach> {
+export function* sharedPaths(repository: EvaluatedRepository, index: FleetIndex): Generator<Breach> {
   const holders = index.directoriesOf(repository.url)
   const parties = new Set([...holders.holders.values()].flatMap(set => [...set]))
   const left = new Map<string, number>()
@@ -34,7 +34,7 @@ export function* sharedPaths(repository: JudgedRepository, index: FleetIndex): G
 }
 
 function* readsOfOthers(
-  { tree, url }: JudgedRepository,
+  { tree, url }: EvaluatedRepository,
   node: FleetNode,
   start: string,
   holders: Directories,

@@ -50,7 +50,7 @@ export const POD_SECURITY = 'pod-security.kubernetes.io/'
 const exact = new Set(PROTECTED.filter(key => !key.endsWith('*')))
 const prefixes = PROTECTED.filter(key => key.endsWith('*')).map(key => key.slice(0, -1))
 
-/** Whether a label or annotation of a Namespace is the platform's to set; those of Pod Security are judged by value. */
+/** Whether a label or annotation of a Namespace is the platform's to set; those of Pod Security are evaluated by value. */
 export function isProtected(key: string, value: string): boolean {
   if (TENANT_KEYS.includes(key)) return false
   if (OUT_OF_MESH.get(key)?.includes(value)) return true

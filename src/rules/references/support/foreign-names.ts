@@ -30,10 +30,10 @@ export function* foreignNames(
 ): Iterable<ForeignName> {
   const { root } = subject.object
   for (const field of fieldsNaming(subject.kind, ...named)) {
-    for (const value of namedBy(root, field)) yield* judge(subject, context, field, value)
+    for (const value of namedBy(root, field)) yield* evaluateFleet(subject, context, field, value)
   }
   for (const { field, path } of annotated(root, named)) {
-    for (const value of namedAt(root, path, field)) yield* judge(subject, context, field, value)
+    for (const value of namedAt(root, path, field)) yield* evaluateFleet(subject, context, field, value)
   }
 }
 
@@ -71,13 +71,13 @@ function isAnnotated(node: Node): boolean {
   return false
 }
 
-function* judge(
+function* evaluateFleet(
   subject: TenantSubject,
   context: RuleContext,
   field: NamingField,
   value: NamedValue,
 ): Iterable<ForeignName> {
-  if (field.form === 'host' || field.form === 'url') yield* judgeHost(subject, context, field, value)
+  if (field.form === 'host' || field.form === 'url') yield* evaluateHost(subject, context, field, value)
   else if (isForeign(subject, context, field, value)) {
     const { path, namespace, name, text } = value
     const where =
@@ -113,7 +113,7 @@ function isOfOthers({ index }: RuleContext, cluster: string, tenant: string, tex
   return !owners.includes(tenant) && owners.some(owner => owner !== undefined)
 }
 
-function* judgeHost(
+function* evaluateHost(
   { node, object }: TenantSubject,
   { index }: RuleContext,
   field: NamingField,

@@ -1,4 +1,4 @@
-import type { JudgedRepository } from '../../../facts/judged-repository.ts'
+import type { EvaluatedRepository } from '../../../facts/evaluated-repository.ts'
 import { quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { readUnlessLarge, type Tree, type TreeEntry } from '../../../git/tree.ts'
@@ -15,7 +15,7 @@ const TEXT =
   /(?:\.(?:env|pem|key|agekey|asc|json|txt|conf|cfg|ini|toml|properties|sh|md)|(?:^|\/)(?:\.env|kubeconfig|id_[a-z0-9]+))$/i
 
 /** Credentials that are in no object: in comments of manifests, and in files beside them. */
-export function* secretsInFiles({ url, tree, nodes }: JudgedRepository): Iterable<Breach> {
+export function* secretsInFiles({ url, tree, nodes }: EvaluatedRepository): Iterable<Breach> {
   if (nodes.length === 0) return
   let left = MAX_BYTES
   let unread: string | undefined

@@ -3,7 +3,7 @@ import type { SourceRef } from '../fleet/model/source-ref.ts'
 import type { Tree } from '../git/tree.ts'
 
 /** A repository that the fleet reads, at what its source follows. */
-export interface JudgedRepository {
+export interface EvaluatedRepository {
   /** Normalised by normaliseUrl. */
   readonly url: string
   readonly ref: SourceRef

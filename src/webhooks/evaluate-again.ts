@@ -4,7 +4,7 @@ import type { AskedJob, RepositoryTarget } from './heard.ts'
  * Has what stands on a commit evaluated again: the pull requests that it is the head of, and the branch that GitHub names
  * for it (none for a fork's: docs, rest/checks). `rerun`: GitHub put the suite back to queued and waits for a run.
  */
-export function judgeAgain(
+export function evaluateAgain(
   { installation, owner, repo }: RepositoryTarget,
   sha: string,
   branch: string | null | undefined,

@@ -1,10 +1,10 @@
 import type { Fleet, FleetNode, FleetRepository } from '../fleet/model/fleet.ts'
 import { refKey } from '../fleet/model/ref.ts'
 import type { Tree } from '../git/tree.ts'
-import type { JudgedRepository } from './judged-repository.ts'
+import type { EvaluatedRepository } from './evaluated-repository.ts'
 
 /** The repositories of a fleet as rules see them; what is not asked for is not looked up. */
-export class JudgedRepositories {
+export class EvaluatedRepositories {
   readonly #fleet: Fleet
   readonly #before: Fleet | undefined
   readonly #readersOf: ReadersOf
@@ -18,7 +18,7 @@ export class JudgedRepositories {
   }
 
   /** The one at a place of the fleet's list. */
-  at(index: number): JudgedRepository {
+  at(index: number): EvaluatedRepository {
     const one = this.#fleet.repositories[index]!
     const key = followed(one)
     const earlier = this.earlier(index)

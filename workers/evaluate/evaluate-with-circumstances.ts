@@ -3,13 +3,13 @@ import type { PullRequest, TestMerge } from '../../src/github/pulls/pull-request
 import type { Attempt } from '../../src/queue/queue.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { judgePullRequest } from './judge-pull-request.ts'
+import { evaluatePullRequest } from './evaluate-pull-request.ts'
 import { readCircumstances } from './read-circumstances.ts'
 import { readFixes } from './read-fixes.ts'
 import type { Said } from './said.ts'
 
 /** A pull request and its evaluation. */
-export interface JudgedPull {
+export interface EvaluatedPull {
   readonly pull: PullRequest
   readonly said: Said
 }
@@ -18,15 +18,15 @@ export interface JudgedPull {
  * Evaluates an open pull request and reads what people decided about it. `runs`: reads our check runs of its head, once
  * the verdict is known. Throws errors that a retry may resolve.
  */
-export async function judgeWithCircumstances(
+export async function evaluateWithCircumstances(
   context: WorkerContext,
   subject: OpenedRepository,
   pull: PullRequest,
   runs: () => Promise<readonly OurCheckRun[]>,
   attempt: Attempt,
   merging?: Promise<TestMerge>,
-): Promise<JudgedPull> {
-  const said = await judgePullRequest(context, subject, pull, attempt, merging)
+): Promise<EvaluatedPull> {
+  const said = await evaluatePullRequest(context, subject, pull, attempt, merging)
   const circumstances = await readCircumstances(context, subject, pull, said, await runs())
   // nobody writes to someone else's fork
   const fixable = !pull.head.fork && readFixes(said).length > 0

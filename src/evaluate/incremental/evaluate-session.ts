@@ -2,15 +2,15 @@ import { FleetSession } from '../../fleet/incremental/fleet-session.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
 import type { FleetInput } from '../../fleet/model/input.ts'
 import type { Watch } from '../../fleet/rendering/work.ts'
-import type { Judgement } from '../../rules/model/finding.ts'
-import { type JudgeOptions, judge } from '../verdict/judge.ts'
+import type { Evaluation } from '../../rules/model/finding.ts'
+import { type EvaluateOptions, evaluateFleet } from '../verdict/evaluate-fleet.ts'
 import { Assessor } from './assessor.ts'
 
 /**
- * Builds and evaluates states of one fleet one after the other: the answers are those of `buildFleet` and `judge`, at a cost
+ * Builds and evaluates states of one fleet one after the other: the answers are those of `buildFleet` and `evaluate`, at a cost
  * that follows what changed since the state before.
  */
-export class JudgeSession {
+export class EvaluateSession {
   readonly #fleets = new FleetSession()
   readonly #assessor = new Assessor()
 
@@ -24,8 +24,8 @@ export class JudgeSession {
     return this.#fleets.build(input, onProgress)
   }
 
-  judge(head: Fleet, options: JudgeOptions): Judgement {
-    return judge(head, options, (fleet, before) => this.#assessor.assess(fleet, before))
+  evaluateFleet(head: Fleet, options: EvaluateOptions): Evaluation {
+    return evaluateFleet(head, options, (fleet, before) => this.#assessor.assess(fleet, before))
   }
 
   /** How much had to be done so far: what was rendered, how often the graph was walked, what rules were asked about. */

@@ -31,10 +31,10 @@ export interface OurCheck {
 }
 
 /** Determines whether our check gates a branch, from its protection on GitHub alone. Pure. */
-export function judgeGate(branch: ProtectedBranch, check: OurCheck): Gate {
-  const own = judgeNamed(branch, check)
+export function evaluateGate(branch: ProtectedBranch, check: OurCheck): Gate {
+  const own = evaluateNamed(branch, check)
   if (check.name === CHECK_NAME || own.state === 'real' || own.state === 'weak') return own
-  const plain = judgeNamed(branch, { ...check, name: CHECK_NAME })
+  const plain = evaluateNamed(branch, { ...check, name: CHECK_NAME })
   if (plain.state !== 'real' && plain.state !== 'weak') return own
   // the plain check holds, too: it is about every gated branch of the repository
   const what = `it requires ${shown(CHECK_NAME)}, which shows the most severe verdict of all gated branches of the repository`
@@ -42,7 +42,7 @@ export function judgeGate(branch: ProtectedBranch, check: OurCheck): Gate {
   return { ...plain, gaps: [...plain.gaps, { level: 'note', what, fix }], asks: check.name }
 }
 
-function judgeNamed(branch: ProtectedBranch, check: OurCheck): Gate {
+function evaluateNamed(branch: ProtectedBranch, check: OurCheck): Gate {
   const bound = branch.layers.filter(layer => requires(layer, check.name, app => app === check.app))
   if (bound.length === 0) {
     const gaps = [unbound(branch, check), ...evaluated(branch), ...forged(branch)]

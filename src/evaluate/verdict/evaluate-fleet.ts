@@ -4,7 +4,7 @@ import type { Fleet, NotSeen } from '../../fleet/model/fleet.ts'
 import { mayLeadTo } from '../../fleet/model/named-repositories.ts'
 import { unusedWaiver, waiverUnused } from '../../rules/config/waiver-unused.ts'
 import type { Baseline } from '../../rules/model/baseline.ts'
-import type { Finding, Judgement, NodeFailure } from '../../rules/model/finding.ts'
+import type { Evaluation, Finding, NodeFailure } from '../../rules/model/finding.ts'
 import { KIND_NOT_EVALUATED } from '../../rules/namespaces/kind-not-evaluated.ts'
 import { UNENCRYPTED_SETTING } from '../../rules/secrets/unencrypted-setting.ts'
 import { dormantIn, HeldNodes } from '../applied/dormant.ts'
@@ -12,9 +12,9 @@ import { notSeenOf, remoteFiles } from '../approvals/remote-files.ts'
 import { requiredApprovals } from '../approvals/required-approvals.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
 import { evaluatedOf } from './evaluated.ts'
+import { evaluatedNodes } from './evaluated-nodes.ts'
 import { KnownFailures } from './failure-state.ts'
 import { failureOf, findingOf } from './finding-of.ts'
-import { judgedNodes } from './judged-nodes.ts'
 import { KnownHidden } from './known-hidden.ts'
 import { levelOf } from './level-of.ts'
 import { resultOf } from './result-of.ts'
@@ -25,7 +25,7 @@ import { unreadableSources } from './unreadable-sources.ts'
 import { Waivers } from './waivers.ts'
 
 /** What a fleet is compared with. */
-export interface JudgeOptions {
+export interface EvaluateOptions {
   /** The fleet before the change; without it every finding outside the baseline is new. */
   readonly base?: Fleet
   /** combinationOf the input of the head. */
@@ -44,7 +44,7 @@ export interface JudgeOptions {
  * The evaluation of a combination. Only what is new decides: an error that is new or hides other bytes than before, then a new
  * violation. Pure, deterministic, never throws for what a repository holds.
  */
-export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess): Judgement {
+export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess = assess): Evaluation {
   const before = options.base && ask(options.base)
   const now = ask(head, options.base)
   const known = before ? knownOf(before.findings) : knownOfBaseline(options.baseline ?? new Map())
@@ -97,7 +97,7 @@ export function judge(head: Fleet, options: JudgeOptions, ask: Assess = assess):
   })
   const of = <T extends { readonly node: string }>(items: readonly T[]) => Map.groupBy(items, item => item.node)
   const [found, broken] = [of(violations.filter(one => one.state !== 'fixed')), of(errors)]
-  const nodes = judgedNodes(head.nodes, found, broken, options.base?.nodes)
+  const nodes = evaluatedNodes(head.nodes, found, broken, options.base?.nodes)
   return { verdict, nodes }
 }
 

@@ -11,7 +11,7 @@ import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { Contributors } from '../fleets/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
-import { judgeMerge } from './judge-pull-request.ts'
+import { evaluateMerge } from './evaluate-pull-request.ts'
 import { readDemands } from './read-demands.ts'
 import type { Said } from './said.ts'
 import type { LedVerdict } from './worst-of-head.ts'
@@ -26,7 +26,7 @@ interface LedHead {
 }
 
 /** Evaluates the merge into several branches; branches with a merge conflict are left out. */
-export async function judgeIntoEach(
+export async function evaluateIntoEach(
   context: WorkerContext,
   subject: OpenedRepository,
   head: LedHead,
@@ -35,7 +35,7 @@ export async function judgeIntoEach(
 ): Promise<readonly LedVerdict[]> {
   const led: LedVerdict[] = []
   for (const base of branches) {
-    const said = await judgeInto(context, subject, head, base, attempt)
+    const said = await evaluateInto(context, subject, head, base, attempt)
     if (said) led.push({ base, said })
   }
   return led
@@ -45,7 +45,7 @@ export async function judgeIntoEach(
  * Evaluates what merging a head into a branch would give that it has no open pull request onto. Undefined where GitHub
  * cannot merge it: the branch is gone, holds it already, has another history, or conflicts.
  */
-async function judgeInto(
+async function evaluateInto(
   context: WorkerContext,
   subject: OpenedRepository,
   { sha, people, pull }: LedHead,
@@ -63,7 +63,7 @@ async function judgeInto(
     const content: typeof installation.content = (of, commit, known) =>
       commit === merge.sha ? Promise.resolve(tree) : installation.content(of, commit, known)
     const led = { ...subject, installation: { ...installation, content } }
-    const said = await judgeMerge(context, led, { onto: branch, people }, merge, where)
+    const said = await evaluateMerge(context, led, { onto: branch, people }, merge, where)
     if (!pull) return said
     const demands = await readDemands(subject, { ...pull, base: { ref: branch, sha: base } }, said)
     return { ...said, context: { ...said.context, circumstances: { ...NO_CIRCUMSTANCES, demands } } }

@@ -1,21 +1,21 @@
 import { readsFrom } from '../../src/evaluate/verdict/reads-from.ts'
 import type { Fleet, FleetNode } from '../../src/fleet/model/fleet.ts'
 import { idOf } from '../../src/kube/object.ts'
-import type { JudgedNode, Judgement } from '../../src/rules/model/finding.ts'
+import type { EvaluatedNode, Evaluation } from '../../src/rules/model/finding.ts'
 
 /**
  * A evaluation that nobody applies, with the objects by name only: crossing to another thread costs what they are long. Of a
  * change in a tenant's repository at `changed` the objects of its tenants stay: by them, and by the names of others, a report
  * knows which words it must not say.
  */
-export function leanJudgement(judgement: Judgement, head: Fleet, changed: string | undefined): Judgement {
-  const own = judgement.nodes.filter(node => changed !== undefined && readsFrom(node, changed))
+export function leanEvaluation(evaluation: Evaluation, head: Fleet, changed: string | undefined): Evaluation {
+  const own = evaluation.nodes.filter(node => changed !== undefined && readsFrom(node, changed))
   const owners = new Set(own.map(node => node.tenant))
   const rendered = new Map(head.nodes.map(node => [node.key, node]))
-  const nodes = judgement.nodes.map((node): JudgedNode => {
+  const nodes = evaluation.nodes.map((node): EvaluatedNode => {
     return owners.has(node.tenant) ? node : { ...node, objects: namesOf(rendered.get(node.key)!) }
   })
-  return { ...judgement, nodes }
+  return { ...evaluation, nodes }
 }
 
 const known = new WeakMap<FleetNode['objects'], readonly string[]>()

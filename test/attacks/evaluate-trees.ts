@@ -1,5 +1,5 @@
 import { type Assessment, assess } from '../../src/evaluate/verdict/assess.ts'
-import { judge } from '../../src/evaluate/verdict/judge.ts'
+import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/graph/combination.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
@@ -7,10 +7,10 @@ import type { FleetInput, OpaqueSource, SourceContent } from '../../src/fleet/mo
 import { retainOf } from '../../src/fleet/model/retain.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
-import type { Judgement } from '../../src/rules/model/finding.ts'
+import type { Evaluation } from '../../src/rules/model/finding.ts'
 import type { Repository } from './worlds/index.ts'
 
-/** The day on which cases are judged. */
+/** The day on which cases are evaluated. */
 const TODAY = '2026-06-30'
 
 type Trees = ReadonlyMap<Repository, Tree>
@@ -19,18 +19,18 @@ interface Complete {
   readonly fleet: Fleet
 }
 
-/** Judges a world, or its change; the first repository is the fleet. */
-export function judgeTrees(head: Trees, base?: Trees): Judgement {
+/** Evaluates a world, or its change; the first repository is the fleet. */
+export function evaluateTrees(head: Trees, base?: Trees): Evaluation {
   const { input, fleet } = completed(head, base)
   const before = base && completed(base).fleet
   const options = { combination: combinationOf(input), today: TODAY }
-  return judge(fleet, { ...options, ...(before ? { base: before } : {}) }, assessed)
+  return evaluateFleet(fleet, { ...options, ...(before ? { base: before } : {}) }, assessed)
 }
 
 const fleets = new WeakMap<Trees, Map<Trees | undefined, Complete>>()
 const assessments = new WeakMap<Fleet, Assessment>()
 
-/** The same trees are judged several times: everything is built once. */
+/** The same trees are evaluated several times: everything is built once. */
 function completed(trees: Trees, config?: Trees): Complete {
   const known = fleets.get(trees) ?? new Map()
   fleets.set(trees, known)

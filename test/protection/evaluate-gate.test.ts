@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeGate } from '../../src/protection/judge-gate.ts'
+import { evaluateGate } from '../../src/protection/evaluate-gate.ts'
 import type { ProtectedBranch, ProtectionLayer } from '../../src/protection/protected-branch.ts'
 
 const CHECK = { name: 'bailiwick / tenancy', app: 7 }
@@ -15,23 +15,23 @@ const branch = (layers: readonly ProtectionLayer[], changes: Partial<ProtectedBr
   ...changes,
 })
 
-const judged = (...layers: ProtectionLayer[]) => judgeGate(branch(layers), CHECK)
-const said = (...layers: ProtectionLayer[]) => judged(...layers).gaps.map(gap => `${gap.level}: ${gap.what}`)
+const evaluated = (...layers: ProtectionLayer[]) => evaluateGate(branch(layers), CHECK)
+const said = (...layers: ProtectionLayer[]) => evaluated(...layers).gaps.map(gap => `${gap.level}: ${gap.what}`)
 
 test('a gate without a way around it is real, and nothing is said', () => {
-  expect(judged(layer())).toEqual({ state: 'real', gaps: [] })
-  expect(judged(layer({ strict: false, mergeQueue: true }))).toEqual({ state: 'real', gaps: [] })
+  expect(evaluated(layer())).toEqual({ state: 'real', gaps: [] })
+  expect(evaluated(layer({ strict: false, mergeQueue: true }))).toEqual({ state: 'real', gaps: [] })
 })
 
 describe('who may answer', () => {
   test('nobody is asked', () => {
-    expect(judged()).toMatchObject({ state: 'open', gaps: [{ level: 'open' }] })
+    expect(evaluated()).toMatchObject({ state: 'open', gaps: [{ level: 'open' }] })
     expect(said(layer({ checks: [] }))).toEqual(['open: nothing requires `bailiwick / tenancy`'])
   })
 
   test('anybody may answer', () => {
     const anybody = layer({ checks: [{ context: CHECK.name, app: null }] })
-    expect(judged(anybody).state).toBe('open')
+    expect(evaluated(anybody).state).toBe('open')
     expect(said(anybody)[0]).toContain('from any source: anyone who can set a status can pass it')
   })
 
@@ -40,15 +40,15 @@ describe('who may answer', () => {
   })
 
   test.each(['Bailiwick / tenancy', 'bailiwick / tenancy ', 'bailiwick/tenancy'])('%s is another check', context => {
-    expect(judged(layer({ checks: [{ context, app: CHECK.app }] })).state).toBe('open')
+    expect(evaluated(layer({ checks: [{ context, app: CHECK.app }] })).state).toBe('open')
   })
 
   test('one layer that is bound is enough beside one that is not', () => {
-    expect(judged(layer({ checks: [{ context: CHECK.name, app: null }] }), layer()).state).toBe('real')
+    expect(evaluated(layer({ checks: [{ context: CHECK.name, app: null }] }), layer()).state).toBe('real')
   })
 
   test('other Apps that report the name, and rulesets that are only evaluated, are told where the gate is open', () => {
-    const found = judgeGate(branch([], { evaluated: ['try`it'], namesakes: ['ci'] }), CHECK)
+    const found = evaluateGate(branch([], { evaluated: ['try`it'], namesakes: ['ci'] }), CHECK)
     expect(found.gaps.map(gap => gap.level)).toEqual(['open', 'note', 'open'])
     expect(found.gaps[1]?.what).toBe(
       "the ruleset `try'it` requires the check, but its enforcement status is Evaluate, which does not block",
@@ -59,9 +59,9 @@ describe('who may answer', () => {
 
 describe('what GitHub does not show', () => {
   test('is unknown, never good', () => {
-    expect(judgeGate(branch([], { hidden: true }), CHECK).state).toBe('unknown')
+    expect(evaluateGate(branch([], { hidden: true }), CHECK).state).toBe('unknown')
     const anybody = layer({ checks: [{ context: CHECK.name, app: null }] })
-    expect(judgeGate(branch([anybody], { hidden: true }), CHECK).state).toBe('open')
+    expect(evaluateGate(branch([anybody], { hidden: true }), CHECK).state).toBe('open')
   })
 
   test('a bypass list that is not shown is to be looked at', () => {
@@ -78,7 +78,7 @@ describe('what GitHub does not show', () => {
       forbidsForcePush: undefined,
       forbidsDeletion: undefined,
     })
-    expect(judged(hidden).state).toBe('real')
+    expect(evaluated(hidden).state).toBe('real')
     expect(said(hidden).every(line => line.startsWith('note: GitHub does not show whether'))).toBe(true)
     expect(said(hidden, layer())).toEqual([])
   })
@@ -91,7 +91,7 @@ describe('ways around', () => {
     ['forbidsForcePush', 'force pushes'],
     ['forbidsDeletion', 'deleted'],
   ])('%s', (field, words) => {
-    const gate = judged(layer({ [field]: false }))
+    const gate = evaluated(layer({ [field]: false }))
     expect(gate.state).toBe('weak')
     expect(gate.gaps).toHaveLength(1)
     expect(gate.gaps[0]?.what).toContain(words)

@@ -3,21 +3,21 @@ import { objectTexts } from '../../fleet/graph/object-texts.ts'
 import type { FleetNode, IncludedSource } from '../../fleet/model/fleet.ts'
 import { sourceRevision } from '../../fleet/sources/source-revision.ts'
 import { readApplySettings } from '../../flux/apply-settings/read-apply-settings.ts'
-import type { Finding, JudgedNode, NodeFailure } from '../../rules/model/finding.ts'
+import type { EvaluatedNode, Finding, NodeFailure } from '../../rules/model/finding.ts'
 import { readDecryption } from './read-decryption.ts'
 import { refusedFields } from './refused-fields.ts'
 
 /** A node with what was found in it, as plain data for whoever applies it. */
-export function judgedNode(
+export function evaluatedNode(
   node: FleetNode,
   findings: readonly Finding[],
   failures: readonly NodeFailure[],
-): JudgedNode {
-  const judged = cleanNode(node)
-  return findings.length === 0 && failures.length === 0 ? judged : { ...judged, findings, failures }
+): EvaluatedNode {
+  const evaluated = cleanNode(node)
+  return findings.length === 0 && failures.length === 0 ? evaluated : { ...evaluated, findings, failures }
 }
 
-const cleanNode = oncePer((node: FleetNode): JudgedNode => {
+const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
   const { id, url, ref, commit, opaque, artifact, lent, includes, unverified } = node.source
   const { decryption, refused } = readDecryption(node.kustomization, node.objects)
   const { settings, problems } = readApplySettings(node.kustomization, node.namespace)

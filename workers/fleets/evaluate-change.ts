@@ -1,13 +1,13 @@
 import type { Changes } from '../../src/diff/changes.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
-import type { Judgement } from '../../src/rules/model/finding.ts'
+import type { Evaluation } from '../../src/rules/model/finding.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { CombinationSnapshot } from '../threads/protocol.ts'
+import { type EvaluatedCombination, evaluateCombination } from './evaluate-combination.ts'
 import { evaluatingFleets } from './evaluating-fleets.ts'
-import { type JudgedCombination, judgeCombination } from './judge-combination.ts'
 import { narrowerSources } from './narrower-sources.ts'
 import { withPresentNames } from './present-names.ts'
 import { type Contributors, type Pin, SourceReader } from './source-reader.ts'
@@ -28,7 +28,7 @@ export interface FleetAnswer {
   /** Not designated: it evaluates, and reads, itself only. */
   readonly alone: boolean
   readonly fleetCommit: string
-  readonly judgement: Judgement
+  readonly evaluation: Evaluation
   readonly snapshot: CombinationSnapshot
   /** Branches that its clusters follow or its file lists; empty with a base, absent where the fleet could not be built. */
   readonly gated?: readonly GatedBranch[]
@@ -44,7 +44,7 @@ export interface FleetAnswer {
  * Evaluates a change in every designated fleet that reads the branch, and in the change's own repository where that looks
  * like a fleet; empty: nothing of a fleet is touched.
  */
-export async function judgeChange(
+export async function evaluateChange(
   context: WorkerContext,
   installation: Installation,
   change: Change,
@@ -60,22 +60,22 @@ export async function judgeChange(
     isTooLarge = unread
     if (unread) continue
     const { url } = place.repository
-    const judged = await judgeCombination(evaluator, alone ? new SourceReader(installation, url) : reader, {
+    const evaluated = await evaluateCombination(evaluator, alone ? new SourceReader(installation, url) : reader, {
       fleet: place,
       ...change,
       disabledRules,
     })
-    const { concerned, fleetCommit, snapshot, sources, names } = judged
-    const isUnknown = judged.isDark && !alone
+    const { concerned, fleetCommit, snapshot, sources, names } = evaluated
+    const isUnknown = evaluated.isDark && !alone
     isDark ||= isUnknown
     if (!concerned) continue
-    const { judgement, gated, changes } = withPresentNames(pick(judged), names)
+    const { evaluation, gated, changes } = withPresentNames(pick(evaluated), names)
     const more = { ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
     const read = sources.flatMap(source => ('tree' in source ? [names.get(source.url) ?? source.url] : []))
     const present = await narrowerSources(installation, change.head.url, [...read, url])
     const earlier = [...names].flatMap(([name, now]) => (present.includes(now) ? [name] : []))
     const narrower = [...present, ...earlier]
-    answers.push({ place, alone, fleetCommit, judgement, snapshot, narrower, isDark: isUnknown, ...more })
+    answers.push({ place, alone, fleetCommit, evaluation, snapshot, narrower, isDark: isUnknown, ...more })
   }
   if (answers.length === 0 && isDark && change.isGated) throw unknownReader()
   if (isTooLarge && change.isGated) throw isTooLarge
@@ -90,4 +90,4 @@ function unknownReader(): BailiwickError {
   })
 }
 
-const pick = ({ judgement, gated, changes }: JudgedCombination) => ({ judgement, gated, changes })
+const pick = ({ evaluation, gated, changes }: EvaluatedCombination) => ({ evaluation, gated, changes })

@@ -4,7 +4,7 @@ import type { ReportContext } from '../../src/report/outcome.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { assertDesignated } from '../designation/assert-designated.ts'
-import { judgeChange } from '../fleets/judge-change.ts'
+import { evaluateChange } from '../fleets/evaluate-change.ts'
 import type { Contributors } from '../fleets/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { changedPaths } from './changed-paths.ts'
@@ -16,7 +16,7 @@ import type { Said } from './said.ts'
  * Evaluates an open pull request as it would be merged now. `merging`: its test merge, if it is being read already.
  * Throws errors that a retry may resolve.
  */
-export async function judgePullRequest(
+export async function evaluatePullRequest(
   context: WorkerContext,
   subject: OpenedRepository,
   pull: PullRequest,
@@ -28,7 +28,7 @@ export async function judgePullRequest(
   try {
     const name = { owner: repository.owner, repo: repository.name }
     const merge = await (merging ?? readTestMerge(octokit, name, pull))
-    return await judgeMerge(
+    return await evaluateMerge(
       context,
       subject,
       { onto: pull.base.ref, people: peopleOfPull(subject, pull) },
@@ -49,7 +49,7 @@ interface MergeTarget {
 }
 
 /** Evaluates the result of a merge into a branch. */
-export async function judgeMerge(
+export async function evaluateMerge(
   context: WorkerContext,
   subject: OpenedRepository,
   { onto, people }: MergeTarget,
@@ -62,7 +62,7 @@ export async function judgeMerge(
   const base = { ...pin, commit: merge.base, ...(merge.baseTree === undefined ? {} : { tree: merge.baseTree }) }
   const head = { ...pin, commit: merge.sha, tree: merge.tree }
   await assertDesignated(installation)
-  const answers = await judgeChange(context, installation, { head, base, people, isGated: true })
+  const answers = await evaluateChange(context, installation, { head, base, people, isGated: true })
   const { outcome, required, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
   if (answers.length === 0) return { outcome, context: where }
   const [before, after] = await Promise.all([

@@ -8,10 +8,10 @@ import type { RepositoryFact } from '../../src/fleet/model/read-access.ts'
 import { refKey } from '../../src/fleet/model/ref.ts'
 import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
-import type { Judgement } from '../../src/rules/model/finding.ts'
+import type { Evaluation } from '../../src/rules/model/finding.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { Evaluator } from '../threads/evaluator.ts'
-import type { CombinationSnapshot, EvaluationAnswer, JudgeRequest } from '../threads/protocol.ts'
+import type { CombinationSnapshot, EvaluateRequest, EvaluationAnswer } from '../threads/protocol.ts'
 import { undecided } from '../threads/undecided.ts'
 import { type Contributors, isPinned, type Pin, type ReadSource, type SourceReader } from './source-reader.ts'
 
@@ -20,7 +20,7 @@ export type FollowedSource = ReadSource & { readonly lent: boolean }
 
 interface CombinationRequest {
   readonly fleet: FleetPlace
-  /** Judge this commit in place of what its branch holds now. */
+  /** Evaluate this commit in place of what its branch holds now. */
   readonly head?: Pin
   /** Compare with this commit in place of what its branch holds now. */
   readonly base?: Pin
@@ -29,8 +29,8 @@ interface CombinationRequest {
   readonly people?: Contributors
 }
 
-export interface JudgedCombination {
-  readonly judgement: Judgement
+export interface EvaluatedCombination {
+  readonly evaluation: Evaluation
   /** Fingerprints that the fleet's baseline file lists; empty where a base was compared with. */
   readonly baseline: readonly string[]
   /** Branches that its clusters follow or its file lists; absent where the fleet could not be built, empty with a base. */
@@ -58,11 +58,11 @@ const MAX_ROUNDS = 32
  * Evaluates one combination: reads the fleet and, round by round, every source that its graph turns out to need.
  * A fleet that cannot be decided as a whole gives an error verdict; a GitHub that does not answer throws.
  */
-export async function judgeCombination(
+export async function evaluateCombination(
   evaluator: Pick<Evaluator, 'evaluate'>,
   reader: SourceReader,
   request: CombinationRequest,
-): Promise<JudgedCombination> {
+): Promise<EvaluatedCombination> {
   const { fleet, disabledRules } = request
   const wanted: WantedSource[] = []
   const facts = new Map<string, RepositoryFact>()
@@ -101,11 +101,11 @@ export async function judgeCombination(
       if (answer.earlier) earlier = await moreEarlier(reader, fleet, commit, earlier?.states ?? [])
     }
     if (answer.type === 'wanted' || found.length > 0 || isMoved) continue
-    const { judgement, baseline, gated, changes, followed, isDark } = settled(answer, wanted)
-    const hides = answer.type === 'judged' ? judgement.nodes.flatMap(node => node.hides) : namedIn(head.snapshot)
+    const { evaluation, baseline, gated, changes, followed, isDark } = settled(answer, wanted)
+    const hides = answer.type === 'judged' ? evaluation.nodes.flatMap(node => node.hides) : namedIn(head.snapshot)
     const concerned = reads(request, followed, names) || (url !== undefined && (await leads(reader, hides, url)))
     const { commit } = head.snapshot.fleet
-    const said = { judgement, baseline, ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
+    const said = { evaluation, baseline, ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
     const sources = withLent(head.sources, followed)
     return { ...said, fleetCommit: commit, snapshot: head.snapshot, sources, names, concerned, isDark }
   }
@@ -122,10 +122,10 @@ type Settled = Omit<Extract<EvaluationAnswer, { type: 'judged' }>, 'type' | 'pin
 /** Of a fleet that could not be built at all, nothing is known but what was asked for. */
 function settled(answer: EvaluationAnswer, wanted: readonly WantedSource[]): Settled {
   if (answer.type === 'judged') return answer
-  return { judgement: undecided(refusal(answer)), baseline: [], followed: wanted, isDark: true }
+  return { evaluation: undecided(refusal(answer)), baseline: [], followed: wanted, isDark: true }
 }
 
-type Earlier = NonNullable<JudgeRequest['earlier']>
+type Earlier = NonNullable<EvaluateRequest['earlier']>
 
 /** Twice as many of the first parents of a commit as are known, up to the limit. */
 async function moreEarlier(
