@@ -9,32 +9,27 @@ const FRESH_MS = 60_000
 
 /**
  * Throws `cluster-controller-active` where a kustomize-controller works on the cluster: a Deployment of it with
- * replicas, or a leader election renewed within the last minute. Two appliers would undo each other's work. `named`: asks
- * only for Deployments of its own name, where not all need be read.
+ * replicas, or a leader election renewed within the last minute. Two appliers would undo each other's work.
  */
-export async function refuseActiveController(
-  client: ClusterClient,
-  { now = Date.now(), named = false }: { readonly now?: number; readonly named?: boolean } = {},
-): Promise<void> {
-  for (const deployment of await list(client, '/apis/apps/v1/deployments', named ? NAME : undefined)) {
+export async function refuseActiveController(client: ClusterClient, now: number = Date.now()): Promise<void> {
+  for (const deployment of await list(client, '/apis/apps/v1/deployments')) {
     if (isController(deployment) && jsonAt(deployment, 'spec', 'replicas') !== 0) {
       throw active(client, `Deployment ${place(deployment)} has replicas`)
     }
   }
-  for (const lease of await list(client, '/apis/coordination.k8s.io/v1/leases', LEASE)) {
+  for (const lease of await list(client, '/apis/coordination.k8s.io/v1/leases')) {
     if (stringAt(lease, 'metadata', 'name') === LEASE && isHeld(lease, now)) {
       throw active(client, `Lease ${place(lease)} was renewed at ${stringAt(lease, 'spec', 'renewTime')}`)
     }
   }
 }
 
-async function list(client: ClusterClient, path: string, name?: string): Promise<Json[]> {
-  const only = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }
+async function list(client: ClusterClient, path: string): Promise<Json[]> {
   const found: Json[] = []
   let next = ''
   do {
     const { body } = await client.request('worker', 'GET', path, {
-      query: { limit: '500', ...only, ...(next ? { continue: next } : {}) },
+      query: next ? { limit: '500', continue: next } : { limit: '500' },
     })
     found.push(...itemsAt(body, 'items'))
     next = stringAt(body, 'metadata', 'continue')

@@ -59,7 +59,9 @@ test('everything else is what docs/worker-rbac.yaml gives, no more', async () =>
         rules.flatMap(({ resources, verbs }) => resources.flatMap(one => verbs.map(verb => `${verb} ${one}`))),
       ),
     )
-  expect([...rights(await printed())].sort()).toEqual([...rights(all)].sort())
+  // watching for drift reads kinds of the whole cluster: who wants that applies the role of the documents besides
+  const without = all.filter(({ metadata }) => metadata.name !== 'bailiwick-drift')
+  expect([...rights(await printed())].sort()).toEqual([...rights(without)].sort())
 })
 
 test('bad use is said', async () => {

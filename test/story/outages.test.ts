@@ -133,6 +133,13 @@ describe.skipIf(missing)(`bad input and outages${missing ? ` (${missing})` : ''}
     const gone = Object.keys(files).filter(path => path.startsWith('tenants/base/'))
     github.push({ repo: FLEET, files: stagingTenants([]), remove: gone, as: 'ada' })
     await stage.settle()
+    // all that the tenant had goes at once, which an admin approves
+    const held = (saidOfApply(github, FLEET).output.summary ?? '').replaceAll('`', '')
+    const body = /\/bailiwick approve-prune [0-9a-f]{32}/.exec(held)![0]
+    const issue = github.issue({ repo: FLEET, title: 'void leaves', as: 'ada' }).number
+    github.comment({ repo: FLEET, issue, as: 'ada', body })
+    await stage.settle()
+    expect(await liveStatus(staging(), '/apis/apps/v1/namespaces/void/deployments/web')).toBe(404)
   })
 
   test.each([

@@ -20,6 +20,8 @@ export function settingsOf({ github, clusters, directory, options }: Scene): Rec
     PORT: '0',
     CACHE_DIR: join(directory, 'cache'),
     CLUSTERS_FILE: writeClustersFile(directory, clusters),
+    // tests replace all that a team has, and ask nobody; what waits for an approval is tested by itself
+    PRUNE_SHARE: '100',
     RESYNC_SECONDS: String(options.resyncSeconds ?? 3600),
     LOG_LEVEL: options.logLevel ?? 'silent',
     ALLOWED_ACCOUNTS: 'acme',

@@ -9,7 +9,7 @@ import { readyByExpression } from '../../src/cluster/ready-by-expression.ts'
 import {
   endsWithObjects,
   isRequested,
-  isSuspended,
+  isSuspendedByHand,
   recordedEntries,
 } from '../../src/cluster/status/live-kustomization.ts'
 import { KUSTOMIZE_GROUP } from '../../src/flux/kinds.ts'
@@ -55,7 +55,7 @@ export async function applyApproved(
   const run: Run = { client, memory, signal, results, said, board, took: new Map(), health: new Map() }
   memory.keep(new Set(approved.apply.map(({ key }) => key)))
   // `flux suspend` is no change of git, and holds all the same
-  const nodes = approved.apply.map(node => (isSuspended(board.live(node)) ? { ...node, suspend: true } : node))
+  const nodes = approved.apply.map(node => (isSuspendedByHand(board.live(node)) ? { ...node, suspend: true } : node))
   await applyInLanes(nodes, {
     ...(memory.lanes === undefined ? {} : { lanes: memory.lanes }),
     held: (node, reason, dependency) => {

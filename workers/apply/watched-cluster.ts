@@ -32,8 +32,6 @@ interface WatchedClusterSettings {
 
 const GATHER_MS = 20
 const LANES = 16
-const CONTROLLER_MS = 10_000
-const ALL_READ_MS = 60_000
 
 /** One cluster that this process brings to what is approved, and keeps there between two runs. */
 export class WatchedCluster {
@@ -48,8 +46,6 @@ export class WatchedCluster {
   #turn: Promise<unknown> = Promise.resolve()
   #drifted = new Set<string>()
   #retry: NodeJS.Timeout | undefined
-  #controllerAt = Number.NEGATIVE_INFINITY
-  #allReadAt = Number.NEGATIVE_INFINITY
 
   constructor(settings: WatchedClusterSettings) {
     const { client, drift, log, lanes, events } = settings
@@ -73,7 +69,7 @@ export class WatchedCluster {
   /** Applies what is approved and not settled, and looks at what nobody looked at for long. Throws like applyApproved. */
   async run(approved: Approved, signal: AbortSignal): Promise<AppliedNode[]> {
     return this.#alone(async () => {
-      await this.#refuseController(0)
+      await refuseActiveController(this.#client)
       for (const { key } of approved.apply) if (this.#isOld(key)) this.#memory.suspect(key)
       this.#kept.replace([])
       const applied = await applyApproved(this.#client, approved, signal, this.#memory)
@@ -144,7 +140,7 @@ export class WatchedCluster {
     try {
       await sleep(delayMs, undefined, { signal: this.#abort.signal })
       await this.#alone(async () => {
-        await this.#refuseController(CONTROLLER_MS)
+        await refuseActiveController(client)
         await Promise.all(keys.map(key => this.#slots.run(() => this.#correctOne(key))))
       })
     } catch (error) {
@@ -183,16 +179,6 @@ export class WatchedCluster {
   #fail(node: NonNullable<ReturnType<KeptNodes['get']>>, said: AppliedNode): void {
     this.#memory.suspect(node.key)
     this.#memory.retries.failed(node, said)
-  }
-
-  async #refuseController(freshMs: number): Promise<void> {
-    const age = Date.now() - this.#controllerAt
-    if (age < freshMs) return
-    // one that has another name is known by its image, for which all Deployments are read
-    const named = Date.now() - this.#allReadAt < ALL_READ_MS
-    await refuseActiveController(this.#settings.client, { named })
-    this.#controllerAt = Date.now()
-    if (!named) this.#allReadAt = Date.now()
   }
 }
 

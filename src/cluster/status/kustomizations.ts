@@ -4,7 +4,7 @@ import type { ClusterClient } from '../client.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { itemsAt, jsonAt, mapAt, stringAt } from '../json-at.ts'
 import { nextStatus, type ReconcileAttempt } from './kustomization-status.ts'
-import { FINALIZER, hasFinalizer, isTerminating, keyOf } from './live-kustomization.ts'
+import { FINALIZER, hasFinalizer, isSuspended, isTerminating, keyOf } from './live-kustomization.ts'
 
 const API = `/apis/${KUSTOMIZE_GROUP}/v1`
 const PAGE = '250'
@@ -111,8 +111,11 @@ function difference(before: Readonly<Record<string, Json>>, after: Readonly<Reco
   return changed
 }
 
-/** Half of an object, and nobody here asks for it. */
+/** Managers are half of an object; who suspended it is all that is asked of them here. */
 function withoutManagers(live: Json): Json {
   const { managedFields: _, ...metadata } = mapAt(live, 'metadata')
-  return { ...mapAt(live), metadata }
+  if (!isSuspended(live)) return { ...mapAt(live), metadata }
+  const entries = itemsAt(live, 'metadata', 'managedFields')
+  const managedFields = entries.filter(entry => jsonAt(entry, 'fieldsV1', 'f:spec', 'f:suspend') !== undefined)
+  return { ...mapAt(live), metadata: { ...metadata, managedFields } }
 }

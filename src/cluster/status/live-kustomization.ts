@@ -1,6 +1,7 @@
 import type { Json } from '../../kube/node.ts'
 import type { InventoryEntry } from '../inventory-entry.ts'
 import { itemsAt, jsonAt, stringAt } from '../json-at.ts'
+import { isOurs } from '../take-over-patch.ts'
 
 /** Its objects are pruned before the API server lets it go. */
 export const FINALIZER = 'finalizers.fluxcd.io'
@@ -17,6 +18,12 @@ export const hasFinalizer = (live: Json): boolean => itemsAt(live, 'metadata', '
 
 /** Somebody suspended it, in git or by `flux suspend`. */
 export const isSuspended = (live: Json | undefined): boolean => jsonAt(live, 'spec', 'suspend') === true
+
+/** Not git suspended it, but a person: `flux suspend`. What an apply of ours wrote alone ends with the next apply. */
+export function isSuspendedByHand(live: Json | undefined): boolean {
+  const entries = itemsAt(live, 'metadata', 'managedFields')
+  return isSuspended(live) && !(entries.length > 0 && entries.every(isOurs))
+}
 
 /** What its status asks to be echoed: when somebody asked for a reconciliation (`flux reconcile`); '' where nobody did. */
 export const requestedAt = (live: Json): string => stringAt(live, 'metadata', 'annotations', REQUESTED)

@@ -215,9 +215,24 @@ describe('the worker beside the real kustomize-controller, on the same input', (
       await createTenant(world.cluster, `flux-${number}-x`, 'dev-team')
       await createTenant(world.cluster, `ours-${number}-x`, 'dev-team')
     }
+    await rightsAreKnown(`ours-${NAMES.length - 1}-x`)
     await fluxDoes()
     await workerDoes()
   }, 240_000)
+
+  /** The API server learns of bindings one after the other: those of the last tenant are known last. */
+  async function rightsAreKnown(namespace: string): Promise<void> {
+    const user = `system:serviceaccount:${namespace}:dev-team`
+    const resourceAttributes = { verb: 'create', resource: 'configmaps', namespace }
+    for (let left = 200; left > 0; left--) {
+      const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
+      const { body } = await world.cluster.request('POST', path, { spec: { user, resourceAttributes } })
+      if (jsonAt(body, 'status', 'allowed') === true) return
+      await new Promise(resolve => setTimeout(resolve, 50))
+    }
+    throw new Error(`the rights of ${user} are not known`)
+  }
+
   afterAll(async () => {
     worker?.client.close()
     await world?.close()

@@ -22,6 +22,12 @@ export interface TestWorker {
 export const CLUSTER = 'staging'
 export const COMMIT = 'a'.repeat(40)
 
+/** Flux asks nobody before it prunes: every set of objects counts as approved. */
+const EVERY_PRUNE: NonNullable<Approved['prunes']> = {
+  limits: { share: 100, atLeast: 1 },
+  approvals: async () => Object.assign(new Set<string>(), { has: () => true }),
+}
+
 export async function openWorker(world: FluxWorld, memory = new ClusterMemory()): Promise<TestWorker> {
   const plain = await connect(binding(CLUSTER, world.cluster.workerKubeconfig))
   const requests: string[] = []
@@ -40,7 +46,7 @@ export async function openWorker(world: FluxWorld, memory = new ClusterMemory())
       for (const { key } of nodes) memory.suspect(key)
       const evaluated = nodes.map(node => ({ ...node, findings: [], failures: [], hides: [], refused: [] }))
       const all = { nodes: evaluated, evaluation: { nodes: evaluated } as unknown as Approved['evaluation'] }
-      const approved: Approved = { ...all, apply: nodes, held: [], fleetCommit: COMMIT, ...more }
+      const approved: Approved = { ...all, apply: nodes, held: [], fleetCommit: COMMIT, prunes: EVERY_PRUNE, ...more }
       return applyApproved(client, approved, new AbortController().signal, memory)
     },
   }
