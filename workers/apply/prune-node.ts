@@ -2,10 +2,10 @@ import { awaitTermination } from '../../src/cluster/await-termination.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { claim, type Inventory, removeInventory } from '../../src/cluster/inventory.ts'
 import { type InventoryEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'
-import { jsonAt } from '../../src/cluster/json-at.ts'
 import type { Owner } from '../../src/cluster/ownership.ts'
 import { type PruneResult, pruneObjects } from '../../src/cluster/prune-objects.ts'
 import { readLive } from '../../src/cluster/read-live.ts'
+import { isSuspended } from '../../src/cluster/status/live-kustomization.ts'
 import { apiVersionOf, KUSTOMIZATION } from '../../src/flux/kinds.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
 
@@ -50,7 +50,7 @@ export async function pruneNode(
   inventory: Inventory,
   signal: AbortSignal,
 ): Promise<PruneOutcome> {
-  if (!deletesAll(inventory) || (await isSuspended(client, ownerOf(inventory), signal))) {
+  if (!deletesAll(inventory) || (await isSuspendedLive(client, ownerOf(inventory), signal))) {
     await removeInventory(client, inventory)
     return { objects: [], complete: true }
   }
@@ -69,11 +69,15 @@ function deletesAll({ prune, deletionPolicy }: Inventory): boolean {
 }
 
 /** The live Kustomization says so: `flux suspend` writes it there. */
-async function isSuspended(client: ClusterClient, { namespace, name }: Owner, signal: AbortSignal): Promise<boolean> {
+async function isSuspendedLive(
+  client: ClusterClient,
+  { namespace, name }: Owner,
+  signal: AbortSignal,
+): Promise<boolean> {
   const id = { ...KUSTOMIZATION_ID, namespace, name }
   const find = () => client.discovery.findAnyVersion(id.apiVersion, id.kind)
   const found = await readLive(client, 'worker', id, { find, whole: true, signal })
-  return jsonAt(found?.live, 'spec', 'suspend') === true
+  return isSuspended(found?.live)
 }
 
 function prune(client: ClusterClient, inventory: Inventory, entries: readonly InventoryEntry[], signal: AbortSignal) {
