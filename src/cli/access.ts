@@ -10,7 +10,6 @@ import { errorLine } from './error-line.ts'
 import { grantJson, grantText, rightsText } from './grant-text.ts'
 import { parseOptions } from './parse-options.ts'
 import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
-import { table } from './table.ts'
 
 const USAGE = 'access NAMESPACE [--cluster NAME] [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
 
@@ -51,18 +50,16 @@ Exit code 0: done; 2: a Kustomization could not be read, so the list may be inco
   },
 }
 
-const TITLES = ['REPOSITORY', 'FLUX OBJECT', 'ACTS AS', 'WITH']
-
 function text(namespace: string, found: NamespaceAccess, here: string): string {
   const { cluster, tenant, changers, others, unknown } = found
-  const rows = changers.map(changer => changerRow(changer, here).map(cell => visible(cell, 500)))
+  const changed = changers.flatMap(changer => changerLines(changer, here).map(line => visible(line, 500)))
   const unseen = changers.flatMap(({ kind, namespace, name, repository: { notSeen } }) =>
     notSeen === undefined ? [] : [`${kind} ${namespace}/${name}: ${notSeen}`],
   )
   const lines = [
     visible(`${namespace} on ${cluster} belongs to ${tenant ? `tenant ${tenant}` : 'the platform'}`),
     '',
-    ...(rows.length > 0 ? table(TITLES, rows) : ['No Flux object can change it.']),
+    ...(changed.length > 0 ? changed : ['No Flux object can change it.']),
     ...section(
       'Others who can change it',
       others.map(grant => grantText(grant, here)),
@@ -77,7 +74,7 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length > 0 ? ['', title, ...lines.map(line => `  ${visible(line, 1000)}`)] : []
 }
 
-function changerRow(changer: Changer, here: string): string[] {
+function changerLines(changer: Changer, here: string): string[] {
   const { kind, namespace, name, repository, identity, ownCluster, grants, by } = changer
   const { url, ref, path } = repository
   const account = accountOf(identity.user)
@@ -89,10 +86,10 @@ function changerRow(changer: Changer, here: string): string[] {
         .map(grant => rightsText(grant, here))
         .join('; ')
   return [
-    `${url || 'the fleet'}${ref ? `#${ref}` : ''}${path ? ` ${path}` : ''}`,
     `${kind} ${namespace}/${name}`,
-    `${identity.impersonated ? who : `${who}, no impersonation`}${ownCluster ? '' : ', by a kubeconfig'}`,
-    rights || 'not known: its rights are not in the fleet',
+    `  content  ${url || 'the fleet'}${ref ? `#${ref}` : ''}${path ? ` ${path}` : ''}`,
+    `  account  ${identity.impersonated ? who : `${who}, no impersonation`}${ownCluster ? '' : ', by a kubeconfig'}`,
+    `  rights   ${rights || 'not known: its rights are not in the fleet'}`,
   ]
 }
 

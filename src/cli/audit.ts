@@ -46,13 +46,16 @@ Exit code 0: done; 1: a setting is weak, with --strict; 2: a Kustomization of th
   },
 }
 
-const TITLES = ['STATE', 'CHECK', 'FOUND', 'WHERE']
+const TITLES = ['STATE', 'CHECK', 'FOUND']
 
 function text(found: ClusterAudit, here: string): string {
   const { cluster, path, items } = found
-  const rows = items.map(item =>
-    [item.state, item.check, item.message, placeOfItem(item, here)].map(cell => visible(cell, 300)),
-  )
+  const rows = weakFirst(items).flatMap(item => {
+    const place = placeOfItem(item, here)
+    const row = [item.state, item.check, item.message].map(cell => visible(cell, 300))
+    // on a line of its own: editors and terminals open a path only if it is whole
+    return place ? [row, ['', '', visible(place, 300)]] : [row]
+  })
   const advice = items.filter(({ state }) => state !== 'ok')
   const counts = (['ok', 'weak', 'unknown'] as const).map(state => `${countOf(found, state)} ${state}`).join(', ')
   const lines = [
@@ -65,6 +68,8 @@ function text(found: ClusterAudit, here: string): string {
 }
 
 const adviceText = ({ check, why, fix }: AuditItem) => [visible(`  ${check}: ${why}.${fix ? ` ${fix}` : ''}`, 600)]
+const STATES: readonly AuditState[] = ['weak', 'unknown', 'ok']
+const weakFirst = (items: readonly AuditItem[]) => STATES.flatMap(state => items.filter(item => item.state === state))
 const unique = (lines: readonly string[]) => [...new Set(lines)]
 const placeOfItem = ({ origin }: AuditItem, here: string) => (origin ? placeOf(origin, here) : '')
 const countOf = ({ items }: ClusterAudit, state: AuditState) => items.filter(item => item.state === state).length

@@ -7,10 +7,12 @@ import { type DirectoryRendering, renderDirectory } from './render-directory.ts'
 import { originsOf } from './render-origins.ts'
 import { yamlText } from './yaml-text.ts'
 
+const USAGE = 'render DIR [--root DIR] [-o yaml|json] [--origins]'
+
 /** `bailiwick render`: what a directory builds, as `kustomize build --load-restrictor LoadRestrictionsNone` would. */
 export const render: Command = {
   name: 'render',
-  usage: 'render DIR [--root DIR] [-o yaml|json] [--origins]\n       render --stdin',
+  usage: `${USAGE}\n       render --stdin`,
   run,
 }
 
@@ -64,7 +66,7 @@ async function answerAll(io: Io): Promise<number> {
 }
 
 function usage(what: string): BailiwickError {
-  return new BailiwickError('usage', `render: ${what}`, { fix: render.usage })
+  return new BailiwickError('usage', what, { fix: `usage: bailiwick ${USAGE}` })
 }
 
 const NEWLINE = 0x0a

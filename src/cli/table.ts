@@ -1,11 +1,57 @@
-/** Rows below their titles, each column as wide as its widest cell; two spaces between. Cells must be one line each. */
-export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string[] {
+const GAP = '  '
+/** A column that must give way keeps this many characters. */
+const NARROWEST = 12
+
+/**
+ * Rows below their titles, each column as wide as its widest cell, two spaces between; no line is longer than `width`:
+ * the widest columns give way and their cells continue on the next line. Cells must be one line each.
+ */
+export function table(titles: readonly string[], rows: readonly (readonly string[])[], width = 100): string[] {
   const all = [titles, ...rows]
-  const widths = titles.map((_, column) => Math.max(...all.map(row => (row[column] ?? '').length)))
-  return all.map(row =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  const wanted = titles.map((_, column) => Math.max(...all.map(row => (row[column] ?? '').length)))
+  const widths = fitted(wanted, width - GAP.length * (titles.length - 1))
+  return all.flatMap(row => {
+    const cells = widths.map((room, column) => wrapped(row[column] ?? '', room))
+    const height = Math.max(...cells.map(lines => lines.length))
+    return Array.from({ length: height }, (_, line) =>
+      cells
+        .map((lines, column) => (lines[line] ?? '').padEnd(widths[column] ?? 0))
+        .join(GAP)
+        .trimEnd(),
+    )
+  })
+}
+
+function fitted(wanted: readonly number[], width: number): number[] {
+  const widths = [...wanted]
+  for (let over = sum(widths) - width; over > 0; over = sum(widths) - width) {
+    const widest = Math.max(...widths)
+    if (widest <= NARROWEST) break
+    // down to the second widest at most, so that equally wide columns give way together
+    const next = Math.max(NARROWEST, ...widths.filter(other => other < widest))
+    const shared = widths.filter(other => other === widest).length
+    const less = Math.max(1, Math.min(widest - next, Math.ceil(over / shared)))
+    for (const [column, room] of widths.entries()) if (room === widest) widths[column] = room - less
+  }
+  return widths
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
+
+/** Lines of at most `room` characters, broken at spaces, and within a word only where it alone is longer. */
+function wrapped(cell: string, room: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of cell.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > room) {
+      lines.push(line)
+      line = ''
+    }
+    line = line === '' ? word : `${line} ${word}`
+    while (line.length > room) {
+      lines.push(line.slice(0, room))
+      line = line.slice(room)
+    }
+  }
+  return [...lines, line]
 }

@@ -64,12 +64,12 @@ function words(part: string): string {
       flush()
       out.push(token)
     } else {
-      const inside = /^"([^"]+)"$/.exec(word)?.[1]
+      const [, opening = '', inside, closing = ''] = /^(\(?)"([^"]+)"(\)?)$/.exec(word) ?? []
       if (inside !== undefined) flush()
       quoted.push(inside ?? word)
       if (tail === '' && inside === undefined) continue
       flush()
-      out.push(`${out.pop()}${tail}`)
+      out.push(`${opening}${out.pop()}${closing}${tail}`)
     }
   }
   flush()

@@ -64,7 +64,7 @@ test('a tenant is not in the list of another namespace', async () => {
   expect(names(staging!)).toContain('flux-system/infrastructure')
 })
 
-test('people get a table, and what was not seen below it', async () => {
+test('people get a block for each Flux object, and what was not seen below it', async () => {
   const { code, stdout } = await run(
     ACME,
     'access',
@@ -78,11 +78,13 @@ test('people get a table, and what was not seen below it', async () => {
   expect(code).toBe(0)
   const lines = stdout.split('\n')
   expect(lines[0]).toBe('apps on staging belongs to tenant dev-team')
-  const titles = lines.find(line => line.startsWith('REPOSITORY'))!
-  const row = lines.find(line => line.includes('Kustomization apps/dev-team '))!
-  expect(row.startsWith(`${ADDRESS}dev-team#main ./staging`)).toBe(true)
-  expect(row.indexOf('Kustomization')).toBe(titles.indexOf('FLUX OBJECT'))
-  expect(row).toMatch(/apps\/dev-team +ClusterRole cluster-admin \(tenants\/base\/dev-team\/rbac\.yaml:\d+\)$/)
+  const first = lines.indexOf('Kustomization apps/dev-team')
+  expect(lines.slice(first, first + 4)).toEqual([
+    'Kustomization apps/dev-team',
+    `  content  ${ADDRESS}dev-team#main ./staging`,
+    '  account  apps/dev-team',
+    expect.stringMatching(/^ {2}rights {3}ClusterRole cluster-admin \(tenants\/base\/dev-team\/rbac\.yaml:\d+\)$/),
+  ])
   expect(stdout).toMatch(/What is applied is not visible\n {2}Kustomization apps\/dev-team: not given: --repo /)
 })
 

@@ -133,6 +133,9 @@ test('ordinary sentences stay readable', () => {
   expect(prose('Deployment finance/web lies in namespace "finance", tenant ops-team may write to `ops` only.')).toBe(
     'Deployment `finance/web` lies in namespace `finance`, tenant ops-team may write to `ops` only.',
   )
+  expect(prose('The account may do this (ClusterRole "edit", group "ops").')).toBe(
+    'The account may do this (ClusterRole `edit`, group `ops`).',
+  )
   expect(prose('2 violations: tenant ops-team on staging')).toBe('2 violations: tenant ops-team on staging')
   expect(outsideOfCode(prose(HOSTILE))).toMatch(/^[A-Za-z .]*$/)
 })
