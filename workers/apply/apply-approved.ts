@@ -1,4 +1,5 @@
 import type { ApprovedNode } from '../../src/approval/approve.ts'
+import { accountIsGone } from '../../src/cluster/account-is-gone.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { parseExact } from '../../src/cluster/exact-json.ts'
 import { idOf } from '../../src/cluster/id-of.ts'
@@ -223,10 +224,10 @@ async function pruneAll(
   })
   const held = await heldPrunes({ gone, results: results.values(), present }, approved.prunes)
   for (const inventory of gone) {
-    const finished = await pruneGone(run, inventory, held.get(inventory.node))
-    if (!finished) rest.set(inventory.node, inventory)
+    const end = await pruneGone(run, inventory, held.get(inventory.node))
+    if (end !== 'finished') rest.set(inventory.node, inventory)
     // whoever has something left to delete still needs the account and the rights that its ancestors gave it
-    if (!finished)
+    if (end === 'unfinished')
       for (let up = inventory.parent; up !== null && !unfinished.has(up); up = parents.get(up) ?? null)
         unfinished.add(up)
   }
@@ -294,26 +295,28 @@ function deletedKustomization({ object, action }: AppliedObject): { namespace: s
   return isOne && action === 'pruned' ? [{ namespace: object.namespace, name: object.name }] : []
 }
 
-/** Ends a node that is gone; true: nothing of it is left to delete. `held`: why that waits. */
+/** Ends a node that is gone. `orphaned`: something of it is left, and its account is gone. `held`: why that waits. */
 async function pruneGone(
   { client, memory, signal, said }: Run,
   inventory: Inventory,
   held: string | undefined,
-): Promise<boolean> {
+): Promise<'finished' | 'unfinished' | 'orphaned'> {
   const { node: key, user } = inventory
   if (held !== undefined) {
     said.set(key, { key, user, outcome: 'held', reason: held, objects: [] })
-    return false
+    return 'unfinished'
   }
   try {
     memory.inventories.delete(key)
     const { objects, complete } = await pruneNode(client, inventory, signal)
     said.set(key, { key, user, outcome: 'applied', objects })
-    return complete
+    if (complete) return 'finished'
+    // nobody can delete it any more, and nobody must wait for that
+    return (await accountIsGone(client, user)) ? 'orphaned' : 'unfinished'
   } catch (error) {
     const { message } = await nodeFailure(client, error, signal)
     said.set(key, { key, user, outcome: 'failed', reason: message, objects: [] })
-    return false
+    return 'unfinished'
   }
 }
 

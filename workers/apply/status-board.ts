@@ -3,7 +3,12 @@ import type { ClusterClient } from '../../src/cluster/client.ts'
 import { stringAt } from '../../src/cluster/json-at.ts'
 import type { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
 import type { ReconcileAttempt, ReconcileOutcome } from '../../src/cluster/status/kustomization-status.ts'
-import { readKustomizations, writeFinalizer, writeStatus } from '../../src/cluster/status/kustomizations.ts'
+import {
+  readKustomization,
+  readKustomizations,
+  writeFinalizer,
+  writeStatus,
+} from '../../src/cluster/status/kustomizations.ts'
 import { isTerminating, isTrue, keyOf } from '../../src/cluster/status/live-kustomization.ts'
 import { notify } from '../../src/cluster/status/notify.ts'
 import { recordEvent } from '../../src/cluster/status/record-event.ts'
@@ -70,7 +75,8 @@ export async function openStatusBoard(client: ClusterClient, memory: BoardMemory
     })
   }
   const write = async (node: ShownNode, shown: Shown) => {
-    const before = live.get(at(node))
+    // its parent may have made it in this very run
+    const before = live.get(at(node)) ?? (await readKustomization(client, node.namespace, node.name))
     if (before === undefined)
       throw new BailiwickError('cluster-invalid', `the cluster has no Kustomization ${at(node)}`)
     const attempt = attemptOf(node, shown)
