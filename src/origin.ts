@@ -18,6 +18,9 @@ export interface Step {
   readonly line: number
 }
 
+/** A line of a file, without how the value came there. */
+export type SourceLine = Pick<Origin, 'repository' | 'file' | 'line'>
+
 /** Where a value was written: 1-based line and column of a file of a repository. */
 export interface Origin {
   /** Normalised address of the repository; '' for a plain folder. */

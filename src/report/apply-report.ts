@@ -2,9 +2,12 @@ import { display, type ObjectId } from '../kube/object.ts'
 import { code, prose } from '../message/markdown.ts'
 import { redact } from '../message/redact.ts'
 import { visible } from '../message/visible.ts'
+import type { SourceLine } from '../origin.ts'
+import { type Annotation, isAnnotatable, MAX_ANNOTATIONS } from './annotations.ts'
 import { fitBudget } from './text/fit-budget.ts'
 import type { Section } from './text/fold.ts'
 import { count } from './text/headline.ts'
+import { placeOf } from './text/place.ts'
 
 /** What became of one object. `message` is the API server's, where it refused. */
 export interface AppliedObject {
@@ -12,6 +15,8 @@ export interface AppliedObject {
   /** `withheld`: not applied, because others of its node were refused. `skipped`: left alone as its labels or annotations ask. */
   readonly action: 'created' | 'configured' | 'unchanged' | 'skipped' | 'pruned' | 'withheld' | 'refused'
   readonly message?: string
+  /** Where it is written; of what was refused only. */
+  readonly place?: SourceLine
 }
 
 /** What became of one node. `reason`: why it is held, or why it failed as a whole. */
@@ -22,6 +27,8 @@ export interface AppliedNode {
   readonly outcome: 'applied' | 'held' | 'failed'
   readonly reason?: string
   readonly objects: readonly AppliedObject[]
+  /** Where its Kustomization is written; of one that is not applied only. */
+  readonly place?: SourceLine
   /** What went wrong beside the apply, which it does not concern: its status could not be shown. */
   readonly note?: string
 }
@@ -32,13 +39,15 @@ interface ApplyCheckRun {
   readonly conclusion: 'success' | 'failure'
   readonly title: string
   readonly summary: string
+  readonly annotations: readonly Annotation[]
 }
 
 /**
  * What an apply did on one cluster, said on a commit: per node what was created, configured, pruned and refused, in the API
- * server's words without secret values, and what is held. Pass only the nodes that the commit's repository may see.
+ * server's words without secret values, at the line that writes it, and what is held. Pass only the nodes that the commit's
+ * repository may see. `here`: its address; lines of other repositories are left out.
  */
-export function applyReport(cluster: string, nodes: readonly AppliedNode[]): ApplyCheckRun {
+export function applyReport(cluster: string, nodes: readonly AppliedNode[], here: string): ApplyCheckRun {
   const held = nodes.filter(node => node.outcome === 'held')
   const failed = nodes.filter(node => node.outcome === 'failed' || node.objects.some(o => o.action === 'refused'))
   const parts = (['created', 'configured', 'pruned', 'withheld', 'refused'] as const).flatMap(action => {
@@ -49,26 +58,55 @@ export function applyReport(cluster: string, nodes: readonly AppliedNode[]): App
   const broken = failed.filter(node => node.outcome === 'failed').length
   if (broken > 0) parts.push(`${count(broken, 'Kustomization')} failed`)
   const clean = nodes.filter(node => !failed.includes(node) && !held.includes(node))
-  const sections = [...failed, ...held, ...clean].map(nodeSection)
+  const sections = [...failed, ...held, ...clean].map(node => nodeSection(node, here))
   return {
     name: visible(`bailiwick / apply (${cluster})`, 100),
     conclusion: failed.length + held.length > 0 ? 'failure' : 'success',
     title: parts.length > 0 ? parts.join(', ') : 'Nothing to do: the cluster is as it was approved',
     summary: fitBudget(`Applied to ${code(cluster, 80)}: ${count(nodes.length, 'Kustomization')}.`, sections),
+    annotations: failed.flatMap(node => annotationsOf(node, here)).slice(0, MAX_ANNOTATIONS),
   }
+}
+
+/** One for each refused object that this repository writes; of a node that failed as a whole, one at its Kustomization. */
+function annotationsOf({ key, outcome, reason = '', place, objects }: AppliedNode, here: string): Annotation[] {
+  const refused = objects.flatMap(({ action, object, message = 'refused', ...one }) =>
+    action === 'refused'
+      ? { ...one, title: `${display(object)} refused (${key})`, message: redact(message, object) }
+      : [],
+  )
+  const whole = outcome === 'failed' && refused.length === 0
+  const all = whole ? [{ title: `${key} failed`, message: redact(reason), ...(place ? { place } : {}) }] : refused
+  return all.flatMap(({ title, message, place: at }) =>
+    isHere(at, here)
+      ? {
+          path: at.file,
+          line: Math.max(1, at.line),
+          level: 'failure' as const,
+          title: visible(title, 200),
+          message: visible(message, 2000),
+        }
+      : [],
+  )
+}
+
+/** Lines of another repository may be read by fewer people than those of this one. */
+function isHere(place: SourceLine | undefined, here: string): place is SourceLine {
+  return place !== undefined && place.repository === here && isAnnotatable(place.file)
 }
 
 /** How many objects of a node are listed; refused ones come first. */
 const MAX_OBJECTS = 200
 
-function nodeSection(node: AppliedNode): Section {
+function nodeSection(node: AppliedNode, here: string): Section {
   const order = ['refused', 'withheld', 'pruned', 'created', 'configured', 'skipped']
   const changed = node.objects
     .filter(item => item.action !== 'unchanged')
     .sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))
-  const lines = changed.slice(0, MAX_OBJECTS).map(({ action, object, message }) => {
+  const lines = changed.slice(0, MAX_OBJECTS).map(({ action, object, message, place }) => {
+    const at = isHere(place, here) ? ` at ${code(placeOf(place, here))}` : ''
     const why = message ? `: ${code(redact(message, object), 1000)}` : ''
-    return `- ${action} ${code(display(object))}${why}`
+    return `- ${action} ${code(display(object))}${at}${why}`
   })
   const left = changed.length - lines.length
   if (left > 0) lines.push(`- … and ${left} more`)
@@ -77,7 +115,8 @@ function nodeSection(node: AppliedNode): Section {
   const reason = node.reason ? `: ${prose(redact(node.reason))}` : ''
   // a run that ended before its first node was nobody's
   const as = node.user === '' ? '' : `\n\nas ${code(node.user)}`
-  const head = `### ${code(node.key)} ${node.outcome}${reason}${as}`
+  const at = isHere(node.place, here) ? ` at ${code(placeOf(node.place, here))}` : ''
+  const head = `### ${code(node.key)}${at} ${node.outcome}${reason}${as}`
   if (node.note) lines.push(`- ${prose(redact(node.note))}`)
   return { text: [head, lines.join('\n')].filter(part => part !== '').join('\n\n'), label: 'Kustomization' }
 }

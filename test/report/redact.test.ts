@@ -72,7 +72,7 @@ describe('check run of an apply', () => {
       reason: '1 violation of sa-required',
       objects: [],
     }
-    const run = applyReport('staging', [held, node])
+    const run = applyReport('staging', [held, node], '')
     expect(run).toMatchObject({
       name: 'bailiwick / apply (staging)',
       conclusion: 'failure',
@@ -82,12 +82,16 @@ describe('check run of an apply', () => {
   })
 
   test('nothing to do is a success', () => {
-    const run = applyReport('staging', [{ ...node, objects: [node.objects[2]!] }])
+    const run = applyReport('staging', [{ ...node, objects: [node.objects[2]!] }], '')
     expect(run).toMatchObject({ conclusion: 'success', title: 'Nothing to do: the cluster is as it was approved' })
   })
 
   test('a node that failed as a whole is a failure', () => {
-    const run = applyReport('staging', [{ ...node, outcome: 'failed', reason: 'the API server is away', objects: [] }])
+    const run = applyReport(
+      'staging',
+      [{ ...node, outcome: 'failed', reason: 'the API server is away', objects: [] }],
+      '',
+    )
     expect(run).toMatchObject({ conclusion: 'failure', title: '1 Kustomization failed' })
     expect(run.summary).toContain('the API server is away')
   })

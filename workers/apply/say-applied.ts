@@ -7,6 +7,7 @@ import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 import type { Installation } from '../context/installation.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import type { Approved } from './approved-nodes.ts'
+import { withLines } from './with-lines.ts'
 
 /** A commit that something was applied from, and its nodes. */
 interface Group {
@@ -31,11 +32,15 @@ export async function sayApplied(
   approved: Approved,
   applied: readonly AppliedNode[],
 ): Promise<void> {
-  for (const group of groupByCommit(fleet, approved, applied)) {
+  for (const group of groupByCommit(fleet, approved, withLines(applied, approved.nodes))) {
     const repository = await findRepository(speaker.installation, { url: group.url })
     if (!repository) continue
     const isFleet = group.url === fleet.url
-    const report = applyReport(cluster, isFleet ? group.nodes : applyViewFor(group.nodes, approved.evaluation))
+    const report = applyReport(
+      cluster,
+      isFleet ? group.nodes : applyViewFor(group.nodes, approved.evaluation),
+      group.url,
+    )
     const externalId = hash('sha256', JSON.stringify(report))
     const key = `${cluster} ${group.url} ${group.commit}`
     if (speaker.said.get(key) === externalId) continue
@@ -47,7 +52,6 @@ export async function sayApplied(
         ...report,
         headSha: group.commit,
         externalId,
-        annotations: [],
         quiet: group.nodes.every(isQuiet),
       },
     )

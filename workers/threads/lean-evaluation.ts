@@ -13,7 +13,9 @@ export function leanEvaluation(evaluation: Evaluation, head: Fleet, changed: str
   const owners = new Set(own.map(node => node.tenant))
   const rendered = new Map(head.nodes.map(node => [node.key, node]))
   const nodes = evaluation.nodes.map((node): EvaluatedNode => {
-    return owners.has(node.tenant) ? node : { ...node, objects: namesOf(rendered.get(node.key)!) }
+    if (owners.has(node.tenant)) return node
+    const { places: _places, ...rest } = node
+    return { ...rest, objects: namesOf(rendered.get(node.key)!) }
   })
   return { ...evaluation, nodes }
 }

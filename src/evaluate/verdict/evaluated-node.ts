@@ -3,6 +3,8 @@ import { objectTexts } from '../../fleet/graph/object-texts.ts'
 import type { FleetNode, IncludedSource } from '../../fleet/model/fleet.ts'
 import { sourceRevision } from '../../fleet/sources/source-revision.ts'
 import { readApplySettings } from '../../flux/apply-settings/read-apply-settings.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import type { SourceLine } from '../../origin.ts'
 import type { EvaluatedNode, Finding, NodeFailure } from '../../rules/model/finding.ts'
 import { readDecryption } from './read-decryption.ts'
 import { refusedFields } from './refused-fields.ts'
@@ -53,10 +55,20 @@ const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
     findings: [],
     failures: [],
     objects: objectTexts(node.objects),
+    places: placesOf(node.objects),
+    declared: placeOf(node.kustomization),
+    path: node.path,
     ...(node.holes?.length ? { holes: node.holes.map(({ error }) => error.message) } : {}),
     hides: node.hides ?? [],
     refused: [...refusedFields(node.kustomization, node.objects), ...refused].sort(),
   }
 })
+
+const placesOf = oncePer((objects: FleetNode['objects']): readonly SourceLine[] => objects.map(placeOf))
+
+function placeOf({ root }: KubeObject): SourceLine {
+  const { repository, file, line } = root.origin
+  return { repository, file, line }
+}
 
 const partOf = ({ url, commit, lent }: IncludedSource) => ({ url, commit, ...(lent ? { lent } : {}) })

@@ -4,7 +4,7 @@ import type { SettingsProblem } from '../../flux/apply-settings/settings-reader.
 import type { Json } from '../../kube/node.ts'
 import type { ObjectId } from '../../kube/object.ts'
 import type { Message } from '../../message/message.ts'
-import type { Origin, Step } from '../../origin.ts'
+import type { Origin, SourceLine, Step } from '../../origin.ts'
 
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
 
@@ -191,6 +191,12 @@ export interface EvaluatedNode {
   readonly failures: readonly NodeFailure[]
   /** Canonical JSON text of each object, in the order of the build. */
   readonly objects: readonly string[]
+  /** Where each of `objects` is written, in their order; absent where they are for a report only. */
+  readonly places?: readonly SourceLine[]
+  /** Where its Flux Kustomization is written. */
+  readonly declared?: SourceLine
+  /** The directory of its source that it builds. */
+  readonly path?: string
   /** What was left out of its build: with any, `objects` are for findings only and nothing of it may be applied. */
   readonly holes?: readonly string[]
   /** Repositories that its content names and that it may lead to, where it could not be rendered (see isNamed). */

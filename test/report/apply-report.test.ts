@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { type AppliedNode, applyReport } from '../../src/report/apply-report.ts'
+
+const HERE = 'https://github.com/acme/dev-team'
+const web = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'apps', name: 'web' }
+const node = (more: Partial<AppliedNode>): AppliedNode => ({
+  key: 'staging/apps/dev-team',
+  user: 'system:serviceaccount:apps:dev-team',
+  outcome: 'applied',
+  objects: [],
+  ...more,
+})
+const refused = (repository: string, file = 'base/web.yaml') =>
+  node({
+    objects: [
+      {
+        object: web,
+        action: 'refused',
+        message: 'Deployment.apps "web" is invalid: spec.replicas: Invalid value: -1',
+        place: { repository, file, line: 12 },
+      },
+    ],
+  })
+
+test('a refused object is annotated at the line that writes it, in the words of the API server', () => {
+  const { annotations, summary } = applyReport('staging', [refused(HERE)], HERE)
+  expect(annotations).toEqual([
+    {
+      path: 'base/web.yaml',
+      line: 12,
+      level: 'failure',
+      title: 'Deployment apps/web refused (staging/apps/dev-team)',
+      message: 'Deployment.apps "web" is invalid: spec.replicas: Invalid value: -1',
+    },
+  ])
+  expect(summary).toContain('- refused `Deployment apps/web` at `base/web.yaml:12`: ')
+})
+
+test('a node that failed as a whole is annotated at its Kustomization', () => {
+  const place = { repository: HERE, file: 'apps.yaml', line: 3 }
+  const { annotations, summary } = applyReport('staging', [node({ outcome: 'failed', reason: 'away', place })], HERE)
+  expect(annotations).toMatchObject([{ path: 'apps.yaml', line: 3, message: 'away' }])
+  expect(summary).toContain('### `staging/apps/dev-team` at `apps.yaml:3` failed: away')
+})
+
+test('a line of another repository, and a name that no API takes, are not told', () => {
+  for (const one of [refused('https://github.com/acme/fleet', 'secret-plan.yaml'), refused(HERE, 'a\u0000b.yaml')]) {
+    const { annotations, summary } = applyReport('staging', [one], HERE)
+    expect(annotations).toEqual([])
+    expect(summary).toContain('- refused `Deployment apps/web`: ')
+    expect(summary).not.toContain('.yaml')
+  }
+})
+
+test('values of a Secret and what looks like a credential do not reach an annotation', () => {
+  const object = { apiVersion: 'v1', kind: 'Secret', namespace: 'apps', name: 'token' }
+  const place = { repository: HERE, file: 'secret.yaml', line: 1 }
+  const message = 'Secret "token" is invalid: data: Invalid value: "aHVudGVyMg=="'
+  const { annotations } = applyReport(
+    'staging',
+    [node({ objects: [{ object, action: 'refused', message, place }] })],
+    HERE,
+  )
+  expect(annotations[0]!.message).toContain('***')
+  expect(JSON.stringify(annotations)).not.toContain('aHVudGVyMg')
+})
