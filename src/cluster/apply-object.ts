@@ -25,7 +25,7 @@ export interface Applied {
 export async function applyObject(
   client: ClusterClient,
   request: ApplyRequest,
-  id: ObjectId,
+  { id, isConfidential }: { readonly id: ObjectId; readonly isConfidential: boolean },
   prepared: Prepared,
 ): Promise<Applied> {
   if (!('write' in prepared)) return prepared
@@ -39,7 +39,7 @@ export async function applyObject(
     const applied = await serverSideApply(client, { user, path, body, ...rights, dryRun: false, signal })
     return outcome(planned, write, applied)
   } catch (error) {
-    throw explainRefusal(error, id, request.owner, 'apply')
+    throw explainRefusal(error, { id, owner: request.owner, attempted: 'apply', isConfidential })
   }
 }
 

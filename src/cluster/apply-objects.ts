@@ -86,6 +86,10 @@ class Apply {
     return this.#results.get(item) ?? { id: item.id, action: 'withheld', message: WITHHELD, ...entryOfItem(item) }
   }
 
+  #isConfidential(object: Json): boolean {
+    return this.#request.confidential?.has(object) === true
+  }
+
   get #refused(): boolean {
     return [...this.#results.values()].some(({ action }) => action === 'failed')
   }
@@ -144,7 +148,12 @@ class Apply {
     this.#seen.add(key)
     const known = this.#known.get((entry ?? entryOf(id)).id)
     await refuseOwnTarget(this.#client, { user: this.#request.user, id, object })
-    return prepareObject(this.#client, this.#request, { object, id, known })
+    return prepareObject(this.#client, this.#request, {
+      object,
+      id,
+      known,
+      isConfidential: this.#isConfidential(object),
+    })
   }
 
   async #write(item: Item, plan: Plan): Promise<void> {
@@ -152,9 +161,10 @@ class Apply {
     await this.#writing
     const { id, object, entry } = item
     const known = entry && this.#known.get(entry.id)
-    const prepared =
-      plan.action === 'deferred' ? await prepareObject(this.#client, this.#request, { object, id, known }) : plan
-    this.#keep(item, await applyObject(this.#client, this.#request, id, prepared))
+    const isConfidential = this.#isConfidential(object)
+    const target = { object, id, known, isConfidential }
+    const prepared = plan.action === 'deferred' ? await prepareObject(this.#client, this.#request, target) : plan
+    this.#keep(item, await applyObject(this.#client, this.#request, { id, isConfidential }, prepared))
   }
 
   async #attempt(item: Item, work: () => Promise<void>): Promise<void> {

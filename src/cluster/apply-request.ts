@@ -11,6 +11,8 @@ export interface ApplyRequest {
   readonly owner: Owner
   /** Plain JSON (see parseExact), in any order. */
   readonly objects: readonly Json[]
+  /** Those of `objects` with values that no message may quote; Secrets are never quoted. */
+  readonly confidential?: ReadonlySet<Json>
   /** Entries of the owner's inventory: their uid keeps an object ours whose labels somebody removed. */
   readonly known?: readonly InventoryEntry[]
   /** Take over whatever is there, as Flux does always. For the platform's own Kustomizations; never for a tenant's. */

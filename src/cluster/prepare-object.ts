@@ -25,6 +25,8 @@ interface Target {
   readonly object: Json
   readonly id: ObjectId
   readonly known: InventoryEntry | undefined
+  /** See explainRefusal. */
+  readonly isConfidential: boolean
 }
 
 /**
@@ -34,14 +36,14 @@ interface Target {
  * what the API server says, see explainRefusal.
  */
 export async function prepareObject(client: ClusterClient, request: ApplyRequest, target: Target): Promise<Prepared> {
-  const { object, id } = target
+  const { object, id, isConfidential } = target
   const desired = desiredObject(object)
   const skip = skipReason(desired, undefined, request.switches)
   if (skip) return { action: 'skipped', message: skip }
   try {
     return await prepare(client, request, target, desired)
   } catch (error) {
-    throw explainRefusal(error, id, request.owner, 'dry-run')
+    throw explainRefusal(error, { id, owner: request.owner, attempted: 'dry-run', isConfidential })
   }
 }
 

@@ -92,12 +92,13 @@ describe.skipIf(!haveAssets())('on a cluster', () => {
   const named = (name: string) => node({ decryption: { ...node().decryption!, secret: name } })
 
   test('values are opened with the keys of the Secret, read as the account', async () => {
-    const objects = await openObjects(under.client, node())
+    const { objects, confidential } = await openObjects(under.client, node())
     const secrets = objects.filter(object => jsonAt(object, 'kind') === 'Secret')
     expect(secrets.map(one => jsonAt(one, 'data'))).toEqual(
       Array(3).fill({ key: Buffer.from('value').toString('base64') }),
     )
     expect(secrets.map(one => jsonAt(one, 'sops'))).toEqual(Array(3).fill(undefined))
+    expect([...confidential]).toEqual(secrets)
   })
 
   test('a Secret that is missing, holds no key, or is not the account’s fails this node, and says so', async () => {

@@ -38,13 +38,14 @@ export async function applyNode(
   const id = { apiVersion: `${KUSTOMIZE_GROUP}/v1`, kind: 'Kustomization', namespace: node.namespace, name: node.name }
   // before anything is read as this account: keys, for example
   await refuseOwnTarget(client, { user, id })
-  const objects = await openObjects(client, node)
+  const { objects, confidential } = await openObjects(client, node)
   const planned = objects.map(object => entryOf(idOf(object)))
   let claimed = before
   const applied = await applyObjects(client, {
     user,
     owner: { namespace: node.namespace, name: node.name },
     objects,
+    confidential,
     known: before.entries,
     // the platform takes over what bootstrap put there, as Flux does; a tenant never takes what is not its own
     adopt: node.tenant === null,

@@ -16,27 +16,37 @@ const MAX_KEYS = 32
 const MAX_KEY_BYTES = 64 * 1024
 const AGE_KEY = /^AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{50,200}$/
 
+/** What is applied of a node. */
+interface OpenedObjects {
+  readonly objects: readonly Json[]
+  /** Those of them that hold what was decrypted: no message may quote it. */
+  readonly confidential: ReadonlySet<Json>
+}
+
 /**
  * The objects of a node as they are applied: exactly those that were evaluated, with the values of encrypted ones in clear.
  * The keys are read as the node's account, so that no tenant can use those of another. Nothing in clear leaves this process
  * but to the API server. Throws `cluster-invalid` or `cluster-forbidden`, without any value.
  */
-export async function openObjects(client: ClusterClient, node: ApprovedNode): Promise<Json[]> {
+export async function openObjects(client: ClusterClient, node: ApprovedNode): Promise<OpenedObjects> {
   const objects = node.objects.map(parseExact)
+  const confidential = new Set<Json>()
   const { decryption } = node
-  if (!decryption) return objects
+  if (!decryption) return { objects, confidential }
   const identities = await readIdentities(client, node, decryption.secret)
   for (const { object: index, sops } of decryption.seals) {
     const object = mapAt(objects[index])
     try {
-      objects[index] = await decryptObject(object, nodeOf(sops, NOWHERE), identities)
+      const opened = await decryptObject(object, nodeOf(sops, NOWHERE), identities)
+      objects[index] = opened
+      confidential.add(opened)
     } catch (error) {
       if (!(error instanceof BailiwickError)) throw error
       const { fix } = error
       throw new BailiwickError('cluster-invalid', `${display(idOf(object))} ${error.message}`, { fix })
     }
   }
-  return objects
+  return { objects, confidential }
 }
 
 /** Keys in the entries that kustomize-controller reads: `*.agekey` and `*.asc`. */
