@@ -1,18 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { BailiwickError } from '../errors.ts'
+import { BailiwickError, type ErrorCode } from '../errors.ts'
 import { DELETION_POLICIES, type DeletionPolicy } from '../flux/apply-settings/apply-settings.ts'
 import type { Json } from '../kube/node.ts'
 import type { ClusterClient } from './client.ts'
 import { type InventoryEntry, idOfEntry } from './inventory-entry.ts'
 import { itemsAt, jsonAt, stringAt } from './json-at.ts'
+import { METADATA_ONLY } from './read-live.ts'
 
 /** A ConfigMap holds 1 MiB; the rest is for its metadata. */
 const MAX_BYTES = 900 * 1024
 const MAX_JSON_BYTES = 64 * 1024 * 1024
 const PAGE = '50'
 const METADATA_PAGE = '1000'
-const METADATA_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
+const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 /** As many are rather read as pages. */
 const MANY = 10
 const MANAGED_BY = 'app.kubernetes.io/managed-by'
@@ -72,7 +73,7 @@ async function unchanged(
   cluster: string,
   known: ReadonlyMap<string, Inventory>,
 ): Promise<Inventory[] | undefined> {
-  const stored = await pages(client, cluster, METADATA_PAGE, METADATA_ONLY)
+  const stored = await pages(client, cluster, METADATA_PAGE, METADATA_LIST)
   const byName = new Map([...known.values()].map(inventory => [inventoryName(inventory.node), inventory]))
   const found: Inventory[] = []
   const others: string[] = []
@@ -111,7 +112,7 @@ async function pages(client: ClusterClient, cluster: string, limit: string, acce
 /**
  * Stores the inventory with `patch`, as the worker, if it still is what was read; the answer is what to claim with
  * next time. Each claim changes the object, so that of two workers one always loses. Throws `cluster-fenced` for the
- * loser: somebody else works on this node, stop.
+ * loser: somebody else works on this node, stop. Where the answer is lost, what is stored says whose write it holds.
  */
 export async function claim(
   client: ClusterClient,
@@ -120,8 +121,49 @@ export async function claim(
 ): Promise<Inventory> {
   const { uid, resourceVersion, cluster, ...before } = inventory
   const content: InventoryContent = { ...before, ...patch }
-  const stored = uid !== ''
-  const name = inventoryName(content.node)
+  const id = randomUUID()
+  const data = pack(content, id)
+  let at = { uid, resourceVersion }
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const written = await store(client, cluster, content.node, at, data)
+      return { ...content, cluster, ...written }
+    } catch (error) {
+      if (!(error instanceof BailiwickError) || !ASKS_WHOSE.includes(error.code)) throw error
+      remember(id)
+      const found = await readClaim(client, content.node)
+      if (found?.id === id) return { ...content, cluster, uid: found.uid, resourceVersion: found.resourceVersion }
+      if (error.code === 'cluster-unavailable') throw error
+      // an earlier write of this process, which arrived after we stopped waiting for it
+      if (found === undefined || !unanswered.has(found.id) || attempt > 1) throw fence(content.node, error)
+      at = found
+    }
+  }
+}
+
+/** After these errors the write may have happened all the same. */
+const ASKS_WHOSE: readonly ErrorCode[] = ['cluster-unavailable', 'cluster-conflict']
+/** Claims of this process that were sent and never answered; the oldest are forgotten. */
+const unanswered = new Set<string>()
+const MAX_UNANSWERED = 1000
+
+function remember(id: string): void {
+  unanswered.add(id)
+  const [oldest] = unanswered
+  if (unanswered.size > MAX_UNANSWERED && oldest !== undefined) unanswered.delete(oldest)
+}
+
+type Version = Pick<Inventory, 'uid' | 'resourceVersion'>
+
+async function store(
+  client: ClusterClient,
+  cluster: string,
+  node: string,
+  { uid, resourceVersion }: Version,
+  data: { readonly [key: string]: Json },
+): Promise<Version> {
+  const isStored = uid !== ''
+  const name = inventoryName(node)
   const body: Json = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -129,19 +171,35 @@ export async function claim(
       name,
       namespace: client.namespace,
       labels: { [MANAGED_BY]: 'bailiwick', [CLUSTER]: cluster },
-      annotations: { 'bailiwick.dev/node': content.node },
-      ...(stored ? { uid, resourceVersion } : {}),
+      annotations: { 'bailiwick.dev/node': node },
+      ...(isStored ? { uid, resourceVersion } : {}),
     },
-    ...pack(content),
+    ...data,
   }
-  const path = stored ? `${collection(client)}/${name}` : collection(client)
-  const response = await client.request('worker', stored ? 'PUT' : 'POST', path, { body }).catch(fenced(content.node))
-  if (response.status === 404) throw lostNamespaceOrFence(client, content.node, stored)
+  const path = isStored ? `${collection(client)}/${name}` : collection(client)
+  const response = await client.request('worker', isStored ? 'PUT' : 'POST', path, { body, accept: METADATA_ONLY })
+  if (response.status === 404) throw lostNamespaceOrFence(client, node, isStored)
+  return versionOf(response.body)
+}
+
+/** What is stored of a node, and by which claim; undefined where nothing is that can be read. */
+async function readClaim(
+  client: ClusterClient,
+  node: string,
+): Promise<(Version & { readonly id: string }) | undefined> {
+  const { status, body } = await client.request('worker', 'GET', `${collection(client)}/${inventoryName(node)}`)
+  if (status === 404) return undefined
+  try {
+    return { id: stringAt(readContent(body), 'claim'), ...versionOf(body) }
+  } catch {
+    return undefined
+  }
+}
+
+function versionOf(object: Json): Version {
   return {
-    ...content,
-    cluster,
-    uid: stringAt(response.body, 'metadata', 'uid'),
-    resourceVersion: stringAt(response.body, 'metadata', 'resourceVersion'),
+    uid: stringAt(object, 'metadata', 'uid'),
+    resourceVersion: stringAt(object, 'metadata', 'resourceVersion'),
   }
 }
 
@@ -153,7 +211,9 @@ export async function removeInventory(client: ClusterClient, inventory: Inventor
     .request('worker', 'DELETE', `${collection(client)}/${inventoryName(inventory.node)}`, {
       body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } },
     })
-    .catch(fenced(inventory.node))
+    .catch((error: unknown) => {
+      throw error instanceof BailiwickError && error.code === 'cluster-conflict' ? fence(inventory.node, error) : error
+    })
 }
 
 /** Name of the ConfigMap of a node. */
@@ -165,13 +225,10 @@ function collection(client: ClusterClient): string {
   return `/api/v1/namespaces/${client.namespace}/configmaps`
 }
 
-function fenced(node: string): (error: unknown) => never {
-  return error => {
-    if (!(error instanceof BailiwickError) || error.code !== 'cluster-conflict') throw error
-    throw new BailiwickError('cluster-fenced', `the inventory of ${node} was changed by another writer meanwhile`, {
-      cause: error,
-    })
-  }
+function fence(node: string, cause: BailiwickError): BailiwickError {
+  return new BailiwickError('cluster-fenced', `the inventory of ${node} was changed by another writer meanwhile`, {
+    cause,
+  })
 }
 
 function lostNamespaceOrFence(client: ClusterClient, node: string, stored: boolean): BailiwickError {
@@ -183,8 +240,8 @@ function lostNamespaceOrFence(client: ClusterClient, node: string, stored: boole
 }
 
 /** Readable as long as it fits; about 100,000 entries fit packed. */
-function pack(content: InventoryContent): { [key: string]: Json } {
-  const text = JSON.stringify({ ...content, claim: randomUUID() })
+function pack(content: InventoryContent, claim: string): { [key: string]: Json } {
+  const text = JSON.stringify({ ...content, claim })
   if (Buffer.byteLength(text) <= MAX_BYTES) return { data: { [PLAIN]: text } }
   const packed = gzipSync(text).toString('base64')
   if (packed.length <= MAX_BYTES) return { binaryData: { [PACKED]: packed } }
@@ -194,12 +251,16 @@ function pack(content: InventoryContent): { [key: string]: Json } {
   })
 }
 
+function readContent(object: Json): Json {
+  const packed = stringAt(object, 'binaryData', PACKED)
+  const unpacked = packed && gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_JSON_BYTES }).toString()
+  return JSON.parse(unpacked || stringAt(object, 'data', PLAIN))
+}
+
 function parseInventory(object: Json, cluster: string): Inventory {
   const name = stringAt(object, 'metadata', 'name')
   try {
-    const packed = stringAt(object, 'binaryData', PACKED)
-    const unpacked = packed && gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_JSON_BYTES }).toString()
-    const content: Json = JSON.parse(unpacked || stringAt(object, 'data', PLAIN))
+    const content = readContent(object)
     const node = stringAt(content, 'node')
     if (inventoryName(node) !== name) throw new Error(`it holds the node ${JSON.stringify(node)}`)
     return {
@@ -214,8 +275,7 @@ function parseInventory(object: Json, cluster: string): Inventory {
       digest: stringAt(content, 'digest'),
       combination: stringAt(content, 'combination'),
       settled: jsonAt(content, 'settled') === true,
-      uid: stringAt(object, 'metadata', 'uid'),
-      resourceVersion: stringAt(object, 'metadata', 'resourceVersion'),
+      ...versionOf(object),
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)

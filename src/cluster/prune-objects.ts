@@ -1,7 +1,8 @@
 import { BailiwickError } from '../errors.ts'
 import { display, type ObjectId } from '../kube/object.ts'
-import { compareIds } from './apply-order.ts'
+import { compareIds, waves } from './apply-order.ts'
 import type { ClusterClient } from './client.ts'
+import { eachLimited } from './each-limited.ts'
 import { failureScope } from './failure-scope.ts'
 import { type InventoryEntry, idOfEntry } from './inventory-entry.ts'
 import { stringAt } from './json-at.ts'
@@ -9,6 +10,9 @@ import { ownTargetReason } from './own-target-reason.ts'
 import { carriesLabelsOf, type Owner } from './ownership.ts'
 import { readLive } from './read-live.ts'
 import { keepReason } from './skip-reason.ts'
+
+/** As many as the client has connections. */
+const AT_ONCE = 16
 
 interface PruneRequest {
   readonly user: string
@@ -33,23 +37,33 @@ export interface PruneResult {
 }
 
 /**
- * Deletes what the entries name, as the user and in reverse order of applying; only objects that carry both owner
+ * Deletes what the entries name, as the user and in reverse order of applying: kind by kind, objects of the same kind (and
+ * kinds without an order) side by side. Only objects that carry both owner
  * labels of this owner, and only as they were read (uid and resourceVersion). Throws `cluster-unavailable` where the
  * cluster does not answer: nothing is lost, run it again with the same entries.
  */
 export async function pruneObjects(client: ClusterClient, request: PruneRequest): Promise<PruneResult> {
   const items = request.entries.map(entry => ({ entry, id: idOfEntry(entry) }))
-  items.sort((a, b) => compareIds(b.id, a.id))
-  const objects: PrunedObject[] = []
-  for (const { id, entry } of items) {
-    try {
-      objects.push({ id, entry, ...(await pruneOne(client, request, id, entry)) })
-    } catch (error) {
-      if (!(error instanceof BailiwickError) || failureScope(error) !== 'object') throw error
-      objects.push({ id, entry, action: 'failed', message: error.message })
-    }
+  const pruned = new Map<InventoryEntry, PrunedObject>()
+  for (const wave of waves(items).reverse()) {
+    await eachLimited(wave.items, AT_ONCE, async ({ id, entry }) => {
+      pruned.set(entry, { id, entry, ...(await attempt(() => pruneOne(client, request, id, entry))) })
+    })
   }
+  const inOrder = items.toSorted((a, b) => compareIds(b.id, a.id))
+  const objects = inOrder.map(({ entry }) => pruned.get(entry)!)
   return { objects, remaining: objects.filter(({ action }) => action === 'failed').map(({ entry }) => entry) }
+}
+
+type Outcome = Pick<PrunedObject, 'action' | 'message'>
+
+async function attempt(work: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof BailiwickError) || failureScope(error) !== 'object') throw error
+    return { action: 'failed', message: error.message }
+  }
 }
 
 async function pruneOne(
@@ -57,7 +71,7 @@ async function pruneOne(
   { user, owner, signal }: PruneRequest,
   id: ObjectId,
   entry: InventoryEntry,
-): Promise<Pick<PrunedObject, 'action' | 'message'>> {
+): Promise<Outcome> {
   const own = await ownTargetReason(client, { user, id })
   // kept in the inventory, it would fail for ever
   if (own !== undefined) return { action: 'skipped', message: own }

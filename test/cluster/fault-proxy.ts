@@ -7,10 +7,11 @@ import type { TestCluster } from '../envtest/start.ts'
 /** What a request meets in place of the API server's answer. */
 export type Fault =
   | { readonly status: number; readonly retryAfter?: number; readonly text?: boolean }
-  /** Nothing at all; the connection closed; the real answer, cut in the middle. */
+  /** Nothing at all; the connection closed; the real answer, cut in the middle; done, and then the connection closed. */
   | 'hang'
   | 'reset'
   | 'half'
+  | 'lost'
 
 /** A request as the rule of a test sees it. */
 export interface Seen {
@@ -50,7 +51,10 @@ export async function startFaultProxy(server: TestCluster): Promise<FaultProxy> 
       ca: cert,
     })
     sent.on('error', () => incoming.socket.destroy())
-    sent.on('response', response => relay(response, outgoing, fault === 'half'))
+    sent.on('response', response => {
+      if (fault !== 'lost') return relay(response, outgoing, fault === 'half')
+      response.resume().on('end', () => incoming.socket.destroy())
+    })
     incoming.pipe(sent)
   })
   await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))

@@ -55,6 +55,29 @@ describe.skipIf(!haveAssets())('pruneObjects on a real API server', () => {
     expect(await get(cluster.server, `${CONFIGMAPS}/b`)).toBeUndefined()
   })
 
+  test('what is of one kind is deleted side by side, and another kind only after it', async () => {
+    const account: Json = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'side', namespace: 'apps' } }
+    const maps = Array.from({ length: 20 }, (_, index) => configMap('apps', `side-${index}`))
+    const entries = await apply([account, ...maps])
+    const deleted: string[] = []
+    const waiting: (() => void)[] = []
+    const client: typeof cluster.client = {
+      ...cluster.client,
+      async request(actor, method, path, options) {
+        if (method !== 'DELETE') return cluster.client.request(actor, method, path, options)
+        deleted.push(path)
+        // 16 at once, or this waits for ever
+        if (deleted.length < 16) await new Promise<void>(resolve => waiting.push(resolve))
+        for (const resolve of waiting.splice(0)) resolve()
+        return cluster.client.request(actor, method, path, options)
+      },
+    }
+    const result = await pruneObjects(client, { user, owner, entries })
+    expect(result.remaining).toEqual([])
+    expect(result.objects.map(({ action }) => action)).toEqual(Array.from({ length: 21 }, () => 'deleted'))
+    expect(deleted.findIndex(path => path.endsWith('/serviceaccounts/side'))).toBe(20)
+  })
+
   test('a poisoned inventory deletes nothing that does not carry our labels', async () => {
     await create(cluster.server, CONFIGMAPS, { metadata: { name: 'by-hand' } })
     const labels = { 'kustomize.toolkit.fluxcd.io/name': 'dev-team', 'kustomize.toolkit.fluxcd.io/namespace': 'other' }
