@@ -17,6 +17,7 @@ interface WorkerRbac {
 /** Where the worker lives. */
 const WORKER_NAMESPACE = 'bailiwick-system'
 const WORKER_ACCOUNT = 'bailiwick'
+const WORKER_LEASE = 'bailiwick-worker'
 
 const RBAC = 'rbac.authorization.k8s.io'
 const NAME = 'bailiwick-worker'
@@ -55,7 +56,7 @@ export function workerRbac({ nodes }: Pick<Fleet, 'nodes'>, cluster: string): Wo
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: WORKER_NAMESPACE } },
       { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: WORKER_ACCOUNT, namespace: WORKER_NAMESPACE } },
       ...bound('ClusterRole', { name: NAME }, wide),
-      ...bound('Role', { namespace: WORKER_NAMESPACE, name: 'bailiwick-inventories' }, OF_INVENTORIES),
+      ...bound('Role', { namespace: WORKER_NAMESPACE, name: 'bailiwick-inventories' }, OF_OWN_NAMESPACE),
       ...inNamespaces,
     ],
     left,
@@ -93,7 +94,12 @@ const OF_KUSTOMIZATIONS = [
   rule('', ['events'], ['create', 'patch']),
 ]
 
-const OF_INVENTORIES = [rule('', ['configmaps'], ['get', 'list', 'create', 'update', 'delete'])]
+/** Inventories, and the Lease by which one of two replicas in the cluster applies. RBAC cannot limit `create` to a name. */
+const OF_OWN_NAMESPACE = [
+  rule('', ['configmaps'], ['get', 'list', 'create', 'update', 'delete']),
+  rule('coordination.k8s.io', ['leases'], ['create']),
+  { ...rule('coordination.k8s.io', ['leases'], ['get', 'update']), resourceNames: [WORKER_LEASE] },
+]
 
 function bound(kind: 'Role' | 'ClusterRole', metadata: Manifest, rules: readonly Manifest[]): Manifest[] {
   const roleRef = { apiGroup: RBAC, kind, name: metadata.name }

@@ -34,6 +34,8 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined
   /** Does not wait for its turn: for the question whether the API server answers at all. */
   readonly ahead?: boolean
+  /** How many milliseconds the API server may take, asked at each moment at which it is sent; throws where it must not be. */
+  readonly within?: () => number
 }
 
 /** A success, or 404 with the API server's Status. */

@@ -29,15 +29,12 @@ export async function connect(binding: ClusterBinding, options: { timeoutMs?: nu
   const slots = new Slots({ count: CONNECTIONS, slowMs: SLOW_MS, slow: SLOW })
   let quietUntil = 0
 
-  const exchange = async (call: Call) => {
-    const reply = await send(call, await credentials.access(), agent)
-    return reply.status === 401 ? await send(call, await credentials.access(true), agent) : reply
-  }
-  const inTurn = async (call: Call) => {
+  const exchange = exchanger(credentials, agent)
+  const inTurn = async (call: Call, within: RequestOptions['within']) => {
     for (;;) {
       while (Date.now() < quietUntil && !call.signal?.aborted) await pause(quietUntil - Date.now(), call.signal)
       const reply = await slots.run(async () =>
-        Date.now() < quietUntil && !call.signal?.aborted ? undefined : await exchange(call),
+        Date.now() < quietUntil && !call.signal?.aborted ? undefined : await exchange(call, within),
       )
       if (reply) return reply
     }
@@ -53,7 +50,7 @@ export async function connect(binding: ClusterBinding, options: { timeoutMs?: nu
       ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
     }
     for (let attempt = 1; ; attempt++) {
-      const reply = await (more.ahead ? exchange(call) : inTurn(call))
+      const reply = await (more.ahead ? exchange(call, more.within) : inTurn(call, more.within))
       if (reply.status !== 429) slots.recover()
       if ((reply.status >= 200 && reply.status < 300) || reply.status === 404)
         return { status: reply.status, body: reply.body }
@@ -81,6 +78,25 @@ export async function connect(binding: ClusterBinding, options: { timeoutMs?: nu
     },
     close: () => agent.destroy(),
   }
+}
+
+/** Sends a call; once more with new credentials where the API server does not accept the old ones. */
+function exchanger(credentials: Awaited<ReturnType<typeof readCredentials>>, agent: Agent) {
+  return async (call: Call, within: RequestOptions['within']) => {
+    const attempt = async (renew: boolean) => {
+      const access = await credentials.access(renew)
+      return send(within ? limitedCall(call, within()) : call, access, agent)
+    }
+    const reply = await attempt(false)
+    return reply.status === 401 ? await attempt(true) : reply
+  }
+}
+
+/** The API server ends a request after the `timeout` of its query, whether or not the client still waits. */
+function limitedCall(call: Call, ms: number): Call {
+  const url = new URL(call.url)
+  url.searchParams.set('timeout', `${Math.max(1, Math.floor(ms))}ms`)
+  return { ...call, url, timeoutMs: Math.min(call.timeoutMs, ms) }
 }
 
 /** Ends early when the request is told to stop. */
