@@ -1,0 +1,31 @@
+import type { ApprovedNode } from '../../../src/approval/approve.ts'
+import type { ClusterClient } from '../../../src/cluster/client.ts'
+import { connect } from '../../../src/cluster/connect.ts'
+import type { AppliedNode } from '../../../src/report/apply-report.ts'
+import { WatchedCluster } from '../../../workers/apply/watched-cluster.ts'
+import { approvedOf } from '../approved-node.ts'
+import { binding } from '../cluster-under-test.ts'
+
+/** A worker as far as one cluster is concerned, with what it remembers from run to run. */
+export interface Applier {
+  readonly client: ClusterClient
+  run(nodes: readonly ApprovedNode[]): Promise<AppliedNode[]>
+  close(): Promise<void>
+}
+
+export async function openApplier(
+  kubeconfig: string,
+  cluster: string,
+  options: { readonly timeoutMs?: number; readonly drift?: 'watch' | 'poll' } = {},
+): Promise<Applier> {
+  const { timeoutMs = 30_000, drift = 'poll' } = options
+  const client = await connect(binding(cluster, kubeconfig), { timeoutMs })
+  const hour = 3_600_000
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+  const watched = new WatchedCluster({ client, drift, fullPassMs: hour, pollMs: hour, log, again: () => {} })
+  return {
+    client,
+    run: nodes => watched.run(approvedOf(nodes), AbortSignal.timeout(120_000)),
+    close: () => watched.close(),
+  }
+}
