@@ -40,6 +40,7 @@ export type ErrorCode =
   // onboarding
   | 'onboard-input'
   | 'onboard-layout'
+  | 'sops-config'
   // commands in comments
   | 'command-input'
   // cluster

@@ -45,7 +45,8 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   command: [...evaluation, 'diff', 'fix', 'report', 'onboard'],
   // Who is a fleet: decided from facts, before anything is evaluated.
   designation: ['errors', 'kube'],
-  sops: ['errors', 'kube'],
+  // Patterns of `.sops.yaml` are Go's, as those of kustomize.
+  sops: ['origin', 'errors', 'git/tree', 'kube', 'kustomize'],
   git: ['origin', 'errors', 'kube'],
   process: ['errors'],
   // Artifacts of registries: the only code that calls one.
@@ -91,5 +92,5 @@ export const PACKAGES: Record<string, readonly string[]> = {
   kustomize: ['yaml'],
   onboard: ['yaml', 'sops-age'],
   command: ['yaml'],
-  sops: ['age-encryption', 'openpgp'],
+  sops: ['age-encryption', 'openpgp', 'yaml'],
 }

@@ -5,7 +5,7 @@ import { parseDocuments } from '../kube/yaml/parse-documents.ts'
 import { encryptedDocuments } from '../rules/secrets/support/encrypted-files.ts'
 import { verifyMac } from '../sops/verify-mac.ts'
 
-const IDENTITY = /^AGE-SECRET-KEY-1[0-9A-Z]{58}$/
+const IDENTITY = /^AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{58}$/
 
 /**
  * The age identities of a file, one a line, as SOPS reads them; without a file those of the one that the environment names,

@@ -18,7 +18,13 @@ export function retryOf(name: JobName, policy: RetryPolicy): RetryPolicy {
   return PATIENT.has(name) ? { ...policy, attempts: policy.attempts * 2 } : policy
 }
 
-const FINAL: ReadonlySet<ErrorCode> = new Set(['not-permitted', 'onboard-input', 'onboard-layout', 'command-input'])
+const FINAL: ReadonlySet<ErrorCode> = new Set([
+  'not-permitted',
+  'onboard-input',
+  'onboard-layout',
+  'sops-config',
+  'command-input',
+])
 
 /** Whether a retry is pointless: the request was refused, not interrupted. */
 export function isFinal(error: unknown): boolean {

@@ -6,7 +6,12 @@ export const CLOSED_ERROR =
   "the cause is in another repository, which cannot be named here. The operator's log names it"
 
 /** Errors that quote who asked for something, and nobody else. */
-const ABOUT_WHAT_WAS_ASKED: ReadonlySet<ErrorCode> = new Set(['command-input', 'onboard-input', 'onboard-layout'])
+const ABOUT_WHAT_WAS_ASKED: ReadonlySet<ErrorCode> = new Set([
+  'command-input',
+  'onboard-input',
+  'onboard-layout',
+  'sops-config',
+])
 /** In messages without types. */
 const REPOSITORY = /[\w.-]+\/[\w.-]+/
 /** Where a branch is quoted it is the pull request's own. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { generateIdentity, identityToRecipient } from 'age-encryption'
+import { generateHybridIdentity, generateIdentity, identityToRecipient } from 'age-encryption'
 import { afterEach, expect, test, vi } from 'vitest'
 import { DEV_URL, devFiles, fleetFiles } from '../fleet/mini-fleet.ts'
 import { sealDocument } from '../sops/seal-document.ts'
@@ -11,9 +11,9 @@ const SECRET = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x', namesp
 const OPS = { 'deploy/kustomization.yaml': 'configMapGenerator: [{name: x, namespace: ops, literals: [a=b]}]\n' }
 
 /** A tenant's repository with an encrypted file, and what was done to it since. */
-async function world(change: (text: string) => string) {
+async function world(change: (text: string) => string, generate = generateIdentity) {
   const dir = scratch()
-  const identity = await generateIdentity()
+  const identity = await generate()
   const sealed = JSON.stringify(await sealDocument(SECRET, await identityToRecipient(identity)))
   const files = { ...devFiles, 'deploy/kustomization.yaml': 'resources: [web.yaml, secret.json]\n' }
   write(join(dir, 'fleet'), fleetFiles as Record<string, string>)
@@ -34,8 +34,11 @@ const found = (stdout: string) =>
     ({ rule, state, origin }) => `${state} ${rule} ${origin.file}`,
   )
 
-test('a file that was changed without its key is a violation where the key is at hand', async () => {
-  const check = await world(text => text.replace('"apps"', '"apps","annotations":{"a":"b"}'))
+test.each([
+  ['age', generateIdentity],
+  ['post-quantum age', generateHybridIdentity],
+])('a file that was changed without its key is a violation where the key is at hand: %s', async (_kind, generate) => {
+  const check = await world(text => text.replace('"apps"', '"apps","annotations":{"a":"b"}'), generate)
   const without = await check()
   expect([without.code, found(without.stdout)]).toEqual([0, []])
   const { code, stdout } = await check('--sops-age-key-file', 'keys.txt')

@@ -79,6 +79,11 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/approval/mass-prune.ts PRUNE_LIMITS',
     'src/sops/data-key.ts MAX_BYTES',
     'src/sops/data-key.ts MAX_RECIPIENTS',
+    // beyond them nothing is sealed, with the line in .sops.yaml
+    'src/sops/rules/creation-rule.ts MAX_NESTING',
+    'src/sops/rules/creation-rule.ts MAX_RECIPIENTS',
+    'src/sops/rules/creation-rule.ts MAX_RULES',
+    'src/sops/rules/creation-rule.ts MAX_STEPS',
     'workers/apply/open-objects.ts MAX_KEYS',
     'workers/apply/open-objects.ts MAX_KEY_BYTES',
     // what is beyond them holds the node with its line

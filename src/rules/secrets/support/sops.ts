@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../kube/object.ts'
 import { parseDocuments } from '../../../kube/yaml/parse-documents.ts'
 
 const ENCRYPTED =
-  /^ENC\[AES256_GCM,data:([A-Za-z0-9+/]+={0,2}),iv:([A-Za-z0-9+/]+={0,2}),tag:([A-Za-z0-9+/]+={0,2}),type:(str|int|float|bool|bytes|comment)\]$/
+  /^ENC\[AES256_GCM,data:([A-Za-z0-9+/]+={0,2}),iv:([A-Za-z0-9+/]+={0,2}),tag:([A-Za-z0-9+/]+={0,2}),type:(str|int|float|bool|bytes|time|comment)\]$/
 
 /** Whether text is a value that SOPS opens: AES-GCM with a tag of 16 bytes. It makes nonces of 32 bytes and takes others. */
 export function isSopsValue(text: string): boolean {

@@ -1,0 +1,196 @@
+import { BailiwickError } from '../../errors.ts'
+import type { Tree } from '../../git/tree.ts'
+import { at, type Node } from '../../kube/node.ts'
+import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
+import type { Entry } from '../../kustomize/model/entry.ts'
+import { containsPattern } from '../../kustomize/select/pattern.ts'
+import type { Origin } from '../../origin.ts'
+import { ageRecipient, pgpRecipient, REMOTE_KEYS, sealByHand } from './recipient.ts'
+import { type Recipient, SELECTIONS, type SealingRule, type Selection } from './sealing-rule.ts'
+
+const NAME = '.sops.yaml'
+const MAX_RULES = 1_000
+const MAX_RECIPIENTS = 32
+const MAX_NESTING = 8
+const MAX_STEPS = 1_000_000
+
+/**
+ * The first creation rule that fits `path`, of the nearest `.sops.yaml` above it, as SOPS 3.13 reads it (getsops/sops,
+ * config.go). Throws `sops-config` where there is none, and for a rule by which only SOPS itself can encrypt: it says what
+ * to run.
+ */
+export async function creationRuleFor(tree: Tree, path: string): Promise<SealingRule> {
+  const { root, directory, start } = configAbove(tree, path)
+  const rules = at(root, ['creation_rules'])
+  if (rules?.type !== 'list') throw refused('creation_rules: is not a list', 'Add a rule with age recipients.', start)
+  if (rules.items.length > MAX_RULES) throw refused(`creation_rules: more than ${MAX_RULES} rules`, FEWER, rules.origin)
+  const rule = rules.items.find(one => fits(one, path.slice(directory.length)))
+  if (!rule) {
+    throw refused(
+      `creation_rules: no rule matches ${path}`,
+      `Add a rule whose path_regex matches ${path.slice(directory.length)}.`,
+      rules.origin,
+    )
+  }
+  return {
+    recipients: await recipientsOf(rule, path),
+    selection: selectionOf(rule),
+    macOnlyEncrypted: flag(rule, 'mac_only_encrypted'),
+    origin: rule.origin,
+  }
+}
+
+const FEWER = 'Remove rules that match nothing.'
+
+function configAbove(tree: Tree, path: string) {
+  const parts = path.split('/').slice(0, -1)
+  let misnamed: string | undefined
+  for (let depth = parts.length; depth >= 0; depth--) {
+    const directory = parts
+      .slice(0, depth)
+      .map(part => `${part}/`)
+      .join('')
+    const file = `${directory}${NAME}`
+    if (tree.entry(`${directory}.sops.yml`)) misnamed ??= `${directory}.sops.yml`
+    if (!tree.entry(file)) continue
+    const start: Origin = { repository: '', file, line: 1, column: 1 }
+    if (tree.entry(file)?.type !== 'file') throw refused(`${file}: is not a file`, 'Commit it as a file.', start)
+    return { root: parsed(file, tree.read(file), start), directory, start }
+  }
+  const fix =
+    misnamed === undefined
+      ? 'Add a .sops.yaml with a creation rule for this path to the root of the repository.'
+      : `Rename it to .sops.yaml: SOPS ignores ${misnamed}.`
+  throw refused(`${path}: no .sops.yaml says to whom it is encrypted`, fix)
+}
+
+function parsed(path: string, bytes: Uint8Array, start: Origin): Node | undefined {
+  try {
+    return parseDocuments({ repository: '', path }, bytes)[0]
+  } catch (cause) {
+    if (!(cause instanceof BailiwickError)) throw cause
+    throw new BailiwickError('sops-config', `${path}: ${cause.message}`, {
+      fix: cause.fix ?? 'Make it a YAML file that SOPS reads.',
+      origin: cause.origin ?? start,
+      cause,
+    })
+  }
+}
+
+function fits(rule: Node, path: string): boolean {
+  const pattern = textOf(at(rule, ['path_regex']), 'path_regex')
+  return pattern === undefined || matches(pattern, path)
+}
+
+/** Whether a regular expression of Go matches a part of `text`. Throws `sops-config` for one that it refuses. */
+export function matches(pattern: Entry, text: string): boolean {
+  let left = MAX_STEPS
+  const spend = (_what: 'steps', amount: number) => {
+    left -= amount
+    if (left < 0) throw new BailiwickError('render-limits', 'takes too long')
+  }
+  try {
+    return containsPattern(pattern, text, { spend })
+  } catch (cause) {
+    if (!(cause instanceof BailiwickError)) throw cause
+    throw new BailiwickError('sops-config', `regular expression ${JSON.stringify(pattern.text)}: ${cause.message}`, {
+      fix: 'Write a regular expression of Go (RE2), such as ^tenants/.*\\.yaml$.',
+      origin: pattern.origin,
+      cause,
+    })
+  }
+}
+
+async function recipientsOf(rule: Node, path: string): Promise<Recipient[]> {
+  const groups = at(rule, ['key_groups'])
+  const hasGroups = groups?.type === 'list' && groups.items.length > 0
+  if (groups && groups.type !== 'list' && !isNull(groups)) {
+    throw refused('key_groups: is not a list', 'Write a list with one group.', groups.origin)
+  }
+  if (hasGroups && groups.items.length > 1) {
+    const what = `key_groups: the key is split among ${groups.items.length} groups, which Bailiwick cannot encrypt to`
+    throw refused(what, sealByHand(path), groups.origin)
+  }
+  const found: Recipient[] = []
+  for (const part of hasGroups ? merged(groups.items[0]!, 0) : [rule]) {
+    for (const [field, cloud] of REMOTE_KEYS) {
+      const node = at(part, [field])
+      if (!node || isEmpty(node)) continue
+      throw refused(
+        `${field}: ${cloud} is needed to encrypt, and Bailiwick has no access to it`,
+        sealByHand(path),
+        node.origin,
+      )
+    }
+    for (const entry of words(at(part, ['age']), 'age')) found.push(await ageRecipient(entry, path))
+    for (const entry of words(at(part, ['pgp']), 'pgp')) found.push(pgpRecipient(entry))
+  }
+  if (found.length === 0)
+    throw refused('the creation rule names no recipient', 'Add `age: age1...` to it.', rule.origin)
+  if (found.length > MAX_RECIPIENTS) {
+    throw refused(
+      `the creation rule names more than ${MAX_RECIPIENTS} recipients`,
+      'Name fewer recipients.',
+      rule.origin,
+    )
+  }
+  return [...new Map(found.map(one => [`${one.kind} ${one.text}`, one])).values()]
+}
+
+/** A key group and those that it merges. */
+function merged(group: Node, depth: number): Node[] {
+  const merge = at(group, ['merge'])
+  if (merge?.type !== 'list') return [group]
+  if (depth >= MAX_NESTING)
+    throw refused('merge: nested too deeply', 'Name the keys in the group itself.', merge.origin)
+  return [...merge.items.flatMap(inner => merged(inner, depth + 1)), group]
+}
+
+/** Keys in one text, separated by commas, or in a list of such texts. */
+function words(node: Node | undefined, field: string): Entry[] {
+  if (!node || isNull(node)) return []
+  const items = node.type === 'list' ? node.items : [node]
+  return items.flatMap(item => {
+    if (item.type !== 'scalar' || typeof item.value !== 'string') {
+      throw refused(`${field}: is neither text nor a list of texts`, `Write \`${field}: KEY\` or a list.`, item.origin)
+    }
+    const { value, origin } = item
+    return value.split(',').flatMap(word => (word.trim() === '' ? [] : [{ text: word.trim(), origin }]))
+  })
+}
+
+function selectionOf(rule: Node): Selection | undefined {
+  const found = SELECTIONS.flatMap(field => {
+    const value = textOf(at(rule, [field]), field)
+    return value === undefined ? [] : [{ field, value }]
+  })
+  const [first, second] = found
+  if (!second) return first
+  throw refused(
+    `${first!.field} and ${second.field}: SOPS allows one of them in a rule`,
+    'Keep `encrypted_regex: ^(data|stringData)$`.',
+    second.value.origin,
+  )
+}
+
+function textOf(node: Node | undefined, field: string): Entry | undefined {
+  if (!node || isNull(node)) return undefined
+  if (node.type !== 'scalar') throw refused(`${field}: is not text`, 'Write one text.', node.origin)
+  const text = typeof node.value === 'string' ? node.value : (node.text ?? String(node.value))
+  return text === '' ? undefined : { text, origin: node.origin }
+}
+
+function flag(rule: Node, field: string): boolean {
+  const node = at(rule, [field])
+  if (!node || isNull(node)) return false
+  if (node.type === 'scalar' && typeof node.value === 'boolean') return node.value
+  throw refused(`${field}: is neither true nor false`, 'Write true or false.', node.origin)
+}
+
+const isNull = (node: Node) => node.type === 'scalar' && node.value === null
+const isEmpty = (node: Node) =>
+  isNull(node) || (node.type === 'scalar' ? node.value === '' : node.type === 'list' && node.items.length === 0)
+
+function refused(message: string, fix: string, origin?: Origin): BailiwickError {
+  return new BailiwickError('sops-config', message, { fix, origin })
+}
