@@ -14,6 +14,7 @@ import { isLoopbackUrl } from '../src/process/loopback.ts'
 import type { JobName, Jobs, Queue } from '../src/queue/queue.ts'
 import { reconcileCluster } from './apply/reconcile-cluster.ts'
 import { ReconciledClusters } from './apply/reconciled-clusters.ts'
+import { COMMENT_PACE, LOOPBACK_COMMENT_PACE, ReportMemory } from './apply/report-memory.ts'
 import { DesignationMemory } from './context/designation-memory.ts'
 import { RepositoryMemory } from './context/repository-memory.ts'
 import type { WorkerContext } from './context/worker-context.ts'
@@ -82,7 +83,8 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
     log,
   }
   metrics.watchThread(() => evaluator.heapBytes())
-  const memory = { clusters: new ReconciledClusters(), said: new Map<string, string>() }
+  const commentPace = isLoopbackUrl(config.githubApiUrl) ? LOOPBACK_COMMENT_PACE : COMMENT_PACE
+  const memory = { clusters: new ReconciledClusters(), reports: new ReportMemory(commentPace) }
   for (const job of jobs) job.start(context)
   for (const { name: cluster, mode, resyncSeconds } of bindings) {
     if (mode !== 'reconcile') continue

@@ -1,10 +1,11 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { withoutLogins } from '../message/without-logins.ts'
+import type { ClusterPage } from '../report/applied/cluster-page.ts'
 import type { CheckPage } from '../report/page/check-page.ts'
 import type { FleetPage } from '../report/page/fleet-page.ts'
 import type { PageEntry } from '../report/page/home-page.ts'
-import { checkIdOf, checkPath } from './page-address.ts'
+import { checkIdOf, checkPath, clusterPath } from './page-address.ts'
 import type { Shelf } from './shelf.ts'
 
 /** Changes with the form of what is kept: pages of an older program are not read by a newer one. */
@@ -17,9 +18,9 @@ const MAX_LISTED = 300
 /** A week: longer than most pull requests stay open, and Re-evaluate renews the page. */
 export const PAGE_LIMITS = { ttlMs: 7 * 86_400_000, maxBytes: 256 * 1024 * 1024 }
 
-type Page = CheckPage | FleetPage
+type Page = CheckPage | ClusterPage | FleetPage
 
-/** Stores the content of pages for a while: one per check of a commit, one per fleet. */
+/** Stores the content of pages for a while: one per check of a commit, fleet, and cluster of a repository. */
 export class PageStore {
   readonly #shelf: Shelf
 
@@ -42,6 +43,10 @@ export class PageStore {
 
   async fleet(owner: string, repo: string): Promise<FleetPage | undefined> {
     return (await this.#read(fleetKey({ owner, repo }))) as FleetPage | undefined
+  }
+
+  async cluster(owner: string, repo: string, cluster: string): Promise<ClusterPage | undefined> {
+    return (await this.#read(clusterKey({ owner, repo }, cluster))) as ClusterPage | undefined
   }
 
   /** What there is, the newest first. */
@@ -68,7 +73,10 @@ const nameOf = ({ owner, repo }: Name) => `${owner}/${repo}`.toLowerCase()
 const fleetKey = (name: Name) => `${FORM} fleet ${nameOf(name)}`
 const checkKey = (name: Name, sha: string, check: string) => `${FORM} check ${nameOf(name)} ${sha} ${check}`
 
+const clusterKey = (name: Name, cluster: string) => `${FORM} cluster ${nameOf(name)} ${cluster}`
+
 function keyOf(page: Page): string {
+  if (page.kind === 'cluster') return clusterKey(page, page.cluster)
   return page.kind === 'check' ? checkKey(page, page.headSha, checkIdOf(page.check)) : fleetKey(page)
 }
 
@@ -77,6 +85,7 @@ function entryOf(page: Page): PageEntry {
   const known = { ...(repositoryId === undefined ? {} : { repositoryId }), ...(visibility ? { visibility } : {}) }
   const place = { kind, owner, repo, at, ...known }
   if (page.kind === 'fleet') return place
+  if (page.kind === 'cluster') return { ...place, path: clusterPath(owner, repo, page.cluster), title: page.cluster }
   const { headSha: sha, check, title, conclusion } = page
   const path = checkPath({ owner, repo, sha, check })
   return { ...place, sha, path, check: check.slice(0, 200), title: title.slice(0, 200), conclusion }

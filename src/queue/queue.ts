@@ -134,6 +134,14 @@ export interface SayOnPullRequest {
   readonly pull: number
 }
 
+/** Publish on a merged pull request what became of its commit on the clusters. */
+export interface SayApplied {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  readonly sha: string
+}
+
 /** Apply the approved state to one cluster of the operator's clusters.yaml. */
 export interface Reconcile {
   readonly cluster: string
@@ -160,6 +168,7 @@ export interface Jobs {
   readonly 'say-dead-pull-request': SayDeadPullRequest
   readonly 'say-dead-commit': SayDeadCommit
   readonly reconcile: Reconcile
+  readonly 'say-applied': SayApplied
   readonly sweep: Sweep
 }
 

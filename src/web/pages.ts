@@ -6,6 +6,7 @@ import { homePage, type PageEntry } from '../report/page/home-page.ts'
 import { nothingHere, noticePage, signedOut } from '../report/page/notice-page.ts'
 import type { QueueRow } from '../report/page/queue-section.ts'
 import { renderCheckPage } from '../report/page/render-check-page.ts'
+import { renderClusterPage } from '../report/page/render-cluster-page.ts'
 import { renderFleetPage } from '../report/page/render-fleet-page.ts'
 import { answerPage, redirect } from './answer-page.ts'
 import type { PageAccess, Visitor } from './gate.ts'
@@ -103,6 +104,11 @@ export class Pages {
       const page = await store.check(owner, repo, address.sha, address.check)
       if (!page || !(await reader.mayRead(owner, repo, page))) return undefined
       return renderCheckPage(page, person)
+    }
+    if (address.kind === 'cluster') {
+      const page = await store.cluster(owner, repo, address.cluster)
+      if (!page || !(await reader.mayRead(owner, repo, page))) return undefined
+      return renderClusterPage(page, { reader: person, page: Number(query.get('page') ?? 1) })
     }
     const page = await store.fleet(owner, repo)
     if (!page || !(await reader.mayRead(owner, repo, page))) return undefined

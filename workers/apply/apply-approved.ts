@@ -53,6 +53,7 @@ export async function applyApproved(
     said.set(key, { key, user: node?.user ?? '', outcome: 'held', reason, objects: [] })
     if (node) showHeld(board, node, reason)
   }
+  memory.progress = () => inOrder(approved, said)
   const run: Run = { client, memory, signal, results, said, board, took: new Map(), health: new Map() }
   memory.keep(new Set(approved.apply.map(({ key }) => key)))
   // `flux suspend` is no change of git, and holds all the same

@@ -1,5 +1,6 @@
 import type { Inventory } from '../../src/cluster/inventory.ts'
 import { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
+import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { HealthWatch } from './health-watch.ts'
 import { NodeRetries } from './node-retries.ts'
 import type { BoardMemory } from './status-board.ts'
@@ -23,6 +24,8 @@ export class ClusterMemory {
   readonly board: BoardMemory
   /** As the last run left them, by node. */
   inventories = new Map<string, Inventory>()
+  /** What became so far of the nodes of the present or last run. */
+  progress: () => readonly AppliedNode[] = () => []
   readonly #suspects = new Set<string>()
   readonly #lookedAt = new Map<string, number>()
   readonly #now: () => number

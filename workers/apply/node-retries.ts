@@ -49,6 +49,11 @@ export class NodeRetries {
     for (const key of this.#failures.keys()) if (!keys.has(key)) this.#failures.delete(key)
   }
 
+  /** When the node is tried again, in ms since 1970; undefined for one that did not fail. */
+  nextAt(key: string): number | undefined {
+    return this.#failures.get(key)?.at
+  }
+
   /** How long until somebody may be tried again; undefined: nobody failed. */
   nextInMs(): number | undefined {
     const times = [...this.#failures.values()].map(({ at }) => at)

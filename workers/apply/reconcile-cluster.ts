@@ -1,7 +1,6 @@
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { Attempt, Reconcile } from '../../src/queue/queue.ts'
-import type { AppliedNode } from '../../src/report/apply-report.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
@@ -9,13 +8,18 @@ import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { approvedNodes } from './approved-nodes.ts'
 import { pruneApprovals } from './prune-approvals.ts'
 import type { ReconciledClusters } from './reconciled-clusters.ts'
-import { type Speaker, sayApplied } from './say-applied.ts'
+import { reportApplied, reportProgress } from './report-applied.ts'
+import type { ReportMemory } from './report-memory.ts'
+import type { Reporter } from './run-report.ts'
 
 /** What a process keeps between two runs: only what spares requests. */
 interface ReconcileMemory {
   readonly clusters: ReconciledClusters
-  readonly said: Map<string, string>
+  readonly reports: ReportMemory
 }
+
+/** How often a run that goes on is reported. */
+const PROGRESS_MS = 10_000
 
 /** Brings one bound cluster to what is approved now, and says on the commits what came of it. Safe to run at any time, any number of times. */
 export async function reconcileCluster(
@@ -26,40 +30,51 @@ export async function reconcileCluster(
 ): Promise<void> {
   const binding = context.bindings.find(one => one.name === cluster && one.mode === 'reconcile')
   if (!binding) return
-  const speaker = await speakerFor(context, memory, binding)
-  const { installation } = speaker
+  const reporter = await reporterFor(context, memory, binding)
+  const { installation, octokit, app } = reporter
   const repository = await findRepository(installation, { url: binding.fleet })
   if (!repository) throw unreadable(binding)
-  const look = () => githubInstallation(context, installation.id, speaker.octokit)
+  const look = () => githubInstallation(context, installation.id, octokit)
   const evaluated = await approvedNodes(context, binding, look, { repository, branch: binding.branch })
   const { pruneShare: share, pruneAtLeast: atLeast } = context.config
   const name = { owner: repository.owner, repo: repository.name }
-  const approvals = () => pruneApprovals(speaker.octokit, speaker.app, name, evaluated.fleetCommit)
+  const approvals = () => pruneApprovals(octokit, app, name, evaluated.fleetCommit)
   const approved = { ...evaluated, prunes: { limits: { share, atLeast }, approvals } }
   const fleet = { url: binding.fleet, commit: approved.fleetCommit }
+  const about = { cluster, fleet, approved }
   try {
-    const applied = await (await memory.clusters.get(context, binding)).run(approved, attempt.signal)
-    await sayApplied(speaker, cluster, fleet, approved, applied)
+    const watched = await memory.clusters.get(context, binding)
+    const retryAt = (key: string) => watched.retryAt(key)
+    const progress = setInterval(
+      () => void reportProgress(reporter, { ...about, retryAt, applied: watched.progress() }),
+      PROGRESS_MS,
+    )
+    const applied = await watched.run(approved, attempt.signal).finally(() => clearInterval(progress))
+    await reportApplied(reporter, { ...about, retryAt, applied })
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, cluster }, 'cluster could not be reconciled')
-    await sayApplied(speaker, cluster, fleet, approved, [stopped(binding, asBailiwickError(error))])
+    const problem = reasonOf(asBailiwickError(error))
+    await reportApplied(reporter, { ...about, retryAt: () => undefined, applied: [], problem })
   }
 }
 
-/** The run as a whole, said on the fleet's commit: the next resync tries again. */
-function stopped({ name }: ClusterBinding, error: BailiwickError): AppliedNode {
-  const reason = error.fix ? `${error.message}. ${error.fix}` : error.message
-  return { key: name, user: '', outcome: 'failed', reason, objects: [] }
+/** Why the run as a whole ended: the next resync tries again. */
+function reasonOf({ fix, message }: BailiwickError): string {
+  return fix ? `${message}. ${fix}` : message
 }
 
-async function speakerFor(context: WorkerContext, memory: ReconcileMemory, binding: ClusterBinding): Promise<Speaker> {
+async function reporterFor(
+  context: WorkerContext,
+  memory: ReconcileMemory,
+  binding: ClusterBinding,
+): Promise<Reporter> {
   const [, owner, repo] = /^https:\/\/[^/]+\/([^/]+)\/([^/]+)$/.exec(binding.fleet) ?? []
   const found = owner && repo ? await context.app.installationOf({ owner, repo }) : undefined
   if (!found) throw unreadable(binding)
   const octokit = await context.app.client(found.id)
   const installation = githubInstallation(context, found.id, octokit)
-  return { octokit, app: await context.app.identity(), installation, said: memory.said }
+  return { context, octokit, app: await context.app.identity(), installation, memory: memory.reports }
 }
 
 function unreadable(binding: ClusterBinding): BailiwickError {

@@ -79,6 +79,16 @@ export class WatchedCluster {
     })
   }
 
+  /** What became so far of the nodes of the present run. */
+  progress(): readonly AppliedNode[] {
+    return this.#memory.progress()
+  }
+
+  /** When a node that failed is tried again, in ms since 1970. */
+  retryAt(key: string): number | undefined {
+    return this.#memory.retries.nextAt(key)
+  }
+
   async close(): Promise<void> {
     clearTimeout(this.#retry)
     this.#abort.abort()

@@ -6,6 +6,7 @@ import { buryJob } from './dead-job.ts'
 import { judgeCommit } from './judge-commit.ts'
 import { judgeFollowers } from './judge-followers.ts'
 import { redeliverer } from './redeliver.ts'
+import { sayApplied } from './say-applied.ts'
 import { sayDeadCommit, sayDeadPullRequest } from './say-dead.ts'
 import { sayOnPullRequest } from './say-on-pull-request.ts'
 import { settleChecks } from './settle-checks.ts'
@@ -32,6 +33,7 @@ const COMMENTS_AT_ONCE = 4
 export const jobs: readonly Work[] = [
   work('validate-pull-request', validatePullRequest, VALIDATIONS_AT_ONCE),
   work('say-on-pull-request', sayOnPullRequest, COMMENTS_AT_ONCE),
+  work('say-applied', sayApplied, COMMENTS_AT_ONCE),
   work('validate-push', validatePush, VALIDATIONS_AT_ONCE),
   work('validate-merge-group', validateMergeGroup, VALIDATIONS_AT_ONCE),
   work('settle-checks', settleChecks),

@@ -1,4 +1,5 @@
-import type { Origin } from '../../origin.ts'
+import type { SourceLine } from '../../origin.ts'
+import { fileAddress, isAddress } from '../text/file-address.ts'
 import { placeOf, shortUrl } from '../text/place.ts'
 import { type Html, html } from './html.ts'
 
@@ -11,7 +12,7 @@ export interface Links {
 }
 
 /** A line of a file, as a link to it at the commit that was evaluated, where that is known. */
-export function placeLink({ here, commits }: Links, origin: Omit<Origin, 'via'>): Html {
+export function placeLink({ here, commits }: Links, origin: SourceLine): Html {
   const text = placeOf(origin, here)
   if (text === '') return html`<span class="dim">no file</span>`
   const repository = origin.repository === '' ? here : origin.repository
@@ -26,20 +27,4 @@ export function repositoryLink(url: string, commit = ''): Html {
   const text = commit === '' ? name : `${name}@${commit.slice(0, 7)}`
   if (!isAddress(url)) return html`<code>${text}</code>`
   return html`<a class="place" href="${commit === '' ? url : `${url}/commit/${encodeURIComponent(commit)}`}">${text}</a>`
-}
-
-function fileAddress(url: string, commit: string, file: string, line: number): string | undefined {
-  if (!isAddress(url) || !/^[\da-f]{40,64}$/.test(commit)) return undefined
-  const path = file.split('/').map(encode).join('/')
-  return `${url}/blob/${commit}/${path}${line > 0 ? `#L${line}` : ''}`
-}
-
-/** Half of a surrogate pair cannot be encoded; git may have it in a name all the same. */
-function encode(part: string): string {
-  return encodeURIComponent(part.toWellFormed())
-}
-
-/** Sources are named by whoever writes them: a link leads to the web or nowhere. */
-function isAddress(url: string): boolean {
-  return /^https:\/\/[\w.-]+(?::\d{1,5})?(?:\/[\w.~-]+)+$/.test(url)
 }

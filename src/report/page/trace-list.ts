@@ -28,7 +28,7 @@ export function traceList(finding: Finding, links: Links): Html {
     const isOfFlux = step === 'kustomization' || step.startsWith('flux-')
     const place = isOfFlux
       ? html`<code>${file}:${line}</code>`
-      : placeLink(links, { repository: origin.repository, file, line, column: 1 })
+      : placeLink(links, { repository: origin.repository, file, line })
     return html`<li><span class="label">${STEPS[step]}</span>${place}</li>`
   })
   return html`<ol class="trace">

@@ -1,0 +1,93 @@
+import { display } from '../../kube/object.ts'
+import type { ClusterPage, NodePhase, NodeState } from '../applied/cluster-page.ts'
+import { type Content, type Html, html } from './html.ts'
+import { type Frame, layout } from './layout.ts'
+import { placeLink, repositoryLink } from './links.ts'
+import { when } from './when.ts'
+
+interface ClusterLook {
+  readonly reader?: Frame['reader']
+  /** Which part of the list, from 1. */
+  readonly page: number
+}
+
+/** How many Kustomizations are on one part of the list. */
+const PER_PAGE = 100
+
+/** What needs attention comes first. */
+const PHASES: readonly NodePhase[] = ['failed', 'held', 'pending', 'waiting', 'applied']
+
+/** The page of a cluster as HTML. */
+export function renderClusterPage(shown: ClusterPage, { reader, page }: ClusterLook): string {
+  const { owner, repo, repository, cluster, at, nodes, isRunning, problem } = shown
+  const name = `${owner}/${repo}`
+  const state = isRunning ? 'the worker is applying' : 'the last run has ended'
+  return layout(
+    {
+      title: `Cluster ${cluster}`,
+      crumbs: [{ text: name, href: repository }, { text: `cluster ${cluster}` }],
+      reader,
+    },
+    [
+      html`<h1 class="page">Cluster ${cluster}</h1>
+<p class="dim">Kustomizations of ${name} on this cluster, ${when(at)}: ${state}</p>
+${problem !== undefined && html`<p><span class="tag bad">✗ not applied</span> ${problem}</p>`}
+<ul class="tiles">${PHASES.map(phase => html`<li><span>${phase}</span><b>${numberOf(nodes, phase).toLocaleString('en-US')}</b></li>`)}</ul>
+`,
+      html`<section aria-labelledby="nodes"><h2 id="nodes">Kustomizations (${nodes.length})</h2>
+${nodeTable(shown, page)}
+</section>
+`,
+    ],
+  )
+}
+
+const numberOf = (nodes: readonly NodeState[], phase: NodePhase): number =>
+  nodes.filter(one => one.phase === phase).length
+
+function nodeTable({ nodes, repository }: ClusterPage, wanted: number): Content {
+  if (nodes.length === 0) return html`<p>This repository has no Kustomization on this cluster.</p>`
+  const sorted = [...nodes].sort((a, b) => PHASES.indexOf(a.phase) - PHASES.indexOf(b.phase))
+  const last = Math.ceil(nodes.length / PER_PAGE)
+  const page = Number.isSafeInteger(wanted) ? Math.min(Math.max(wanted, 1), last) : 1
+  const rows = sorted.slice((page - 1) * PER_PAGE, page * PER_PAGE).map(one => nodeRow(one, repository))
+  return [
+    html`<div class="scroll" role="region" aria-label="Kustomizations" tabindex="0"><table>
+<thead><tr><th scope="col">State</th><th scope="col">Kustomization</th><th scope="col">Commit</th><th scope="col">Last applied</th><th scope="col">Next attempt</th><th scope="col">Objects</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>
+`,
+    pager(page, last),
+  ]
+}
+
+function pager(page: number, last: number): Content {
+  if (last === 1) return undefined
+  const to = (number: number, text: string) => html`<a href="?page=${number}#nodes">${text}</a> `
+  return html`<p>${page > 1 && to(page - 1, 'Previous')}Part ${page} of ${last} ${page < last && to(page + 1, 'Next')}</p>`
+}
+
+function nodeRow(one: NodeState, here: string): Html {
+  const { key, user, reason, repository, commit, appliedAt, retryAt, place, counts, objects } = one
+  const links = { here, commits: { [repository]: commit } }
+  const done = Object.entries(counts).map(([action, number]) => `${number} ${action}`)
+  return html`<tr><td class="cell">${mark(one.phase)}</td><th scope="row" class="wide">${key}${place && html` ${placeLink(links, place)}`}
+<div class="dim small">${user}</div>${reason !== undefined && html`<div>${reason}</div>`}</th><td class="cell">${repositoryLink(repository, commit)}</td><td class="cell">${appliedAt === undefined ? '' : when(appliedAt)}</td><td class="cell">${retryAt === undefined ? '' : when(retryAt)}</td><td class="wide">${done.join(', ')}${objectList(objects, links)}</td></tr>
+`
+}
+
+function objectList(objects: NodeState['objects'], links: Parameters<typeof placeLink>[0]): Content {
+  if (objects.length === 0) return undefined
+  const items = objects.map(
+    ({ action, object, message, place }) =>
+      html`<li>${action} <code>${display(object)}</code>${place && html` ${placeLink(links, place)}`}${message !== undefined && html`: ${message}`}</li>`,
+  )
+  return html`<ul class="plain small">${items}</ul>`
+}
+
+function mark(phase: NodePhase): Html {
+  if (phase === 'applied') return html`<span class="tag good">✓ applied</span>`
+  if (phase === 'failed' || phase === 'held') return html`<span class="tag bad">✗ ${phase}</span>`
+  return html`<span class="tag">${phase}</span>`
+}
