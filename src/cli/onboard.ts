@@ -19,7 +19,13 @@ export const onboard: Command = {
   --namespace NS    namespace of the tenant (repeatable)
   --cluster C       cluster of this fleet, by its name in the result of check (repeatable)
   --branch NAME     branch that the fleet follows (default: main)
-  --path ./DIR      directory of the tenant's repository (default: its root)`,
+  --path ./DIR      directory of the tenant's repository (default: its root)
+  --tag, --semver, --commit, --digest VALUE
+                    what to apply instead of a branch; an oci:// address needs one
+  --role ROLE       cluster-admin (default), admin or edit, inside the namespaces
+  --interval, --timeout DURATION, --prune, --wait BOOLEAN, --service-account NAME
+                    as in the commands of the flux CLI
+  --access HOW      credentials: deploy-key, token or github-app (default: none)`,
   async run(args, io) {
     const request = parseOnboardArguments(args)
     const dir = await rootFolder(io.cwd)

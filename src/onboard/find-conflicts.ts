@@ -48,7 +48,7 @@ function checkObject(object: KubeObject, cluster: string, request: OnboardReques
   if (stringAt(object.root, ['metadata', 'labels', TENANT_LABEL_KEY]) === tenant) {
     throw inputError(`tenant ${quote(tenant)} already exists: ${display(id)} on ${cluster}`, 'Choose another name.')
   }
-  if (id.kind !== 'GitRepository') return
+  if (id.kind !== 'GitRepository' && id.kind !== 'OCIRepository') return
   const other = stringAt(object.root, ['spec', 'url'])
   if (other === undefined || normaliseUrl(other) !== normaliseUrl(url)) return
   // branches of the fleet's own address may belong to different tenants

@@ -1,12 +1,39 @@
-import { checkedBranch, checkedName, checkedPath, checkedRole, checkedUrl, inputError, quote } from './checked-names.ts'
-import type { OnboardRequest } from './request.ts'
+import {
+  checkedAccess,
+  checkedBranch,
+  checkedDuration,
+  checkedName,
+  checkedPath,
+  checkedRef,
+  checkedRole,
+  checkedSwitch,
+  checkedUrl,
+  inputError,
+  quote,
+} from './checked-names.ts'
+import type { OnboardRequest, TenantRef } from './request.ts'
 
 /** How to write it. */
 export const ONBOARD_USAGE =
-  'onboard TENANT --repo URL --namespace NS [--namespace NS2] --cluster C [--cluster C2] [--branch main] [--path ./x] [--role admin]'
+  'onboard TENANT --repo URL --namespace NS [--namespace NS2] --cluster C [--cluster C2] [--branch main] [--path ./x] [--role edit] [--access deploy-key]'
 
 const FIX = `Write: /bailiwick ${ONBOARD_USAGE}`
-const OPTIONS = ['--repo', '--namespace', '--cluster', '--branch', '--path', '--role'] as const
+const REFS = ['--tag', '--semver', '--commit', '--digest'] as const
+const OPTIONS = [
+  '--repo',
+  '--namespace',
+  '--cluster',
+  '--branch',
+  ...REFS,
+  '--path',
+  '--role',
+  '--interval',
+  '--prune',
+  '--wait',
+  '--timeout',
+  '--service-account',
+  '--access',
+] as const
 type Option = (typeof OPTIONS)[number]
 
 /**
@@ -38,17 +65,45 @@ export function parseOnboardArguments(args: readonly string[]): OnboardRequest {
   }
   const repo = one('--repo')
   if (repo === undefined) throw inputError('--repo is missing', FIX)
-  const path = one('--path')
-  const role = one('--role')
+  const url = checkedUrl(repo)
   return {
     tenant: checkedName(tenant, 'tenant'),
-    url: checkedUrl(repo),
+    url,
     namespaces: many('--namespace', 'namespace'),
     clusters: many('--cluster', 'cluster'),
     branch: checkedBranch(one('--branch') ?? 'main'),
-    ...(path === undefined ? {} : { path: checkedPath(path) }),
-    ...(role === undefined ? {} : { role: checkedRole(role) }),
+    ...refOf(one, url),
+    ...given('path', one('--path'), checkedPath),
+    ...given('role', one('--role'), checkedRole),
+    ...given('interval', one('--interval'), value => checkedDuration(value, '--interval')),
+    ...given('prune', one('--prune'), value => checkedSwitch(value, '--prune')),
+    ...given('wait', one('--wait'), value => checkedSwitch(value, '--wait')),
+    ...given('timeout', one('--timeout'), value => checkedDuration(value, '--timeout')),
+    ...given('account', one('--service-account'), value => checkedName(value, 'account')),
+    ...given('access', one('--access'), value => checkedAccess(value, url)),
   }
+}
+
+/** A field of the request where its option was given. */
+function given<K extends keyof OnboardRequest, V>(key: K, value: string | undefined, check: (value: string) => V) {
+  return value === undefined ? {} : ({ [key]: check(value) } as { readonly [key in K]: V })
+}
+
+function refOf(one: (option: Option) => string | undefined, url: string): { readonly ref?: TenantRef } {
+  const named = REFS.filter(option => one(option) !== undefined)
+  const isOci = url.startsWith('oci://')
+  if (named.length + (one('--branch') === undefined ? 0 : 1) > 1 || (isOci && one('--branch') !== undefined)) {
+    throw inputError('more than one reference is given', `Give one of --branch, ${REFS.join(', ')}.`)
+  }
+  const [option] = named
+  if (option === undefined) {
+    if (isOci) throw inputError('an artifact needs a reference', 'Give --tag, --semver or --digest.')
+    return {}
+  }
+  if (isOci ? option === '--commit' : option === '--digest') {
+    throw inputError(`${option} does not fit --repo ${quote(url)}`, `Give another of ${REFS.join(', ')}.`)
+  }
+  return { ref: checkedRef(option.slice(2) as TenantRef['field'], one(option)!) }
 }
 
 function split(args: readonly string[]): { tenant: string; options: Map<Option, string[]> } {
@@ -76,15 +131,24 @@ function split(args: readonly string[]): { tenant: string; options: Map<Option, 
 
 /** The command that asks for exactly this: what people copy. */
 export function onboardLine(request: OnboardRequest): string {
-  const { tenant, url, namespaces, clusters, branch, path, role } = request
+  const { tenant, url, namespaces, clusters, branch, ref } = request
+  const option = (name: Option, value: string | boolean | undefined) =>
+    value === undefined ? [] : [`${name} ${value}`]
   const parts = [
     `/bailiwick onboard ${tenant}`,
     `--repo ${url}`,
     ...namespaces.map(name => `--namespace ${name}`),
     ...clusters.map(name => `--cluster ${name}`),
     ...(branch === 'main' ? [] : [`--branch ${branch}`]),
-    ...(path === undefined ? [] : [`--path ${path}`]),
-    ...(role === undefined ? [] : [`--role ${role}`]),
+    ...(ref ? [`--${ref.field} ${ref.value}`] : []),
+    ...option('--path', request.path),
+    ...option('--role', request.role),
+    ...option('--interval', request.interval),
+    ...option('--prune', request.prune),
+    ...option('--wait', request.wait),
+    ...option('--timeout', request.timeout),
+    ...option('--service-account', request.account),
+    ...option('--access', request.access),
   ]
   return parts.join(' ')
 }

@@ -1,6 +1,7 @@
 import { codeSpan as code } from './code-span.ts'
+import { onboardLine } from './parse-command.ts'
 import { type OnboardPlan, pathOn } from './plan.ts'
-import { type OnboardRequest, roleOf } from './request.ts'
+import { accountOf, type OnboardRequest, roleOf } from './request.ts'
 
 interface PullRequestText {
   readonly title: string
@@ -26,7 +27,7 @@ export function pullRequestText(request: OnboardRequest, plan: OnboardPlan): Pul
 
 /** What a tenant would be able to do, and the files that make it so. */
 export function planParts(request: OnboardRequest, plan: OnboardPlan): string[] {
-  const { tenant, namespaces, clusters, url, branch } = request
+  const { namespaces, clusters } = request
   const paths = clusters.map(cluster => `${code(pathOn(request, cluster) ?? './')} on ${code(cluster)}`)
   const more =
     namespaces.length > 1
@@ -35,14 +36,32 @@ export function planParts(request: OnboardRequest, plan: OnboardPlan): string[] 
   return [
     '### What this tenant will be able to do',
     [
-      `- Anyone who can push to branch ${code(branch)} of ${code(url)} decides what runs in ${code(namespaces[0]!)}: ${paths.join(', ')}.`,
-      `- It is applied as the account ${code(tenant)}, which has the role ${code(roleOf(request))} inside ${code(namespaces[0]!)} and no rights outside.`,
+      `- ${whoDecides(request)} what runs in ${code(namespaces[0]!)}: ${paths.join(', ')}.`,
+      `- It is applied as the account ${code(accountOf(request))}, which has the role ${code(roleOf(request))} inside ${code(namespaces[0]!)} and no rights outside.`,
       ...(more ? [more] : []),
     ].join('\n'),
+    ...(roleOf(request) === 'cluster-admin' ? [clusterAdmin(request)] : []),
     '### Files',
     plan.files.map(file => `- ${code(file.path)} (${file.change})`).join('\n'),
     ...(plan.summary.length > 0 ? ['### Layout', plan.summary.map(note => `- ${code(note)}`).join('\n')] : []),
   ]
+}
+
+const clusterAdmin = (request: OnboardRequest) =>
+  `⚠️ ${code('cluster-admin')} allows everything inside the namespaces: also roles, quotas and network policies. The flux CLI writes it by default. For workloads alone, use ${code('edit')} instead:\n\n\`\`\`\n${onboardLine({ ...request, role: 'edit' })}\n\`\`\``
+
+function whoDecides({ url, branch, ref }: OnboardRequest): string {
+  switch (ref?.field) {
+    case undefined:
+      return `Anyone who can push to branch ${code(branch)} of ${code(url)} decides`
+    case 'tag':
+      return `Anyone who can push the tag ${code(ref.value)} to ${code(url)} decides`
+    case 'semver':
+      return `Anyone who can push a tag in the range ${code(ref.value)} to ${code(url)} decides`
+    case 'commit':
+    case 'digest':
+      return `The ${ref.field} ${code(ref.value)} of ${code(url)} decides`
+  }
 }
 
 const list = (values: readonly string[]) => values.map(code).join(', ')

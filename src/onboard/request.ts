@@ -7,7 +7,21 @@ export interface OnboardRequest {
   readonly namespaces: readonly string[]
   /** At least one. */
   readonly clusters: readonly string[]
+  /** Which is applied where `ref` is absent. */
   readonly branch: string
+  /** What is applied instead of the branch; an OCI artifact has no branch, so it is there. */
+  readonly ref?: TenantRef
+  /** How often Flux looks for changes, as Go prints durations; absent: each minute, as the flux CLI writes. */
+  readonly interval?: string
+  /** Absent: removed objects are deleted. */
+  readonly prune?: boolean
+  /** Whether the Kustomization waits for its objects; at most `timeout` (absent: two minutes). */
+  readonly wait?: boolean
+  readonly timeout?: string
+  /** The account that applies; absent: one named like the tenant. */
+  readonly account?: string
+  /** How the cluster reads the repository; absent: without credentials, or by a Secret that somebody adds. */
+  readonly access?: TenantAccess
   /** Directory of the tenant's repository, `./x`; absent: its root, or a directory named like the cluster. */
   readonly path?: string
   /** The ClusterRole that its account has inside its namespaces; absent: cluster-admin, as `flux create tenant` gives. */
@@ -16,9 +30,36 @@ export interface OnboardRequest {
   readonly tenantDirectories?: readonly string[]
 }
 
+/** Part of a repository, by the field of `spec.ref` that names it. */
+export interface TenantRef {
+  readonly field: 'tag' | 'semver' | 'commit' | 'digest'
+  readonly value: string
+}
+
+/** Credentials of a source: an SSH key of this repository alone, an HTTPS token, or a GitHub App of the fleet's owner. */
+export const TENANT_ACCESS = ['deploy-key', 'token', 'github-app'] as const
+export type TenantAccess = (typeof TENANT_ACCESS)[number]
+
 /** Roles of Kubernetes itself that a tenant may be given inside its namespaces, the most first. */
 export const TENANT_ROLES = ['cluster-admin', 'admin', 'edit'] as const
 export type TenantRole = (typeof TENANT_ROLES)[number]
 
 /** The role that a request asks for. */
 export const roleOf = ({ role }: OnboardRequest): TenantRole => role ?? 'cluster-admin'
+
+/** The account that applies what the tenant has in git. */
+export const accountOf = ({ tenant, account }: OnboardRequest): string => account ?? tenant
+
+/** The Secret with the credentials of its source; undefined where it needs none. */
+export const secretOf = ({ tenant, access }: OnboardRequest): string | undefined =>
+  access === undefined ? undefined : `${tenant}-auth`
+
+/** Whether its content is an artifact of a registry. */
+export const isArtifact = ({ url }: OnboardRequest): boolean => url.startsWith('oci://')
+
+/** The address that Flux reads: a deploy key is used over SSH. */
+export function sourceAddress({ url, access }: OnboardRequest): string {
+  const address = URL.parse(url)
+  if (access !== 'deploy-key' || address?.protocol !== 'https:') return url
+  return `ssh://git@${address.host}${address.pathname}`
+}

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
-import { parseOnboardArguments, parseOnboardCommand } from '../../src/onboard/parse-command.ts'
+import { onboardLine, parseOnboardArguments, parseOnboardCommand } from '../../src/onboard/parse-command.ts'
 
 const REST = '--repo https://github.com/acme/ops-team --namespace ops --cluster staging'
 const command = (text: string) => `/bailiwick onboard ${text}`
@@ -39,6 +39,15 @@ describe('what is understood', () => {
       branch: 'release/1.0',
       path: './deploy/apps',
     })
+  })
+
+  test('what people copy asks for the same', () => {
+    const text = command(
+      `ops-team ${REST} --semver >=1.0.0,<2.0.0 --interval 90m --prune false --wait true --timeout 30s --service-account flux --access deploy-key --role edit`,
+    )
+    const request = parseOnboardCommand(text)!
+    expect(request).toMatchObject({ interval: '1h30m0s', timeout: '30s', prune: false, ref: { field: 'semver' } })
+    expect(parseOnboardCommand(onboardLine(request))).toEqual(request)
   })
 
   test('a comment without the command at its very beginning is none', () => {
@@ -94,6 +103,28 @@ describe('what is refused, saying what is allowed', () => {
     'a branch with dots': command(`ops ${REST} --branch a..b`),
     'a full ref': command(`ops ${REST} --branch refs/heads/main`),
     'a commit': command(`ops ${REST} --branch ${'a'.repeat(40)}`),
+    'a branch and a tag': command(`ops ${REST} --branch main --tag v1`),
+    'a tag and a range': command(`ops ${REST} --tag v1 --semver 1.x`),
+    'a tag with a slash': command(`ops ${REST} --tag a/b`),
+    'a tag that is an option': command(`ops ${REST} --tag=--x`),
+    'a range with a variable': command(`ops ${REST} --semver \${x}`),
+    'half a commit': command(`ops ${REST} --commit ${'a'.repeat(39)}`),
+    'a digest of git': command(`ops ${REST} --digest sha256:${'a'.repeat(64)}`),
+    'an interval without unit': command(`ops ${REST} --interval 5`),
+    'an interval of nothing': command(`ops ${REST} --interval 0s`),
+    'a timeout in words': command(`ops ${REST} --timeout soon`),
+    'a switch in words': command(`ops ${REST} --prune yes`),
+    'an account with a colon': command(`ops ${REST} --service-account system:x`),
+    'unknown credentials': command(`ops ${REST} --access password`),
+    'an artifact without a reference': command('ops --repo oci://ghcr.io/a/b --namespace ops --cluster staging'),
+    'an artifact with a branch': command('ops --repo oci://ghcr.io/a/b --branch x --namespace ops --cluster staging'),
+    'an artifact with a commit': command(
+      `ops --repo oci://ghcr.io/a/b --commit ${'a'.repeat(40)} --namespace ops --cluster staging`,
+    ),
+    'an artifact with a deploy key': command(
+      'ops --repo oci://ghcr.io/a/b --tag v1 --access deploy-key --namespace ops --cluster staging',
+    ),
+    'a token over SSH': command('ops --repo ssh://git@github.com/a/b --access token --namespace ops --cluster staging'),
   }
   for (const [name, text] of Object.entries(cases)) {
     test(name, () => {

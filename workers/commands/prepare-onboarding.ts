@@ -50,9 +50,11 @@ export async function prepareOnboarding(
 async function tenantDirectories(
   installation: Installation,
   fleet: ReadableRepository,
-  { url, branch }: OnboardRequest,
+  { url, branch, ref }: OnboardRequest,
   by: string,
 ): Promise<string[] | undefined> {
+  // what a tag or a commit holds is not what the branch holds now
+  if (ref) return undefined
   // asked before anything shows whether there is such a repository
   if (!(await mayReadSource(installation, fleet.url, url, by))) return undefined
   const repository = await findRepository(installation, { url: normaliseUrl(url) })

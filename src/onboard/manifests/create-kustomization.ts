@@ -1,0 +1,33 @@
+import { apiVersionOf, KUSTOMIZATION } from '../../flux/kinds.ts'
+import type { ManifestMap } from './print-manifest.ts'
+
+interface NewKustomization {
+  readonly name: string
+  readonly namespace: string
+  readonly account: string
+  readonly sourceKind: 'GitRepository' | 'OCIRepository'
+  readonly path: string
+  readonly interval: string
+  readonly prune: boolean
+  /** Waits for all of its objects; at most so long. */
+  readonly wait: boolean
+  readonly timeout: string
+}
+
+/** `flux create kustomization`, from the source of the same name (flux2 cmd/flux/create_kustomization.go). */
+export function createKustomization(wanted: NewKustomization): ManifestMap {
+  const { name, namespace, account, sourceKind, path, interval, prune, wait, timeout } = wanted
+  return {
+    apiVersion: apiVersionOf(KUSTOMIZATION),
+    kind: 'Kustomization',
+    metadata: { name, namespace },
+    spec: {
+      interval,
+      path,
+      prune,
+      serviceAccountName: account,
+      sourceRef: { kind: sourceKind, name },
+      ...(wait ? { timeout, wait } : {}),
+    },
+  }
+}
