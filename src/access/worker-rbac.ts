@@ -1,4 +1,6 @@
+import { actsAsKubeConfig } from '../fleet/model/appliers.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
+import { readApplySettings } from '../flux/apply-settings/read-apply-settings.ts'
 import { KUSTOMIZE_GROUP as FLUX, ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { userOfAccount } from '../kube/rbac/groups-of.ts'
 
@@ -35,9 +37,14 @@ export function workerRbac({ nodes }: Pick<Fleet, 'nodes'>, cluster: string): Wo
   const accounts = new Map<string, Set<string>>()
   const users = new Set<string>()
   const left: string[] = []
-  for (const { key, identity } of here) {
+  const secrets = new Map<string, Set<string>>()
+  for (const { key, identity, namespace: own, kustomization } of here) {
     const [, namespace, name] = ACCOUNT.exec(identity.user) ?? []
-    if (!identity.impersonated || identity.user === '') left.push(`${key}: it impersonates no account`)
+    const kubeConfig = actsAsKubeConfig(identity.user)
+      ? readApplySettings(kustomization, own).settings.kubeConfig
+      : undefined
+    if (kubeConfig?.kind === 'Secret') secrets.set(own, (secrets.get(own) ?? new Set()).add(kubeConfig.name))
+    else if (!identity.impersonated || identity.user === '') left.push(`${key}: it impersonates no account`)
     else if (namespace === WORKER_NAMESPACE) left.push(`${key}: its account is in the namespace of the worker`)
     else if (namespace === undefined || name === undefined) users.add(identity.user)
     else accounts.set(namespace, (accounts.get(namespace) ?? new Set()).add(name))
@@ -47,6 +54,7 @@ export function workerRbac({ nodes }: Pick<Fleet, 'nodes'>, cluster: string): Wo
     const names = [...(accounts.get(namespace) ?? [])].sort()
     return bound('Role', { namespace, name: NAME }, [
       ...(names.length > 0 ? [asAccounts(names)] : []),
+      ...(secrets.has(namespace) ? [readSecrets([...secrets.get(namespace)!].sort())] : []),
       ...(namespaces.has(namespace) ? OF_KUSTOMIZATIONS : []),
     ])
   })
@@ -81,10 +89,14 @@ const asAccounts = (resourceNames: readonly string[]) => ({
   resourceNames,
 })
 
-/** To refuse a cluster where a kustomize-controller is active, and to see Kustomizations change. */
+/** Kubeconfigs of Kustomizations that name no account. */
+const readSecrets = (resourceNames: readonly string[]) => ({ ...rule('', ['secrets'], ['get']), resourceNames })
+
+/** To refuse a cluster where a kustomize-controller is active, to know this cluster again behind a kubeConfig, and to see Kustomizations change. */
 const OF_CLUSTER = [
   rule('apps', ['deployments'], ['list']),
   rule('coordination.k8s.io', ['leases'], ['list']),
+  { ...rule('', ['namespaces'], ['get']), resourceNames: ['kube-system'] },
   rule(FLUX, ['kustomizations'], ['get', 'list', 'watch']),
 ]
 

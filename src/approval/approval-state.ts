@@ -7,6 +7,8 @@ interface Binding {
   /** Normalised address of the fleet repository. */
   readonly fleet: string
   readonly branch: string
+  /** The clusters as which API servers are listed that kubeConfigs may lead to; absent: none. */
+  readonly kubeConfigs?: readonly { readonly cluster: string }[]
 }
 
 /** The present commits of the bound branch and of each source, and the revision set that they form. */

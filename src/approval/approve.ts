@@ -1,3 +1,4 @@
+import { actsAsKubeConfig } from '../fleet/model/appliers.ts'
 import { digestOfTexts } from '../fleet/model/digest.ts'
 import type { ApplySettings } from '../flux/apply-settings/apply-settings.ts'
 import type { Origin } from '../origin.ts'
@@ -107,15 +108,30 @@ function ownReason(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEv
   if (node.source.assumed)
     return 'its content is only assumed to be that of git: spec.verify of its OCIRepository names no signature of its workflow'
   if (node.source.unverified !== undefined) return `its source is not verified: ${node.source.unverified}`
-  if (!node.impersonated || node.user.trim() === '') return 'it impersonates no account'
+  if (node.user.trim() === '' || !(node.impersonated || isByKubeConfig(node))) return 'it impersonates no account'
   if (node.digest === '' || digestOfTexts(node.objects) !== node.digest)
     return 'its objects differ from the evaluated ones'
   if (!isPresent(node, heads)) return 'its source is at another commit now'
   if (state.holds.has(node.key)) return 'it is on hold'
   const [problem] = node.problems ?? []
   if (problem) return `${problem.message} (${placeText(problem.origin)}). ${problem.fix}`
+  const elsewhere = elsewhereReason(node, state)
+  if (elsewhere !== undefined) return elsewhere
   if (node.refused.length > 0) return `the worker does not support ${node.refused.join(', ')} yet`
   return undefined
+}
+
+/** Of the platform, evaluated as another cluster: whoever its kubeconfig says applies it there, and never the worker. */
+function isByKubeConfig({ tenant, hub, user, settings }: EvaluatedNode): boolean {
+  return tenant === null && hub !== undefined && settings.kubeConfig !== undefined && actsAsKubeConfig(user)
+}
+
+/** Why it may not be applied where its kubeConfig leads; what names none is applied where it was evaluated. */
+function elsewhereReason({ cluster, settings }: EvaluatedNode, { binding }: ApprovalState): string | undefined {
+  if (settings.kubeConfig === undefined)
+    return cluster === binding.cluster ? undefined : `it is evaluated as ${cluster}, to which no kubeConfig leads`
+  if (binding.kubeConfigs?.some(one => one.cluster === cluster)) return undefined
+  return `spec.kubeConfig: clusters.yaml lists no API server for what is evaluated as ${cluster}. List it under kubeConfigs of ${binding.cluster}`
 }
 
 /** What stands must stand in the baseline file: what only the base of a comparison had is no reason to apply it. */

@@ -3,6 +3,8 @@ import { dirname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { BailiwickError } from '../errors.ts'
 import { normaliseUrl } from '../kube/url.ts'
+import { type RemoteServer, readRemoteServers } from './remote-servers.ts'
+import { onlyKeys, settingsMap, settingsText, wrongSetting } from './settings-map.ts'
 
 /** One cluster as its operator bound it: what may be applied there comes from this repository, branch and path only. */
 export interface ClusterBinding {
@@ -27,6 +29,8 @@ export interface ClusterBinding {
   readonly fullPassSeconds?: number
   /** How many Kustomizations are applied at once; absent: 16. */
   readonly lanes?: number
+  /** API servers that `spec.kubeConfig` of its Kustomizations may lead to; absent: none. */
+  readonly kubeConfigs?: readonly RemoteServer[]
 }
 
 const KEYS = [
@@ -43,6 +47,7 @@ const KEYS = [
   'fullPass',
   'lanes',
   'events',
+  'kubeConfigs',
 ]
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
@@ -50,8 +55,8 @@ const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
  * The operator's clusters.yaml: `clusters:`, a list with `name`, `fleet`, and optionally `branch` (main), `path` (the folder
  * that Flux starts from, clusters/<name>; `./` is the root), `kubeconfig`, `context`, `mode` (gate), `namespace`
  * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS), `drift` (watch), `fullPass` (seconds),
- * `lanes` (16), `events` (address of
- * notification-controller, none). Whether the fleet has the cluster there is seen where it is applied.
+ * `lanes` (16), `events` (address of notification-controller, none), `kubeConfigs` (API servers that kubeconfigs may lead
+ * to, none). Whether the fleet has the cluster there is seen where it is applied.
  * Throws `config` naming file and key for anything else.
  */
 export function readClustersFile(file: string): ClusterBinding[] {
@@ -71,56 +76,54 @@ export function parseClusters(text: string, file: string): ClusterBinding[] {
   const problem = document.errors[0] ?? document.warnings[0]
   if (problem) throw new BailiwickError('config', `${file}: ${problem.message}`)
   const root: unknown = document.toJS({ maxAliasCount: 0 })
-  const top = mapOf(root, file, 'the file')
+  const top = settingsMap(root, file, 'the file')
   onlyKeys(top, ['clusters'], file, '')
   const list = top.get('clusters')
-  if (!Array.isArray(list)) throw wrong(file, 'clusters', 'is not a list')
+  if (!Array.isArray(list)) throw wrongSetting(file, 'clusters', 'is not a list')
   const bindings = list.map((item: unknown, index) => readBinding(item, `clusters[${index}]`, file))
   for (const [index, { name }] of bindings.entries()) {
     if (bindings.findIndex(other => other.name === name) !== index) {
-      throw wrong(file, `clusters[${index}].name`, `${name} is bound twice`)
+      throw wrongSetting(file, `clusters[${index}].name`, `${name} is bound twice`)
     }
   }
   return bindings
 }
 
 function readBinding(item: unknown, at: string, file: string): ClusterBinding {
-  const map = mapOf(item, file, at)
+  const map = settingsMap(item, file, at)
   onlyKeys(map, KEYS, file, `${at}.`)
-  const text = (key: string, fallback?: string): string => {
-    const value = map.get(key) ?? fallback
-    if (typeof value === 'string' && value !== '' && value.trim() === value) return value
-    throw wrong(file, `${at}.${key}`, value === undefined ? 'is missing' : 'is not a string')
-  }
+  const text = (key: string, fallback?: string): string => settingsText(map, key, { file, at, fallback })
   const name = text('name')
-  if (!LABEL.test(name)) throw wrong(file, `${at}.name`, `${name} is not lower-case letters, digits and "-"`)
+  if (!LABEL.test(name)) throw wrongSetting(file, `${at}.name`, `${name} is not lower-case letters, digits and "-"`)
   const fleet = normaliseUrl(text('fleet'))
   if (!/^https?:\/\/[^/]+\/.+/.test(fleet))
-    throw wrong(file, `${at}.fleet`, `${fleet} is not the address of a repository`)
+    throw wrongSetting(file, `${at}.fleet`, `${fleet} is not the address of a repository`)
   const path = folderOf(text('path', `clusters/${name}`))
   if (path === undefined) {
-    throw wrong(file, `${at}.path`, `${map.get('path')} is not a folder inside the repository`)
+    throw wrongSetting(file, `${at}.path`, `${map.get('path')} is not a folder inside the repository`)
   }
   const mode = text('mode', 'gate')
-  if (mode !== 'gate' && mode !== 'reconcile') throw wrong(file, `${at}.mode`, `${mode} is neither gate nor reconcile`)
+  if (mode !== 'gate' && mode !== 'reconcile')
+    throw wrongSetting(file, `${at}.mode`, `${mode} is neither gate nor reconcile`)
   const namespace = text('namespace', 'bailiwick-system')
-  if (!LABEL.test(namespace)) throw wrong(file, `${at}.namespace`, `${namespace} is not the name of a namespace`)
+  if (!LABEL.test(namespace)) throw wrongSetting(file, `${at}.namespace`, `${namespace} is not the name of a namespace`)
   const seconds = (key: string): number | undefined => {
     const value = map.get(key)
     if (value === undefined || isSeconds(value)) return value
-    throw wrong(file, `${at}.${key}`, `${String(value)} is not a whole number of seconds from 10 to 86400`)
+    throw wrongSetting(file, `${at}.${key}`, `${String(value)} is not a whole number of seconds from 10 to 86400`)
   }
   const events = map.has('events') ? text('events') : undefined
   if (events !== undefined && !isAddress(events)) {
-    throw wrong(file, `${at}.events`, `${events} is not an http or https address without a user`)
+    throw wrongSetting(file, `${at}.events`, `${events} is not an http or https address without a user`)
   }
   const [resync, fullPass] = [seconds('resync'), seconds('fullPass')]
   const lanes = map.get('lanes')
   if (lanes !== undefined && !isWhole(lanes, 1, 256)) {
-    throw wrong(file, `${at}.lanes`, `${String(lanes)} is not a whole number from 1 to 256`)
+    throw wrongSetting(file, `${at}.lanes`, `${String(lanes)} is not a whole number from 1 to 256`)
   }
   const drift = text('drift', 'watch')
-  if (drift !== 'watch' && drift !== 'poll') throw wrong(file, `${at}.drift`, `${drift} is neither watch nor poll`)
+  if (drift !== 'watch' && drift !== 'poll')
+    throw wrongSetting(file, `${at}.drift`, `${drift} is neither watch nor poll`)
   return {
     name,
     fleet,
@@ -135,6 +138,9 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
     ...(map.has('kubeconfig') ? { kubeconfig: resolve(dirname(file), text('kubeconfig')) } : {}),
     ...(map.has('context') ? { context: text('context') } : {}),
     ...(events === undefined ? {} : { events }),
+    ...(map.has('kubeConfigs')
+      ? { kubeConfigs: readRemoteServers(map.get('kubeConfigs'), name, `${at}.kubeConfigs`, file) }
+      : {}),
   }
 }
 
@@ -154,20 +160,4 @@ const isSeconds = (value: unknown): value is number => isWhole(value, 10, 86_400
 
 function isWhole(value: unknown, min: number, max: number): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
-}
-
-function mapOf(value: unknown, file: string, at: string): Map<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return new Map(Object.entries(value))
-  throw wrong(file, at, 'is not a map')
-}
-
-function onlyKeys(map: Map<string, unknown>, allowed: readonly string[], file: string, prefix: string): void {
-  for (const key of map.keys()) {
-    if (!allowed.includes(key))
-      throw wrong(file, `${prefix}${key}`, `is an unknown key. Allowed: ${allowed.join(', ')}`)
-  }
-}
-
-function wrong(file: string, key: string, what: string): BailiwickError {
-  return new BailiwickError('config', `${file}: ${key} ${what}`, { fix: `Correct ${key} in ${file}.` })
 }

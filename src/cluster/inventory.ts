@@ -1,7 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { BailiwickError, type ErrorCode } from '../errors.ts'
-import { DELETION_POLICIES, type DeletionPolicy } from '../flux/apply-settings/apply-settings.ts'
+import {
+  DELETION_POLICIES,
+  type DeletionPolicy,
+  type KubeConfigSetting,
+} from '../flux/apply-settings/apply-settings.ts'
 import type { Json } from '../kube/node.ts'
 import type { ClusterClient } from './client.ts'
 import { type InventoryEntry, idOfEntry } from './inventory-entry.ts'
@@ -21,6 +25,14 @@ const CLUSTER = 'bailiwick.dev/cluster'
 const PLAIN = 'inventory.json'
 const PACKED = 'inventory.json.gz'
 
+/** Where a kubeConfig led when the node was applied last. */
+export interface InventoryTarget extends KubeConfigSetting {
+  /** As which it was evaluated. */
+  readonly cluster: string
+  /** Address of the API server. */
+  readonly server: string
+}
+
 /** What a node has on a cluster, and as whom. */
 interface InventoryContent {
   /** `<cluster>/<namespace>/<name>` of the Kustomization. */
@@ -31,6 +43,8 @@ interface InventoryContent {
   readonly prune: boolean
   /** What becomes of the entries when the Kustomization is removed. */
   readonly deletionPolicy: DeletionPolicy
+  /** Where the entries are; absent: on the cluster of the inventory itself. */
+  readonly target?: InventoryTarget
   readonly entries: readonly InventoryEntry[]
   /** `<branch>@sha1:<commit>` as last applied completely; '' before that. */
   readonly revision: string
@@ -270,6 +284,7 @@ function parseInventory(object: Json, cluster: string): Inventory {
       user: stringAt(content, 'user'),
       prune: jsonAt(content, 'prune') === true,
       deletionPolicy: readPolicy(stringAt(content, 'deletionPolicy')),
+      ...readTarget(jsonAt(content, 'target')),
       entries: itemsAt(content, 'entries').map(parseEntry),
       revision: stringAt(content, 'revision'),
       digest: stringAt(content, 'digest'),
@@ -291,6 +306,15 @@ function readPolicy(text: string): DeletionPolicy {
   const policy = DELETION_POLICIES.find(one => one === (text || 'MirrorPrune'))
   if (policy === undefined) throw new Error(`it holds the deletion policy ${JSON.stringify(text)}`)
   return policy
+}
+
+/** What was applied elsewhere must not be looked for here. */
+function readTarget(target: Json | undefined): Pick<InventoryContent, 'target'> {
+  if (target === undefined) return {}
+  const [name, key, cluster, server] = ['name', 'key', 'cluster', 'server'].map(field => stringAt(target, field))
+  const kind = (['Secret', 'ConfigMap'] as const).find(one => one === stringAt(target, 'kind'))
+  if (kind === undefined || !name || !cluster || !server) throw new Error('it holds a target that is none')
+  return { target: { kind, name, key: key!, cluster, server } }
 }
 
 function parseEntry(json: Json): InventoryEntry {

@@ -59,8 +59,8 @@ function accountNamespace(user: string): string | undefined {
   return accountOf(user)?.namespace ?? /^gotk:([^:]+):[^:]+$/.exec(user)?.[1]
 }
 
-/** Who the API server takes the worker for; asked once. */
-function ownIdentity(client: ClusterClient): Promise<string> {
+/** Who the API server takes the worker for, or whose credentials the client has; '' where it does not say. Asked once. */
+export function ownIdentity(client: ClusterClient): Promise<string> {
   const known = identities.get(client)
   if (known) return known
   const asked = review(client)

@@ -47,6 +47,59 @@ describe('clusters.yaml', () => {
     ])
   })
 
+  const remotes = (entries: string) =>
+    parseClusters(
+      `clusters:\n  - name: staging\n    fleet: https://github.com/acme/fleet\n    kubeConfigs: ${entries}\n`,
+      FILE,
+    )
+  test('where kubeConfigs may lead is one spelling of an address, and a cluster that is evaluated there', () => {
+    const entries = `[
+      {server: "https://Capsule-Proxy.capsule-system.svc:9001/", cluster: staging, ca: proxy.crt},
+      {server: "https://rancher.example:443/k8s/clusters/c-1", cluster: "staging -> kubeconfig flux-system/edge/kubeconfig", ca: /etc/edge.crt, serverName: edge.internal}]`
+    expect(remotes(entries)[0]!.kubeConfigs).toEqual([
+      { server: 'https://capsule-proxy.capsule-system.svc:9001', cluster: 'staging', ca: '/etc/bailiwick/proxy.crt' },
+      {
+        server: 'https://rancher.example/k8s/clusters/c-1',
+        cluster: 'staging -> kubeconfig flux-system/edge/kubeconfig',
+        ca: '/etc/edge.crt',
+        serverName: 'edge.internal',
+      },
+    ])
+  })
+
+  test.each([
+    ['no list', '{}', 'kubeConfigs is not a list'],
+    ['plain http', '[{server: "http://a", cluster: staging, ca: x}]', 'server is not an https address'],
+    ['a user', '[{server: "https://a:b@c", cluster: staging, ca: x}]', 'server is not an https address'],
+    ['any host', '[{server: "https://*", cluster: staging}]', 'ca is missing'],
+    ['no certificates', '[{server: "https://a", cluster: staging}]', 'ca is missing'],
+    ['no cluster', '[{server: "https://a", ca: x}]', 'cluster is missing'],
+    ['another cluster', '[{server: "https://a", cluster: production, ca: x}]', 'is not evaluated as part of staging'],
+    [
+      'what is behind another cluster',
+      '[{server: "https://a", cluster: "production -> kubeconfig flux-system/x", ca: x}]',
+      'is not evaluated as part of staging',
+    ],
+    [
+      'one whose name begins alike',
+      '[{server: "https://a", cluster: "staging-2 -> kubeconfig flux-system/x", ca: x}]',
+      'is not evaluated as part of staging',
+    ],
+    [
+      'a server that is this cluster and another one',
+      '[{server: "https://a", cluster: staging, ca: x}, {server: "https://A/", cluster: "staging -> kubeconfig a/b", ca: x}]',
+      'https://a is listed twice',
+    ],
+    ['no check', '[{server: "https://a", cluster: staging, ca: x, insecure: true}]', 'insecure is an unknown key'],
+    [
+      'a name that is none',
+      '[{server: "https://a", cluster: staging, ca: x, serverName: "a b"}]',
+      'is not a host name',
+    ],
+  ])('kubeConfigs with %s are refused', (_, entries, expected) => {
+    expect(() => remotes(entries)).toThrow(expected)
+  })
+
   const one = (line: string) => `clusters:\n  - name: staging\n    fleet: https://github.com/acme/fleet\n    ${line}\n`
   test.each([
     ['an unknown key', one('modes: gate'), 'clusters[0].modes is an unknown key'],

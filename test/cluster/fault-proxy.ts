@@ -7,7 +7,7 @@ import type { TestCluster } from '../envtest/start.ts'
 
 /** What a request meets in place of the API server's answer. */
 export type Fault =
-  | { readonly status: number; readonly retryAfter?: number; readonly text?: boolean }
+  | { readonly status: number; readonly retryAfter?: number; readonly text?: boolean; readonly location?: string }
   /** Nothing at all; the connection closed; bytes that are no TLS; done, and then the connection closed. */
   | 'hang'
   | 'reset'
@@ -148,6 +148,7 @@ function described({ url = '', method = '', headers }: IncomingMessage, body: st
 
 function answer(outgoing: ServerResponse, fault: Exclude<Fault, string>): void {
   if (fault.retryAfter !== undefined) outgoing.setHeader('Retry-After', String(fault.retryAfter))
+  if (fault.location !== undefined) outgoing.setHeader('Location', fault.location)
   const message = `injected ${fault.status}`
   const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: fault.status, message }
   outgoing.writeHead(fault.status).end(fault.text ? message : JSON.stringify(status))

@@ -6,10 +6,14 @@ import { readFolder, sharedFleetsPresent } from '../fleet/read-folder.ts'
 import { fleetFiles, fleetRepositories } from './read-fleet.ts'
 
 /** What the worker does with each node of a cluster: `apply`, or why it holds it. */
-function outcomes(given: Given & { readonly url: string }, cluster: string): Record<string, string> {
+function outcomes(
+  given: Given & { readonly url: string },
+  cluster: string,
+  kubeConfigs: readonly { readonly cluster: string }[] = [],
+): Record<string, string> {
   const { verdict, nodes } = evaluationOf(given)
   const { combination } = verdict
-  const before = initialApproval({ cluster, fleet: given.url, branch: 'main' })
+  const before = initialApproval({ cluster, fleet: given.url, branch: 'main', kubeConfigs })
   const { state } = approve(before, { type: 'judged', combination, nodes, baseline: [] })
   const fleet = { url: given.url, branch: 'main', commit: nodes[0]!.source.commit }
   const sources = nodes.map(({ source }) => ({ url: source.url, ref: {}, commit: source.commit }))
@@ -66,14 +70,23 @@ test.runIf(sharedFleetsPresent())('clastix/flux2-capsule-multi-tenancy', () => {
     fleet: readFolder('flux2-capsule-multi-tenancy/fleet'),
     sources: [{ url, ref: { branch: 'dev-team' }, files: readFolder('flux2-capsule-multi-tenancy/dev-team') }],
   }
-  const byKubeconfig = 'the worker does not support spec.kubeConfig yet'
-  expect(outcomes(given, 'staging')).toEqual({
+  const platform = {
     'flux-system/flux-system': 'apply',
     'flux-system/capsule': 'apply',
     'flux-system/capsule-proxy': 'apply',
     'flux-system/tenants': 'apply',
-    'dev-team/dev-team': byKubeconfig,
-    'dev-team/namespaces': byKubeconfig,
-    'dev-team/podinfo': byKubeconfig,
+  }
+  const tenants = (outcome: string) => ({
+    ...platform,
+    'dev-team/dev-team': outcome,
+    'dev-team/namespaces': outcome,
+    'dev-team/podinfo': outcome,
   })
+  const unlisted =
+    'spec.kubeConfig: clusters.yaml lists no API server for what is evaluated as staging. List it under kubeConfigs of staging'
+  expect(outcomes(given, 'staging')).toEqual(tenants(unlisted))
+  // an API server of another cluster is not what they were evaluated as
+  const other = [{ cluster: 'staging -> kubeconfig dev-team/gitops-reconciler-kubeconfig/kubeconfig' }]
+  expect(outcomes(given, 'staging', other)).toEqual(tenants(unlisted))
+  expect(outcomes(given, 'staging', [{ cluster: 'staging' }])).toEqual(tenants('apply'))
 })

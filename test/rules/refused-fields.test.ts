@@ -15,7 +15,7 @@ test.each([
   ['  wait: false\n  force: false\n  healthChecks: []\n', []],
   ['  healthChecks: [{kind: Deployment, name: web, namespace: apps}]\n', []],
   ['  decryption: {provider: sops}\n', []],
-  ['  kubeConfig: {secretRef: {name: x}}\n', ['spec.kubeConfig']],
+  ['  kubeConfig: {secretRef: {name: x}}\n', []],
   ['  force: true\n  deletionPolicy: Orphan\n', []],
   ['  ignore: [{paths: [/spec/replicas]}]\n', []],
   ['  somethingNew: 1\n', ['spec.somethingNew']],

@@ -1,11 +1,12 @@
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { failureScope } from '../../src/cluster/failure-scope.ts'
-import { claim, type Inventory, newInventory } from '../../src/cluster/inventory.ts'
+import { claim, type Inventory } from '../../src/cluster/inventory.ts'
 import { type InventoryEntry, idOfEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'
 import { stringAt } from '../../src/cluster/json-at.ts'
 import { carriesLabelsOf } from '../../src/cluster/ownership.ts'
 import { readLive } from '../../src/cluster/read-live.ts'
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
+import { type ApplyTarget, newNodeInventory } from './apply-target.ts'
 
 type Adopting = Pick<EvaluatedNode, 'cluster' | 'key' | 'namespace' | 'name' | 'parent' | 'user' | 'prune'>
 
@@ -20,6 +21,7 @@ export async function adoptInventory(
   known: Inventory | undefined,
   recorded: readonly InventoryEntry[],
   planned: () => ReadonlySet<string>,
+  target: ApplyTarget = { client },
 ): Promise<Inventory | undefined> {
   const ids = new Set(known?.entries.map(({ id }) => id))
   const unknown = recorded.filter(({ id }) => !ids.has(id))
@@ -28,11 +30,11 @@ export async function adoptInventory(
   const adopted: InventoryEntry[] = []
   for (const entry of unknown) {
     if (applied.has(entry.id)) continue
-    const uid = await ownedUid(client, node, entry)
+    const uid = await ownedUid(target.client, node, entry)
     if (uid !== undefined) adopted.push({ id: entry.id, v: entry.v, uid })
   }
   if (adopted.length === 0) return known
-  const before = known ?? newInventory(node.cluster, node.key, node.user)
+  const before = known ?? newNodeInventory(client, node, target)
   const { parent, user, prune } = node
   return claim(client, before, { parent, user, prune, entries: unionEntries(before.entries, adopted), settled: false })
 }

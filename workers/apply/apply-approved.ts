@@ -18,6 +18,7 @@ import type { AppliedNode, AppliedObject } from '../../src/report/apply-report.t
 import { adoptInventory } from './adopt-inventory.ts'
 import { applyInLanes } from './apply-in-lanes.ts'
 import { applyNode, type NodeResult } from './apply-node.ts'
+import { inventoryAt, leftElsewhere, targetOfInventory, targetOfNode } from './apply-target.ts'
 import type { Approved } from './approved-nodes.ts'
 import { ClusterMemory } from './cluster-memory.ts'
 import type { HealthWatch, NodeHealth } from './health-watch.ts'
@@ -75,8 +76,8 @@ export async function applyApproved(
   const unshown = await board.written()
   const [first] = inOrder(approved, said)
   if (board.unusable !== undefined && first)
-    said.set(first.key, { ...first, note: `no status is shown: ${board.unusable}` })
-  for (const [key, note] of unshown) if (said.has(key)) said.set(key, { ...said.get(key)!, note })
+    said.set(first.key, withNote(first, `no status is shown: ${board.unusable}`))
+  for (const [key, note] of unshown) if (said.has(key)) said.set(key, withNote(said.get(key)!, note))
   return inOrder(approved, said)
 }
 
@@ -116,13 +117,16 @@ async function applyOne(run: Run, node: ApprovedNode, known: Map<string, Invento
   const start = performance.now()
   try {
     if (!(await isReady(run, node))) return false
+    const target = await targetOfNode(client, memory.remotes, node)
+    const left = leftElsewhere(client, inventory, target)
+    inventory = inventoryAt(client, inventory, target)
     const planned = () => new Set(node.objects.map(text => entryOf(idOf(parseExact(text))).id))
-    inventory = await adoptInventory(client, node, inventory, recordedEntries(live), planned)
+    inventory = await adoptInventory(client, node, inventory, recordedEntries(live), planned, target)
     if (inventory) known.set(key, inventory)
-    const result = await applyNode(client, node, inventory, signal)
+    const result = await applyNode(client, node, inventory, signal, target)
     results.set(key, result)
     memory.inventories.set(key, result.inventory)
-    said.set(key, { key, user, outcome: 'applied', objects: result.objects })
+    said.set(key, { key, user, outcome: 'applied', objects: result.objects, ...left })
     took.set(key, performance.now() - start)
     if (result.complete) {
       memory.looked(key)
@@ -163,7 +167,8 @@ async function checkHealth(
   tookMs: number,
 ): Promise<boolean> {
   const { key } = node
-  const found = await memory.health.look(client, node, what)
+  const open = async () => (await targetOfNode(client, memory.remotes, node)).client
+  const found = await memory.health.look(open, node, what)
   health.set(key, found)
   const result = results.get(key)!
   // what it has no more is deleted at the end of the run
@@ -181,19 +186,23 @@ async function checkHealth(
 }
 
 /** What git has and nobody may apply now is taken over, too: it may leave git before it is ever applied. */
-async function adoptHeld({ client, signal, said, board }: Run, approved: Approved, known: Map<string, Inventory>) {
+async function adoptHeld(
+  { client, memory, signal, said, board }: Run,
+  approved: Approved,
+  known: Map<string, Inventory>,
+) {
   for (const node of approved.nodes) {
     if (said.get(node.key)?.outcome !== 'held' || known.has(node.key) || !node.impersonated) continue
     const recorded = recordedEntries(board.live(node))
     if (recorded.length === 0) continue
     try {
-      const adopted = await adoptInventory(client, node, undefined, recorded, () => new Set())
+      const target = await targetOfNode(client, memory.remotes, node)
+      const adopted = await adoptInventory(client, node, undefined, recorded, () => new Set(), target)
       if (adopted) known.set(node.key, adopted)
     } catch (error) {
       const { message } = await nodeFailure(client, error, signal)
       const before = said.get(node.key)
-      if (before)
-        said.set(node.key, { ...before, note: `what Flux recorded of it could not be taken over: ${message}` })
+      if (before) said.set(node.key, withNote(before, `what Flux recorded of it could not be taken over: ${message}`))
     }
   }
 }
@@ -244,7 +253,8 @@ async function pruneAll(
       continue
     }
     try {
-      const pruned = await pruneStale(client, result.inventory, result.stale, signal)
+      const target = () => targetOfInventory(client, memory.remotes, result.inventory)
+      const pruned = await pruneStale(client, result.inventory, result.stale, signal, target)
       const { objects, inventory } = pruned
       memory.inventories.set(key, inventory)
       const all = [...before.objects, ...objects]
@@ -282,7 +292,7 @@ async function release(
     // the next run does it
     const { message } = await nodeFailure(client, error, signal)
     const root = said.get(approved.nodes[0]?.key ?? '')
-    if (root) said.set(root.key, { ...root, note: `deleted Kustomizations could not be released: ${message}` })
+    if (root) said.set(root.key, withNote(root, `deleted Kustomizations could not be released: ${message}`))
   }
 }
 
@@ -309,7 +319,8 @@ async function pruneGone(
   }
   try {
     memory.inventories.delete(key)
-    const { objects, complete } = await pruneNode(client, inventory, signal)
+    const target = () => targetOfInventory(client, memory.remotes, inventory)
+    const { objects, complete } = await pruneNode(client, inventory, signal, target)
     said.set(key, { key, user, outcome: 'applied', objects })
     if (complete) return 'finished'
     // nobody can delete it any more, and nobody must wait for that
@@ -319,6 +330,10 @@ async function pruneGone(
     said.set(key, { key, user, outcome: 'failed', reason: message, objects: [] })
     return 'unfinished'
   }
+}
+
+function withNote(said: AppliedNode, note: string): AppliedNode {
+  return { ...said, note: said.note === undefined ? note : `${said.note}; ${note}` }
 }
 
 /** As they were evaluated, then the nodes that are gone: the same whoever was quicker. */

@@ -3,11 +3,12 @@ import type { ApprovedNode } from '../../src/approval/approve.ts'
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { idOf } from '../../src/cluster/id-of.ts'
-import { claim, type Inventory, newInventory } from '../../src/cluster/inventory.ts'
+import { claim, type Inventory } from '../../src/cluster/inventory.ts'
 import { entryOf, type InventoryEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'
 import { refuseOwnTarget } from '../../src/cluster/refuse-own-target.ts'
 import { KUSTOMIZE_GROUP } from '../../src/flux/kinds.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
+import { type ApplyTarget, inventoryAt, newNodeInventory } from './apply-target.ts'
 import { openObjects } from './open-objects.ts'
 
 export interface NodeResult {
@@ -24,24 +25,26 @@ export interface NodeResult {
 /**
  * Applies one approved node as its account. What it is about to create is recorded before it is created, fenced by the
  * inventory's resourceVersion: a crash leaves nothing unrecorded, and of two workers one stops (`cluster-fenced`). Where
- * nothing is written on the cluster and the inventory says so already, it is not written either.
+ * nothing is written on the cluster and the inventory says so already, it is not written either. `target`: where its kubeConfig
+ * leads.
  */
 export async function applyNode(
   client: ClusterClient,
   node: ApprovedNode,
   known: Inventory | undefined,
   signal: AbortSignal,
+  target: ApplyTarget = { client },
 ): Promise<NodeResult> {
   const { key, user, parent, prune, combination } = node
   const { deletionPolicy } = node.settings
-  const before = known ?? newInventory(node.cluster, key, user)
+  const before = inventoryAt(client, known, target) ?? newNodeInventory(client, node, target)
   const id = { apiVersion: `${KUSTOMIZE_GROUP}/v1`, kind: 'Kustomization', namespace: node.namespace, name: node.name }
   // before anything is read as this account: keys, for example
   await refuseOwnTarget(client, { user, id })
   const { objects, confidential } = await openObjects(client, node)
   const planned = objects.map(object => entryOf(idOf(object)))
   let claimed = before
-  const applied = await applyObjects(client, {
+  const applied = await applyObjects(target.client, {
     user,
     owner: { namespace: node.namespace, name: node.name },
     objects,
@@ -70,7 +73,7 @@ export async function applyNode(
   const complete = applied.failed === 0
   const result = { key, objects: applied.objects.flatMap(described), complete, stale }
   // refused before anything was written
-  if (!complete && claimed === before) return { ...result, inventory: before }
+  if (!complete && claimed === before) return { ...result, inventory: known ?? before }
 
   const present = applied.objects.flatMap(object => object.entry ?? [])
   const entries = unionEntries(planned, stale, present)

@@ -40,7 +40,8 @@ export async function approvedNodes(
     const { evaluator, disabledRules } = context
     const evaluated = await evaluateCombination(evaluator, new SourceReader(look()), { fleet: place, disabledRules })
     const { nodes, verdict } = evaluated.evaluation
-    const before = initialApproval({ cluster: binding.name, fleet: binding.fleet, branch: binding.branch })
+    const { name: cluster, fleet, branch, kubeConfigs = [] } = binding
+    const before = initialApproval({ cluster, fleet, branch, kubeConfigs })
     const { combination } = verdict
     const { state } = approve(before, { type: 'judged', combination, nodes, baseline: evaluated.baseline })
     const heads = await presentHeads(new SourceReader(look()), place, evaluated)

@@ -1,4 +1,5 @@
 import type { Inventory } from '../../src/cluster/inventory.ts'
+import type { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
 import { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { HealthWatch } from './health-watch.ts'
@@ -12,6 +13,8 @@ interface ClusterMemoryOptions {
   readonly patienceMs?: number
   /** Address of the cluster's notification-controller. */
   readonly events?: string | undefined
+  /** Where kubeConfigs of the cluster may lead; absent: nowhere. */
+  readonly remotes?: RemoteClients | undefined
 }
 
 /** What a process keeps of one cluster between two runs. Without it everything is done again, and nothing goes wrong. */
@@ -22,6 +25,7 @@ export class ClusterMemory {
   readonly lanes: number | undefined
   /** What was told last about the Kustomizations of the cluster, and where it is told besides. */
   readonly board: BoardMemory
+  readonly remotes: RemoteClients | undefined
   /** As the last run left them, by node. */
   inventories = new Map<string, Inventory>()
   /** What became so far of the nodes of the present or last run. */
@@ -30,8 +34,9 @@ export class ClusterMemory {
   readonly #lookedAt = new Map<string, number>()
   readonly #now: () => number
 
-  constructor({ lanes, now = Date.now, patienceMs, events }: ClusterMemoryOptions = {}) {
+  constructor({ lanes, now = Date.now, patienceMs, events, remotes }: ClusterMemoryOptions = {}) {
     this.lanes = lanes
+    this.remotes = remotes
     this.board = { correlator: new EventCorrelator(), events }
     this.#now = now
     this.retries = new NodeRetries(now)
@@ -72,5 +77,6 @@ export class ClusterMemory {
 
   close(): void {
     this.health.close()
+    this.remotes?.close()
   }
 }

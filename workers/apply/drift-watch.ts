@@ -92,7 +92,9 @@ export class DriftWatch {
   async settle(inventories: Iterable<Inventory>): Promise<void> {
     const watched = new Map<string, Watched>()
     const kinds = new Map<string, InventoryEntry>()
-    for (const { node, entries } of inventories) {
+    for (const { node, entries, target } of inventories) {
+      // what is elsewhere is looked at from time to time
+      if (target !== undefined) continue
       for (const entry of entries) {
         const kind = kindOf(entry)
         kinds.set(kind, entry)
@@ -110,8 +112,8 @@ export class DriftWatch {
   }
 
   /** Whether everything of the node is watched: nothing that happens to it goes unseen. */
-  covers({ entries }: Pick<Inventory, 'entries'>): boolean {
-    return entries.every(entry => this.#kinds.get(kindOf(entry))?.isSynced === true)
+  covers({ entries, target }: Pick<Inventory, 'entries' | 'target'>): boolean {
+    return target === undefined && entries.every(entry => this.#kinds.get(kindOf(entry))?.isSynced === true)
   }
 
   async close(): Promise<void> {

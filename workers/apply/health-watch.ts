@@ -13,6 +13,9 @@ const PATIENCE_MS = 2_000
 /** `waiting`: the health checks still run. `none`: there is nothing to check. */
 export type NodeHealth = (Health & { readonly tookMs: number }) | { readonly state: 'waiting' | 'none' }
 
+/** Opens the cluster on which the objects of a node are; only called where they are looked at. */
+type Open = () => Promise<ClusterClient>
+
 /**
  * The health checks of a cluster's nodes. They go on from run to run, so that a node that becomes healthy in ten minutes
  * keeps no push of anybody waiting; when one is over that a run did not wait for, the cluster is reconciled again.
@@ -35,7 +38,7 @@ export class HealthWatch {
    * The health of a node as it was applied last. `changed`: objects were changed just now, so that what was known of them
    * is old. `applied`: they were at least looked at, so that a check that is over begins again.
    */
-  async look(client: ClusterClient, node: ApprovedNode, what: 'changed' | 'applied' | 'settled'): Promise<NodeHealth> {
+  async look(open: Open, node: ApprovedNode, what: 'changed' | 'applied' | 'settled'): Promise<NodeHealth> {
     const ids = appliedIds(node)
     if (healthTargets(node, ids).length === 0) {
       this.forget(node.key)
@@ -46,7 +49,7 @@ export class HealthWatch {
       known?.digest === node.applyDigest &&
       what !== 'changed' &&
       (known.result === undefined || (what === 'settled' && known.result.state === 'healthy'))
-    const watch = isUsed ? known : this.#start(client, node, ids)
+    const watch = isUsed ? known : this.#start(open, node, ids)
     const patience = Promise.withResolvers<void>()
     const timer = setTimeout(patience.resolve, this.#patienceMs)
     await Promise.race([watch.done, patience.promise])
@@ -72,11 +75,11 @@ export class HealthWatch {
     this.keep(new Set())
   }
 
-  #start(client: ClusterClient, node: ApprovedNode, ids: readonly ObjectId[]): Watch {
+  #start(open: Open, node: ApprovedNode, ids: readonly ObjectId[]): Watch {
     this.forget(node.key)
     const watch = new Watch(node.applyDigest)
     this.#watches.set(node.key, watch)
-    watch.done = watch.run(client, node, ids).then(() => {
+    watch.done = watch.run(open, node, ids).then(() => {
       if (watch.isMissed) this.#changed?.()
     })
     return watch
@@ -97,10 +100,10 @@ class Watch {
   }
 
   /** Never rejects. */
-  async run(client: ClusterClient, node: ApprovedNode, ids: readonly ObjectId[]): Promise<void> {
+  async run(open: Open, node: ApprovedNode, ids: readonly ObjectId[]): Promise<void> {
     const begun = performance.now()
     try {
-      const health = await waitHealthy(client, node, ids, this.#controller.signal)
+      const health = await waitHealthy(await open(), node, ids, this.#controller.signal)
       this.result = { ...health, tookMs: performance.now() - begun }
     } catch (error) {
       if (this.#controller.signal.aborted) return

@@ -6,5 +6,7 @@ import type { Inventory } from '../../src/cluster/inventory.ts'
  * changed it since then is another question.
  */
 export function isSettled(node: ApprovedNode, inventory: Inventory | undefined): inventory is Inventory {
-  return inventory?.settled === true && inventory.digest === node.applyDigest && inventory.parent === node.parent
+  if (inventory?.settled !== true || inventory.digest !== node.applyDigest) return false
+  const target = node.settings.kubeConfig === undefined ? undefined : node.cluster
+  return inventory.parent === node.parent && inventory.target?.cluster === target
 }

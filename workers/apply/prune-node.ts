@@ -8,6 +8,7 @@ import { readLive } from '../../src/cluster/read-live.ts'
 import { isSuspended } from '../../src/cluster/status/live-kustomization.ts'
 import { apiVersionOf, KUSTOMIZATION } from '../../src/flux/kinds.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
+import type { ApplyTarget } from './apply-target.ts'
 
 const KUSTOMIZATION_ID = { apiVersion: apiVersionOf(KUSTOMIZATION), kind: 'Kustomization' }
 
@@ -28,6 +29,7 @@ export async function pruneStale(
   inventory: Inventory,
   stale: readonly InventoryEntry[],
   signal: AbortSignal,
+  target: () => Promise<ApplyTarget> = async () => ({ client }),
 ): Promise<StaleOutcome> {
   if (stale.length === 0) return { objects: [], complete: true, inventory }
   const gone = new Set(stale.map(entry => entry.id))
@@ -35,7 +37,7 @@ export async function pruneStale(
   if (!inventory.prune) {
     return { objects: [], complete: true, inventory: await claim(client, inventory, { entries: kept, settled: true }) }
   }
-  const result = await prune(client, inventory, stale, signal)
+  const result = await prune((await target()).client, inventory, stale, signal)
   const settled = result.remaining.length === 0
   const stored = await claim(client, inventory, { entries: unionEntries(kept, result.remaining), settled })
   return { ...described(result), inventory: stored }
@@ -49,15 +51,17 @@ export async function pruneNode(
   client: ClusterClient,
   inventory: Inventory,
   signal: AbortSignal,
+  target: () => Promise<ApplyTarget> = async () => ({ client }),
 ): Promise<PruneOutcome> {
   if (!deletesAll(inventory) || (await isSuspendedLive(client, ownerOf(inventory), signal))) {
     await removeInventory(client, inventory)
     return { objects: [], complete: true }
   }
+  const { client: there } = await target()
   const claimed = await claim(client, inventory)
-  const pruned = await prune(client, claimed, claimed.entries, signal)
+  const pruned = await prune(there, claimed, claimed.entries, signal)
   const waits = inventory.deletionPolicy === 'WaitForTermination'
-  const result = waits ? await awaitTermination(client, inventory.user, pruned, signal) : pruned
+  const result = waits ? await awaitTermination(there, inventory.user, pruned, signal) : pruned
   if (result.remaining.length === 0) await removeInventory(client, claimed)
   else await claim(client, claimed, { entries: result.remaining })
   return described(result)

@@ -48,6 +48,7 @@ async function open({ config, log, queue }: Context, binding: ClusterBinding): P
     pollMs: (binding.fullPassSeconds ?? resync) * 1000,
     ...(binding.lanes === undefined ? {} : { lanes: binding.lanes }),
     events: binding.events,
+    kubeConfigs: binding.kubeConfigs,
     log,
     again,
   })

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { refuseActiveController } from '../../src/cluster/active-controller.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
+import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { nodeFailure } from '../../src/cluster/node-failure.ts'
+import { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
 import { Slots } from '../../src/cluster/slots.ts'
 import { readKustomization } from '../../src/cluster/status/kustomizations.ts'
 import { isSuspended } from '../../src/cluster/status/live-kustomization.ts'
@@ -9,6 +11,7 @@ import type { Log } from '../../src/process/log.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { applyApproved } from './apply-approved.ts'
 import { applyNode } from './apply-node.ts'
+import { targetOfNode } from './apply-target.ts'
 import type { Approved } from './approved-nodes.ts'
 import { ClusterMemory } from './cluster-memory.ts'
 import { DriftPace } from './drift-pace.ts'
@@ -28,6 +31,8 @@ interface WatchedClusterSettings {
   readonly lanes?: number
   /** Address of the cluster's notification-controller. */
   readonly events?: string | undefined
+  /** API servers that kubeConfigs may lead to. */
+  readonly kubeConfigs?: ClusterBinding['kubeConfigs'] | undefined
 }
 
 const GATHER_MS = 20
@@ -48,9 +53,10 @@ export class WatchedCluster {
   #retry: NodeJS.Timeout | undefined
 
   constructor(settings: WatchedClusterSettings) {
-    const { client, drift, log, lanes, events } = settings
+    const { client, drift, log, lanes, events, kubeConfigs = [] } = settings
     this.#settings = settings
-    this.#memory = new ClusterMemory({ events, ...(lanes === undefined ? {} : { lanes }) })
+    const remotes = new RemoteClients(client, kubeConfigs)
+    this.#memory = new ClusterMemory({ events, remotes, ...(lanes === undefined ? {} : { lanes }) })
     this.#watch =
       drift === 'poll'
         ? undefined
@@ -171,7 +177,14 @@ export class WatchedCluster {
     try {
       // `flux suspend` since the last run: the next one says so
       if (isSuspended(await readKustomization(client, node.namespace, node.name))) return memory.suspect(key)
-      const { inventory: stored, ...result } = await applyNode(this.#client, node, inventory, this.#abort.signal)
+      const target = await targetOfNode(this.#client, memory.remotes, node)
+      const { inventory: stored, ...result } = await applyNode(
+        this.#client,
+        node,
+        inventory,
+        this.#abort.signal,
+        target,
+      )
       memory.inventories.set(key, stored)
       if (result.complete) {
         memory.looked(key)

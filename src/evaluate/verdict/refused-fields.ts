@@ -11,6 +11,7 @@ const HONOURED = new Set([
   'prune',
   'suspend',
   'serviceAccountName',
+  'kubeConfig',
   'dependsOn',
   'wait',
   'force',

@@ -28,3 +28,6 @@ export function kubeConfigOf(object: KubeObject): Node | undefined {
   const found = at(object.root, KUBECONFIG_FIELD)
   return isBlank(found) ? undefined : found
 }
+
+/** The user is no account, but whoever a kubeconfig says; see remoteClusterOf. */
+export const actsAsKubeConfig = (user: string): boolean => user.startsWith('kubeconfig ')

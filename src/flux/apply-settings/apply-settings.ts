@@ -39,6 +39,14 @@ export interface ReadyExpr {
   readonly expression: string
 }
 
+/** What `spec.kubeConfig` names in the namespace of the Kustomization. */
+export interface KubeConfigSetting {
+  readonly kind: 'Secret' | 'ConfigMap'
+  readonly name: string
+  /** Of a Secret; '' for Flux's default. */
+  readonly key: string
+}
+
 /** How a Flux Kustomization wants to be applied, as plain JSON with the defaults of kustomize-controller filled in. */
 export interface ApplySettings {
   readonly intervalMs: number
@@ -55,6 +63,8 @@ export interface ApplySettings {
   readonly healthCheckExprs: readonly HealthCheckExpr[]
   readonly ignore: readonly IgnoreRule[]
   readonly readyExprs: readonly ReadyExpr[]
+  /** It is applied to the cluster that this leads to. */
+  readonly kubeConfig?: KubeConfigSetting
   /** `reconcile.fluxcd.io/requestedAt` as git has it. */
   readonly requestedAt?: string
 }

@@ -1,4 +1,5 @@
 import { CelProgram } from '../../cel/cel-program.ts'
+import { isSubdomain } from '../../kube/names.ts'
 import type { Path } from '../../kube/node.ts'
 import { groupOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
 import {
@@ -7,6 +8,7 @@ import {
   DELETION_POLICIES,
   type DeletionPolicy,
   type HealthCheckExpr,
+  type KubeConfigSetting,
   type ReadyExpr,
 } from './apply-settings.ts'
 import { readDuration } from './duration.ts'
@@ -27,6 +29,7 @@ export function readApplySettings(object: KubeObject, namespace: string): ReadSe
   const reader = new SettingsReader(object)
   const interval = duration(reader, ['spec', 'interval']) ?? DEFAULT_SETTINGS.intervalMs
   const timeout = duration(reader, ['spec', 'timeout']) ?? interval - MIN_TIMEOUT_MS
+  const kubeConfig = readKubeConfigSetting(reader)
   const requestedAt = reader.text(['metadata', 'annotations', REQUESTED_AT])
   const settings: ApplySettings = {
     intervalMs: interval,
@@ -39,6 +42,7 @@ export function readApplySettings(object: KubeObject, namespace: string): ReadSe
     healthCheckExprs: healthCheckExprs(reader),
     ignore: readIgnoreRules(reader, ['spec', 'ignore']),
     readyExprs: reader.items(['spec', 'dependsOn']).flatMap(path => readyExpr(reader, path, namespace)),
+    ...(kubeConfig === undefined ? {} : { kubeConfig }),
     ...(requestedAt === undefined ? {} : { requestedAt }),
   }
   return { settings, problems: reader.problems }
@@ -102,4 +106,18 @@ function readyExpr(reader: SettingsReader, path: Path, namespace: string): Ready
   if (expression === undefined) return []
   const name = reader.required([...path, 'name'])
   return [{ dependency: `${reader.text([...path, 'namespace']) ?? namespace}/${name}`, expression }]
+}
+
+/** Exactly one of both, as the API server asks for; and never ignored, because it says on which cluster something is applied. */
+function readKubeConfigSetting(reader: SettingsReader): KubeConfigSetting | undefined {
+  const path = ['spec', 'kubeConfig']
+  if (!reader.has(path)) return undefined
+  const [secret, map] = ['secretRef', 'configMapRef'].map(field => reader.text([...path, field, 'name']))
+  if ((secret === undefined) === (map === undefined)) {
+    reader.refuse(path, 'exactly one of secretRef and configMapRef, with a name')
+    return undefined
+  }
+  if (!isSubdomain(secret ?? map ?? '')) reader.refuse(path, 'the name of a Secret or ConfigMap')
+  const key = reader.text([...path, 'secretRef', 'key']) ?? ''
+  return secret === undefined ? { kind: 'ConfigMap', name: map!, key: '' } : { kind: 'Secret', name: secret, key }
 }

@@ -1,0 +1,146 @@
+import { Agent } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BailiwickError } from '../errors.ts'
+import type { Json } from '../kube/node.ts'
+import type { Actor, ClusterClient, RequestOptions } from './client.ts'
+import { clusterError } from './cluster-error.ts'
+import type { RequestCredentials } from './credentials.ts'
+import { createDiscovery } from './discovery.ts'
+import { follow } from './follow.ts'
+import { impersonatedUser } from './impersonated-user.ts'
+import { stringAt } from './json-at.ts'
+import { type Call, send } from './send.ts'
+import { Slots } from './slots.ts'
+
+const TIMEOUT_MS = 30_000
+const CONNECTIONS = 16
+/** A request that takes longer goes on beside the 16, on a connection of its own. */
+const SLOW_MS = 2000
+const SLOW = 64
+/** How often a request is sent where it is refused as one too many, and where the API server is too busy for everybody. */
+const ATTEMPTS = { refused: 4, busy: 10 }
+const BUSY_WAIT_S = 5
+
+/** One API server: a limited number of kept connections, shared by everybody who has credentials for it. */
+export interface ApiServer {
+  readonly url: URL
+  readonly agent: Agent
+  readonly slots: Slots
+  /** Too busy for everybody until then. */
+  quietUntil: number
+}
+
+/** Opens nothing yet. */
+export function apiServer(url: URL): ApiServer {
+  // one more than there are turns: what goes ahead finds a connection
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS + SLOW + 1, scheduling: 'lifo' })
+  return { url, agent, slots: new Slots({ count: CONNECTIONS, slowMs: SLOW_MS, slow: SLOW }), quietUntil: 0 }
+}
+
+interface ApiClientSettings extends Pick<ClusterClient, 'name' | 'namespace'> {
+  readonly server: ApiServer
+  /** With `renew`, what is known was not accepted. */
+  readonly access: (renew?: boolean) => Promise<RequestCredentials>
+  readonly timeoutMs?: number | undefined
+  /** The error for an answer that is no success. */
+  readonly refused?: (status: number, body: Json) => BailiwickError
+}
+
+/** A client of an API server by some credentials. `close` closes the server for everybody. */
+export function apiClient(settings: ApiClientSettings): ClusterClient {
+  const { name, namespace, server, access, timeoutMs = TIMEOUT_MS } = settings
+  const { agent, slots } = server
+  const refused = settings.refused ?? ((status, body) => clusterError(name, status, body))
+
+  const exchange = exchanger(access, agent)
+  const inTurn = async (call: Call, within: RequestOptions['within']) => {
+    for (;;) {
+      while (Date.now() < server.quietUntil && !call.signal?.aborted)
+        await pause(server.quietUntil - Date.now(), call.signal)
+      const reply = await slots.run(async () =>
+        Date.now() < server.quietUntil && !call.signal?.aborted ? undefined : await exchange(call, within),
+      )
+      if (reply) return reply
+    }
+  }
+  const request: ClusterClient['request'] = async (actor, method, path, more = {}) => {
+    const call: Call = {
+      cluster: name,
+      url: address(server.url, path, more.query),
+      method,
+      headers: headersOf(actor, more),
+      timeoutMs,
+      signal: more.signal,
+      ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
+    }
+    for (let attempt = 1; ; attempt++) {
+      const reply = await (more.ahead ? exchange(call, more.within) : inTurn(call, more.within))
+      if (reply.status !== 429) slots.recover()
+      if ((reply.status >= 200 && reply.status < 300) || reply.status === 404)
+        return { status: reply.status, body: reply.body }
+      // priority and fairness answers in plain text, and everybody slows down; a Status is about this request
+      const isBusy = stringAt(reply.body, 'kind') !== 'Status'
+      if (reply.status !== 429 || attempt >= ATTEMPTS[isBusy ? 'busy' : 'refused'] || more.signal?.aborted)
+        throw refused(reply.status, reply.body)
+      const wait = Math.min(reply.retryAfter || 1, BUSY_WAIT_S) * 1000
+      if (isBusy) {
+        // all that were under way are told the same: that is one reason to slow down, not sixteen
+        if (Date.now() >= server.quietUntil) slots.halve()
+        server.quietUntil = Math.max(server.quietUntil, Date.now() + wait)
+      }
+      await pause(wait, more.signal)
+    }
+  }
+  return {
+    name,
+    namespace,
+    discovery: createDiscovery(name, request),
+    request,
+    stream: async (actor, path, more, onItem) => {
+      const call = { url: address(server.url, path, more.query), headers: headersOf(actor, more) }
+      await follow({ cluster: name, signal: more.signal, ...call }, await access(), onItem)
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** Sends a call; once more with new credentials where the API server does not accept the old ones. */
+function exchanger(access: ApiClientSettings['access'], agent: Agent) {
+  return async (call: Call, within: RequestOptions['within']) => {
+    const attempt = async (renew: boolean) => {
+      const credentials = await access(renew)
+      return send(within ? limitedCall(call, within()) : call, credentials, agent)
+    }
+    const reply = await attempt(false)
+    return reply.status === 401 ? await attempt(true) : reply
+  }
+}
+
+/** The API server ends a request after the `timeout` of its query, whether or not the client still waits. */
+function limitedCall(call: Call, ms: number): Call {
+  const url = new URL(call.url)
+  url.searchParams.set('timeout', `${Math.max(1, Math.floor(ms))}ms`)
+  return { ...call, url, timeoutMs: Math.min(call.timeoutMs, ms) }
+}
+
+/** Ends early when the request is told to stop. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await sleep(ms, undefined, signal && { signal }).catch(() => {})
+}
+
+function headersOf(actor: Actor, { body, contentType, accept }: RequestOptions): Record<string, string> {
+  const headers: Record<string, string> = { 'User-Agent': 'bailiwick' }
+  if (accept !== undefined) headers.Accept = accept
+  if (body !== undefined) headers['Content-Type'] = contentType ?? 'application/json'
+  if (actor !== 'worker') headers['Impersonate-User'] = impersonatedUser(actor.user)
+  return headers
+}
+
+function address(server: URL, path: string, query: Readonly<Record<string, string>> = {}): URL {
+  const url = new URL(server)
+  const prefix = server.pathname.replace(/\/$/, '')
+  url.pathname = `${prefix}${path}`
+  if (url.pathname !== `${prefix}${path}`) throw new BailiwickError('internal', `${path} is not a path of the API`)
+  for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
+  return url
+}
