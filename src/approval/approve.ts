@@ -2,7 +2,8 @@ import { actsAsKubeConfig } from '../fleet/model/appliers.ts'
 import { digestOfTexts } from '../fleet/model/digest.ts'
 import type { ApplySettings } from '../flux/apply-settings/apply-settings.ts'
 import type { Origin } from '../origin.ts'
-import type { EvaluatedNode, Finding } from '../rules/model/finding.ts'
+import type { EvaluatedNode, Finding, NodeFailure } from '../rules/model/finding.ts'
+import { UNKNOWN_VALUES } from '../rules/model/unknown-values.ts'
 import type { ApprovalEvent, ApprovalState, KnownEvaluation } from './approval-state.ts'
 
 /**
@@ -10,6 +11,8 @@ import type { ApprovalEvent, ApprovalState, KnownEvaluation } from './approval-s
  */
 export type ApprovedNode = Omit<EvaluatedNode, 'findings' | 'failures' | 'refused' | 'hides' | 'holes' | 'problems'> & {
   readonly combination: string
+  /** Places of objects with values that no message may quote. */
+  readonly confidential?: readonly number[]
   /** Digest of all that decides what an apply does: the objects, as whom, and the settings. Equal digests apply equally. */
   readonly applyDigest: string
 }
@@ -17,13 +20,19 @@ export type ApprovedNode = Omit<EvaluatedNode, 'findings' | 'failures' | 'refuse
 export interface Held {
   readonly node: string
   readonly reason: string
+  /** What would be said of it by itself is nothing: only these values, or an ancestor, hold it back. */
+  readonly by?: 'values' | 'parent'
+  /** What it violates, or what cannot be evaluated of it. */
+  readonly found?: Finding | NodeFailure
 }
 
-interface Approval {
+export interface Approval {
   readonly state: ApprovalState
   /** Parents first, in the order of the evaluation. The whole of what may be applied now, not a difference. */
   readonly apply: readonly ApprovedNode[]
   readonly held: readonly Held[]
+  /** What may be applied, or might be, once the values of the cluster that it depends on are read and evaluated; parents first. */
+  readonly open: readonly EvaluatedNode[]
 }
 
 const REMEMBERED = 8
@@ -36,22 +45,26 @@ const REMEMBERED = 8
 export function approve(before: ApprovalState, event: ApprovalEvent): Approval {
   const state = next(before, event)
   const { heads } = state
-  if (!heads) return { state, apply: [], held: [] }
+  if (!heads) return { state, apply: [], held: [], open: [] }
   const evaluated = state.evaluations.get(heads.combination)
-  if (!evaluated) return { state, apply: [], held: [] }
+  if (!evaluated) return { state, apply: [], held: [], open: [] }
   const nodes = evaluated.nodes.filter(node => (node.hub ?? node.cluster) === state.binding.cluster)
-  const why = new Map<string, string | undefined>()
+  const why = new Map<string, Why | undefined>()
   for (const node of nodes)
-    why.set(node.key, why.has(node.key) ? 'two nodes have this key' : ownReason(node, state, evaluated))
+    why.set(node.key, why.has(node.key) ? { reason: 'two nodes have this key' } : ownReason(node, state, evaluated))
   const apply: ApprovedNode[] = []
   const held: Held[] = []
+  const open: EvaluatedNode[] = []
+  const otherwise = new Map([...why].map(([key, one]) => [key, one?.by === 'values' ? undefined : one]))
   const byKey = new Map(nodes.map(node => [node.key, node]))
   for (const node of nodes) {
     const reason = why.get(node.key) ?? chainReason(node, byKey, why)
-    if (reason === undefined) apply.push(approved(node, heads.combination))
-    else held.push({ node: node.key, reason })
+    if (!reason) apply.push(approved(node, heads.combination))
+    else held.push({ node: node.key, ...reason })
+    if (node.needs && otherwise.get(node.key) === undefined && chainReason(node, byKey, otherwise) === undefined)
+      open.push(node)
   }
-  return { state, apply, held }
+  return { state, apply, held, open }
 }
 
 function next(state: ApprovalState, event: ApprovalEvent): ApprovalState {
@@ -93,16 +106,35 @@ function remember(
 const signature = ({ nodes, baseline }: Omit<KnownEvaluation, 'disputed'>) =>
   JSON.stringify([nodes, [...baseline].sort()])
 
+type Why = Omit<Held, 'node'>
+
 /** Why the node itself may not be applied, whatever its parents are. */
-function ownReason(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEvaluation): string | undefined {
+function ownReason(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEvaluation): Why | undefined {
+  const reason = ownText(node, state, evaluated)
+  if (reason === undefined) return undefined
+  if (reason === AWAITS_VALUES) return { reason, by: 'values' }
+  const found = node.failures[0] ?? blockingIn(node, evaluated)
+  return found ? { reason, found } : { reason }
+}
+
+const AWAITS_VALUES = 'it depends on values of the cluster that are not known'
+
+/** What a worker may come to know by reading the cluster. */
+const isOpenable = (refused: readonly string[]) => refused.length > 0 && refused.every(one => one === UNKNOWN_VALUES)
+
+function blockingIn({ findings }: EvaluatedNode, evaluated: KnownEvaluation): Finding | undefined {
+  const baseline = new Set(evaluated.baseline)
+  return findings.find(one => blocks(one, baseline))
+}
+
+function ownText(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEvaluation): string | undefined {
   const { heads } = state
   if (!heads?.complete) return 'a source that the graph needs could not be read yet'
   if (evaluated.disputed) return 'two evaluations of this revision set differ'
   if (node.failures.length > 0) return `it could not be evaluated: ${node.failures[0]!.message}`
   const [hole] = node.holes ?? []
   if (hole !== undefined) return `a part of it was left out of the evaluation: ${hole}`
-  const baseline = new Set(evaluated.baseline)
-  const blocking = node.findings.find(one => blocks(one, baseline))
+  const blocking = blockingIn(node, evaluated)
   if (blocking) return `it violates ${blocking.rule}: ${blocking.message}`
   if (node.source.opaque !== null) return `its source is not visible: ${node.source.opaque}`
   if (node.source.assumed)
@@ -117,6 +149,7 @@ function ownReason(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEv
   if (problem) return `${problem.message} (${placeText(problem.origin)}). ${problem.fix}`
   const elsewhere = elsewhereReason(node, state)
   if (elsewhere !== undefined) return elsewhere
+  if (isOpenable(node.refused)) return AWAITS_VALUES
   if (node.refused.length > 0) return `the worker does not support ${node.refused.join(', ')} yet`
   return undefined
 }
@@ -152,13 +185,13 @@ function isPresent(node: EvaluatedNode, heads: NonNullable<ApprovalState['heads'
 function chainReason(
   node: EvaluatedNode,
   byKey: ReadonlyMap<string, EvaluatedNode>,
-  why: ReadonlyMap<string, string | undefined>,
-): string | undefined {
+  why: ReadonlyMap<string, Why | undefined>,
+): Why | undefined {
   const seen = new Set([node.key])
   for (let parent = node.parent; parent !== null; ) {
     const above = byKey.get(parent)
-    if (!above || seen.has(parent)) return `its parent ${parent} is not part of the evaluation`
-    if (why.get(parent) !== undefined) return `its parent ${parent} is held back`
+    if (!above || seen.has(parent)) return { reason: `its parent ${parent} is not part of the evaluation` }
+    if (why.get(parent) !== undefined) return { reason: `its parent ${parent} is held back`, by: 'parent' }
     seen.add(parent)
     parent = above.parent
   }

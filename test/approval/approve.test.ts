@@ -40,7 +40,7 @@ test('a red tenant holds its own children and nobody else', () => {
   expect(apply.map(node => node.name)).toEqual(['root', 'tenants', 'own'])
   expect(held).toEqual([
     { node: keyOf('team'), reason: 'it impersonates no account' },
-    { node: keyOf('child'), reason: `its parent ${keyOf('team')} is held back` },
+    { node: keyOf('child'), reason: `its parent ${keyOf('team')} is held back`, by: 'parent' },
   ])
 })
 

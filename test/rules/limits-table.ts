@@ -85,6 +85,8 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/sops/rules/creation-rule.ts MAX_RULES',
     'src/sops/rules/creation-rule.ts MAX_STEPS',
     'workers/apply/open-objects.ts MAX_KEYS',
+    'workers/apply/read-values.ts MAX_BYTES',
+    'workers/apply/read-values.ts MAX_SOURCES',
     'workers/apply/open-objects.ts MAX_KEY_BYTES',
     // what is beyond them holds the node with its line
     'src/cel/evaluate.ts MAX_STEPS',

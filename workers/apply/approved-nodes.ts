@@ -1,4 +1,4 @@
-import { initialApproval } from '../../src/approval/approval-state.ts'
+import { type Heads, initialApproval } from '../../src/approval/approval-state.ts'
 import { type ApprovedNode, approve, type Held } from '../../src/approval/approve.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { BailiwickError } from '../../src/errors.ts'
@@ -9,6 +9,7 @@ import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { type EvaluatedCombination, evaluateCombination } from '../fleets/evaluate-combination.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
+import type { EvaluateRequest } from '../threads/protocol.ts'
 import { assertBound } from './assert-bound.ts'
 import type { PrunePolicy } from './held-prunes.ts'
 
@@ -21,6 +22,16 @@ export interface Approved {
   readonly fleetCommit: string
   /** Absent: what is much at once waits, and nothing is approved. */
   readonly prunes?: PrunePolicy
+  /** Some of it waits for values of the cluster, which what is applied now may bring. */
+  readonly awaitsValues?: boolean
+}
+
+/** What is approved, with what it takes to read the values of the cluster that some of it depends on (see openApproved). */
+export interface ApprovedWithValues extends Approved {
+  readonly open: readonly EvaluatedNode[]
+  /** What was evaluated. */
+  readonly question: EvaluateRequest
+  readonly heads: Heads
 }
 
 /** Somebody pushes faster than we evaluate: come back later. */
@@ -35,7 +46,7 @@ export async function approvedNodes(
   binding: ClusterBinding,
   look: () => Installation,
   place: FleetPlace,
-): Promise<Approved> {
+): Promise<ApprovedWithValues> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const { evaluator, disabledRules } = context
     const evaluated = await evaluateCombination(evaluator, new SourceReader(look()), { fleet: place, disabledRules })
@@ -45,11 +56,12 @@ export async function approvedNodes(
     const { combination } = verdict
     const { state } = approve(before, { type: 'judged', combination, nodes, baseline: evaluated.baseline })
     const heads = await presentHeads(new SourceReader(look()), place, evaluated)
-    const { apply, held } = approve(state, { type: 'heads-read', heads })
+    const { apply, held, open } = approve(state, { type: 'heads-read', heads })
     assertBound(binding, verdict)
     const here = nodes.filter(node => (node.hub ?? node.cluster) === binding.name)
     if (heads.combination === combination) {
-      return { nodes: here, evaluation: evaluated.evaluation, apply, held, fleetCommit: evaluated.fleetCommit }
+      const { evaluation, fleetCommit, question } = evaluated
+      return { nodes: here, evaluation, apply, held, fleetCommit, open, question, heads }
     }
   }
   throw new BailiwickError(

@@ -30,13 +30,14 @@ interface OpenedObjects {
  */
 export async function openObjects(client: ClusterClient, node: ApprovedNode): Promise<OpenedObjects> {
   const objects = node.objects.map(parseExact)
-  const confidential = new Set<Json>()
+  const confidential = new Set<Json>(node.confidential?.map(place => objects[place]!))
   const { decryption } = node
   if (!decryption) return { objects, confidential }
   const identities = await readIdentities(client, node, decryption.secret)
   for (const { object: index, sops } of decryption.seals) {
     const object = mapAt(objects[index])
     try {
+      confidential.delete(object)
       const opened = await decryptObject(object, nodeOf(sops, NOWHERE), identities)
       objects[index] = opened
       confidential.add(opened)

@@ -1,11 +1,13 @@
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { Attempt, Reconcile } from '../../src/queue/queue.ts'
+import type { AppliedNode } from '../../src/report/apply-report.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { approvedNodes } from './approved-nodes.ts'
+import { openApproved } from './open-approved.ts'
 import { pruneApprovals } from './prune-approvals.ts'
 import type { ReconciledClusters } from './reconciled-clusters.ts'
 import { reportApplied, reportProgress } from './report-applied.ts'
@@ -39,18 +41,20 @@ export async function reconcileCluster(
   const { pruneShare: share, pruneAtLeast: atLeast } = context.config
   const name = { owner: repository.owner, repo: repository.name }
   const approvals = () => pruneApprovals(octokit, app, name, evaluated.fleetCommit)
-  const approved = { ...evaluated, prunes: { limits: { share, atLeast }, approvals } }
-  const fleet = { url: binding.fleet, commit: approved.fleetCommit }
-  const about = { cluster, fleet, approved }
+  const prunes = { limits: { share, atLeast }, approvals }
+  const fleet = { url: binding.fleet, commit: evaluated.fleetCommit }
+  const about = { cluster, fleet, approved: { ...evaluated, prunes } }
   try {
     const watched = await memory.clusters.get(context, binding)
+    const approved = { ...(await openApproved(context, watched.client, binding, evaluated, attempt.signal)), prunes }
     const retryAt = (key: string) => watched.retryAt(key)
     const progress = setInterval(
       () => void reportProgress(reporter, { ...about, retryAt, applied: watched.progress() }),
       PROGRESS_MS,
     )
     const applied = await watched.run(approved, attempt.signal).finally(() => clearInterval(progress))
-    await reportApplied(reporter, { ...about, retryAt, applied })
+    await reportApplied(reporter, { ...about, approved, retryAt, applied })
+    if (approved.awaitsValues && applied.some(isChanged)) await context.queue.add('reconcile', { cluster })
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, cluster }, 'cluster could not be reconciled')
@@ -58,6 +62,10 @@ export async function reconcileCluster(
     await reportApplied(reporter, { ...about, retryAt: () => undefined, applied: [], problem })
   }
 }
+
+/** A node that waits for a value of the cluster may have got it just now. */
+const isChanged = ({ objects }: AppliedNode) =>
+  objects.some(({ action }) => action === 'created' || action === 'configured')
 
 /** Why the run as a whole ended: the next resync tries again. */
 function reasonOf({ fix, message }: BailiwickError): string {

@@ -95,6 +95,11 @@ export class WatchedCluster {
     return this.#memory.retries.nextAt(key)
   }
 
+  /** To read what is not applied by it. */
+  get client(): ClusterClient {
+    return this.#settings.client
+  }
+
   async close(): Promise<void> {
     clearTimeout(this.#retry)
     this.#abort.abort()

@@ -41,6 +41,8 @@ export interface EvaluatedCombination {
   readonly fleetCommit: string
   /** All that was evaluated, to ask more about it. */
   readonly snapshot: CombinationSnapshot
+  /** What was asked last, to ask it again with more. */
+  readonly question: EvaluateRequest
   /** The sources that it read besides the fleet, as they were evaluated. */
   readonly sources: readonly FollowedSource[]
   /** Earlier addresses by which its manifests name sources, and the present ones. */
@@ -79,14 +81,15 @@ export async function evaluateCombination(
     // a change of the wrong repository itself is compared with what was believed: there it must not pass as standing
     const known = foreign.filter(url => url !== changed)
     const base = request.base && (await snapshot(view, request.base, known))
-    const answer = await evaluator.evaluate({
+    const question: EvaluateRequest = {
       type: 'judge',
       head: head.snapshot,
       ...(base ? { base: base.snapshot } : {}),
       ...(changed === undefined ? {} : { changed }),
       ...(earlier ? { earlier } : {}),
       today,
-    })
+    }
+    const answer = await evaluator.evaluate(question)
     const pinned = 'pinned' in answer ? (answer.pinned ?? []) : []
     const others = await reader.foreign(pinned)
     const found = others.filter(one => !foreign.includes(one.url))
@@ -107,7 +110,7 @@ export async function evaluateCombination(
     const { commit } = head.snapshot.fleet
     const said = { evaluation, baseline, ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
     const sources = withLent(head.sources, followed)
-    return { ...said, fleetCommit: commit, snapshot: head.snapshot, sources, names, concerned, isDark }
+    return { ...said, fleetCommit: commit, snapshot: head.snapshot, question, sources, names, concerned, isDark }
   }
   throw new BailiwickError(
     'graph-limits',

@@ -8,6 +8,7 @@ import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
 import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import { followedBases } from '../../src/gate/followed-bases.ts'
 import { acceptedBy, baselineOf } from '../../src/rules/model/baseline.ts'
+import { TEXT_RULES } from '../../src/rules/text-rules.ts'
 import { KeptFleet } from './kept-fleet.ts'
 import { leanEvaluation } from './lean-evaluation.ts'
 import type {
@@ -71,7 +72,9 @@ function buildSides({ kept, request, onProgress }: Sides, withheld: string | und
   const side = (snapshot: CombinationSnapshot, from?: Fleet): FleetInput => {
     const base = from?.access ? { base: from.access } : {}
     const access = { facts: snapshot.facts, ...base, ...(withheld === undefined ? {} : { withheld }) }
-    return { ...open(kept, snapshot), access }
+    const { values } = request
+    const known = values === undefined ? {} : { values, disabledRules: [...snapshot.disabledRules, ...TEXT_RULES] }
+    return { ...open(kept, snapshot), access, ...known }
   }
   const whole = (input: FleetInput) => {
     const build = (one: FleetInput) => kept.session.build(one, onProgress)

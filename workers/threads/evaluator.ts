@@ -64,7 +64,7 @@ export class Evaluator {
       try {
         const turn = { owner: ownerOf(request), home: homeOf(request), isAlone }
         const answer = await this.#queue.run(turn, thread => thread.evaluate(asked, onProgress))
-        return asked === request ? this.#keep(key, answer) : answer
+        return asked === request && !isSecret(request) ? this.#keep(key, answer) : answer
       } catch (error) {
         if (!(error instanceof LimitExceeded)) throw error
         if (error.what === 'time' && !isAlone) continue
@@ -90,6 +90,9 @@ export class Evaluator {
     })
   }
 }
+
+/** What holds values of a cluster stays no longer than it is needed. */
+const isSecret = (request: EvaluationRequest) => request.type === 'judge' && request.values !== undefined
 
 /** Whose share of the threads it takes: that of the repository in which the change is. */
 function ownerOf(request: EvaluationRequest): string {

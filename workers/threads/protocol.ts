@@ -3,6 +3,7 @@ import type { ClusterAudit } from '../../src/audit/audit-item.ts'
 import type { FleetSurvey } from '../../src/audit/survey-fleet.ts'
 import type { Changes } from '../../src/diff/changes.ts'
 import type { ErrorCode } from '../../src/errors.ts'
+import type { ClusterValues } from '../../src/fleet/model/cluster-values.ts'
 import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
 import type { OpaqueSource } from '../../src/fleet/model/input.ts'
 import type { AskedRepository, RepositoryFact } from '../../src/fleet/model/read-access.ts'
@@ -52,6 +53,8 @@ export interface EvaluateRequest {
   readonly today: string
   /** What the fleet's repository held before `base`, or `head` without one: its first parents, the next one first. */
   readonly earlier?: { readonly states: readonly EarlierSnapshot[]; readonly isAll: boolean }
+  /** What was read on a cluster. With it, the answer is for whoever applies and is kept nowhere. */
+  readonly values?: ClusterValues
   /** Keys of nodes at which an evaluation had to be ended before: errors, not rendered. */
   readonly stopped?: readonly string[]
 }

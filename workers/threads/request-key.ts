@@ -11,9 +11,9 @@ export function requestKey(request: EvaluationRequest): string {
 function partsOf(request: EvaluationRequest): unknown[] {
   switch (request.type) {
     case 'judge': {
-      const { head, base, changed = null, today, earlier } = request
+      const { head, base, changed = null, today, earlier, values } = request
       const before = earlier ? [earlier.states.map(({ commit, tree }) => [commit, tree.id]), earlier.isAll] : null
-      return [combination(head), base ? combination(base) : null, changed, today, before]
+      return [combination(head), base ? combination(base) : null, changed, today, before, values?.digest ?? null]
     }
     case 'survey':
       return [combination(request.head), request.today]

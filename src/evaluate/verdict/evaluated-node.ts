@@ -51,6 +51,7 @@ const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
     settings,
     ...(problems.length > 0 ? { problems } : {}),
     ...(decryption ? { decryption } : {}),
+    ...(node.needs ? { needs: node.needs } : {}),
     digest: node.digest,
     findings: [],
     failures: [],

@@ -1,5 +1,6 @@
 import { at, type Node } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import { UNKNOWN_VALUES } from '../../rules/model/unknown-values.ts'
 
 /** Fields of a Flux Kustomization that the worker honours, or that change nothing about what it applies. */
 const HONOURED = new Set([
@@ -46,7 +47,7 @@ export function refusedFields(kustomization: KubeObject, objects: readonly KubeO
   // only substitution and decryption make values unknown
   const mayHide = spec.fields.has('postBuild') || spec.fields.has('decryption')
   const hidden = mayHide && objects.some(object => isOpaque(object.root))
-  return [...set.map(([key]) => `spec.${key}`), ...(hidden ? ['values that only the cluster has'] : [])].sort()
+  return [...set.map(([key]) => `spec.${key}`), ...(hidden ? [UNKNOWN_VALUES] : [])].sort()
 }
 
 function isOpaque(node: Node): boolean {

@@ -42,6 +42,7 @@ export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
     memory,
     access: input.access,
     retain: input.retain,
+    values: input.values,
   }
   const one = found.roots.filter(({ name }) => name === input.only)
   const walked = walkClusters(one.length > 0 ? one : found.roots, walk)

@@ -18,6 +18,7 @@ export function combinationOf(input: FleetInput): string {
     JSON.stringify(config?.id ?? ''),
     JSON.stringify([...(input.disabledRules ?? [])].sort()),
     ...(fleet.clusters?.length ? [JSON.stringify(fleet.clusters.map(({ name, path }) => [name, path]))] : []),
+    ...(input.values ? [JSON.stringify(['values', input.values.digest])] : []),
     ...(input.access ? [JSON.stringify([input.access.facts, input.access.withheld ?? ''])] : []),
   ]
   return hash('sha256', `[${parts.join(',')}]`)

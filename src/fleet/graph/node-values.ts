@@ -1,9 +1,12 @@
 import { BailiwickError } from '../../errors.ts'
+import type { Variable } from '../../flux/substitute/variable.ts'
 import type { FindVariableSource, SourceKind } from '../../flux/substitute/variable-source.ts'
+import { plainVariable } from '../../flux/substitute/variable-source.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { codeWord, message, part } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
+import type { ReadData, ValueNeed } from '../model/cluster-values.ts'
 import { type ValueIndex, valueId } from './value-index.ts'
 
 /** One entry of a Kustomization's `substituteFrom`. */
@@ -44,11 +47,27 @@ export function missingNeed(kustomization: KubeObject, values: ValueIndex): Need
   return missing.find(need => !need.optional) ?? missing[0]
 }
 
+/** What a Kustomization substitutes from and git does not say all of; undefined: nothing. */
+export function clusterNeeds(kustomization: KubeObject, values: ValueIndex): readonly ValueNeed[] | undefined {
+  const needs = new Map<string, ValueNeed>()
+  for (const { id, kind, name, optional } of needsOf(kustomization)) {
+    if (values.isContested(id) || !values.isOfCluster(id)) continue
+    needs.set(id, { kind, name, optional: optional && needs.get(id)?.optional !== false })
+  }
+  return needs.size === 0 ? undefined : [...needs.values()]
+}
+
+function variablesRead(data: ReadData, origin: Origin): Map<string, Variable> {
+  const variable = (value: string | null): Variable =>
+    value === null ? { value: '', origin, hidden: 'not-text' } : plainVariable(value, origin)
+  return new Map([...data].map(([key, value]) => [key, variable(value)]))
+}
+
 /**
  * Finds values for a Kustomization. What it finds throws `graph-conflict` where two places say what a value is. What nothing
  * renders or declares is what only the cluster has: unknown values, unless the fleet's file forbids them. For a tenant that
  * holds for what is optional, too; of the platform what is optional counts as absent, as long as every variable is set or
- * has a default. Who may write the ConfigMap decides later.
+ * has a default. Who may write the ConfigMap decides later. What was read on the cluster is what Flux finds there.
  */
 export function findValues(
   kustomization: KubeObject,
@@ -56,11 +75,14 @@ export function findValues(
   tenant: string | undefined,
 ): FindVariableSource {
   const { namespace } = idOf(kustomization)
+  const read = values.readFor(kustomization)?.objects
   const needs = new Map([...needsOf(kustomization)].reverse().map(need => [need.id, need]))
   return (kind, name) => {
     const id = valueId(kind, namespace, name)
     const need = needs.get(id)
     if (values.isContested(id)) throw contested(need!)
+    const data = need && read?.get(id)
+    if (data !== undefined) return data === null ? undefined : { variables: variablesRead(data, need!.origin) }
     const found = values.find(id)
     if (found || !need || (tenant === undefined && !values.allowsUndeclared)) return found
     const holders = [{ kind, namespace, name, key: '' }]

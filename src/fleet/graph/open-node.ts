@@ -22,7 +22,7 @@ import type { Draft } from './draft.ts'
 import { nodeContent } from './node-content.ts'
 import type { NodeContext } from './node-context.ts'
 import { NodeRemotes } from './node-remotes.ts'
-import { findValues, missingNeed, type Need, needsOf } from './node-values.ts'
+import { clusterNeeds, findValues, missingNeed, type Need, needsOf } from './node-values.ts'
 import { remoteClusterOf } from './remote-cluster.ts'
 import { refuseUnknownSpec } from './unknown-spec.ts'
 import { whyNotRead } from './why-not-read.ts'
@@ -32,6 +32,8 @@ export function rootNode(context: NodeContext, root: Root): Draft {
   const draft = blank(context, root.kustomization)
   const { digest, error, ...content } = nodeContent(root, undefined, context.lockdown)
   if (error) draft.error = error
+  const needs = clusterNeeds(root.kustomization, context.values)
+  if (needs) draft.needs = needs
   fill(context, draft, () => {
     const spec = readSpec(root.kustomization, draft.namespace)
     describe(context, draft, spec)
@@ -124,6 +126,8 @@ function renderNode(
     holeBudget: context.holeBudgets.of(tenant),
     ...(mayFetch ? { remotes: (url: string, commit: string) => remotes.find(url, commit) } : {}),
   }
+  const needs = clusterNeeds(kustomization, context.values)
+  if (needs) draft.needs = needs
   const rendered = renderWithHoles(artifact, kustomization, facts, context.memory?.render(draft.key))
   Object.assign(draft, nodeContent(rendered, tenant, context.lockdown))
   withRemotes(draft, remotes)

@@ -1,8 +1,11 @@
+import { BailiwickError } from '../../errors.ts'
 import type { VariableSource } from '../../flux/substitute/variable.ts'
 import { type SourceKind, variablesOf } from '../../flux/substitute/variable-source.ts'
 import { canonical, type MapNode, type Node } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import type { ClusterValues, NodeValues } from '../model/cluster-values.ts'
 import type { FleetConfig } from '../model/fleet-config.ts'
+import { nodeKey } from '../model/node-key.ts'
 
 /** What the fleet's file says about values. */
 type ValueConfig = Pick<FleetConfig, 'substituteFrom' | 'forbidUndeclaredValues'>
@@ -14,16 +17,21 @@ export class ValueIndex {
   readonly #declared = new Map<string, VariableSource>()
   readonly #presumed = new Set<string>()
   readonly #rendered = new Set<string>()
+  readonly #cluster: string
+  readonly #read: ClusterValues | undefined
 
   /** Whether what neither the fleet renders nor its file declares has unknown values; else it is missing. */
   readonly allowsUndeclared: boolean
 
-  /** `presumed`: objects of which it is assumed that they will be added, too. */
+  /** `presumed`: objects of which it is assumed that they will be added, too. `read`: what was read on the cluster. */
   constructor(
     cluster: string,
     { substituteFrom: declarations, forbidUndeclaredValues }: ValueConfig,
     presumed: readonly KubeObject[] = [],
+    read?: ClusterValues,
   ) {
+    this.#cluster = cluster
+    this.#read = read
     this.allowsUndeclared = !forbidUndeclaredValues
     // what is declared for one cluster wins over what is declared for all
     const general = declarations.filter(one => one.cluster === undefined)
@@ -81,6 +89,23 @@ export class ValueIndex {
   /** Whether more than one place says what the values are, and they may differ. */
   isContested(id: string): boolean {
     return this.#contested.has(id) || (this.#objects.has(id) && this.#declared.has(id))
+  }
+
+  /** Whether git does not say all that it holds on the cluster. */
+  isOfCluster(id: string): boolean {
+    const object = this.#objects.get(id)
+    if (!object || this.#declared.has(id)) return true
+    try {
+      return [...variablesOf(object.root).values()].some(({ hidden }) => hidden === 'opaque')
+    } catch (error) {
+      if (error instanceof BailiwickError) return false
+      throw error
+    }
+  }
+
+  /** What was read on the cluster for a Kustomization. */
+  readFor(kustomization: KubeObject): NodeValues | undefined {
+    return this.#read?.nodes.get(nodeKey(this.#cluster, idOf(kustomization)))
   }
 
   /** The values; throws `flux-invalid` for an object that the API server refuses. */

@@ -4,6 +4,7 @@ import { fluxKind, ROOT_NAME, ROOT_NAMESPACE, sourceNamed } from '../../flux/kin
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { declaredSources } from '../config/declared-sources.ts'
 import type { ClusterRoot } from '../model/cluster-root.ts'
+import type { ClusterValues } from '../model/cluster-values.ts'
 import type { Cluster, FleetNode, NotSeen } from '../model/fleet.ts'
 import type { FleetConfig } from '../model/fleet-config.ts'
 import { isIncomplete } from '../model/is-complete.ts'
@@ -64,6 +65,7 @@ export interface WalkInput {
   readonly memory?: RenderMemory | undefined
   readonly access?: ReadAccess | undefined
   readonly retain?: Retain | undefined
+  readonly values?: ClusterValues | undefined
 }
 
 /**
@@ -75,7 +77,7 @@ export function walkCluster(cluster: ClusterRoot, input: WalkInput): Walked {
   const { name } = cluster
   const may = mayRead(input.access && accessOf(name, input.access, input.file), PLATFORM)
   const open = (values?: Foreknown['values']) =>
-    openRoot(cluster, sources, new ValueIndex(name, file, values), may, memory)
+    openRoot(cluster, sources, new ValueIndex(name, file, values, input.values), may, memory)
   let root = open()
   const walked = (known: Foreknown) => walkWith(cluster, root, input, known)
   let known: Foreknown = {}
@@ -135,7 +137,7 @@ function accessOf(cluster: string, given: ReadAccess, config: FleetConfig): Read
 function walkWith(
   found: ClusterRoot,
   root: Root,
-  { sources, file, memory, access: given, retain }: WalkInput,
+  { sources, file, memory, access: given, retain, values: read }: WalkInput,
   { values = [], repositories = new Map(), confined = new Set(), lost = new Map() }: Foreknown,
 ): WalkedCluster {
   const { name, path, how } = found
@@ -160,7 +162,7 @@ function walkWith(
     drafts: new Map(),
     claims: [[], [], []],
     counts: new Map(),
-    values: new ValueIndex(name, file, values),
+    values: new ValueIndex(name, file, values, read),
     missed: new Map(),
     budgets: new TenantBudgets(),
     holeBudgets: new TenantBudgets(),

@@ -73,6 +73,7 @@ function counting(onProgress: (progress: WalkProgress) => void, total: number | 
 function distanceOf(a: FleetInput, b: FleetInput, limit: number): number {
   let distance = a.fleet.tree.id === b.fleet.tree.id ? 0 : 1
   if (a.config?.id !== b.config?.id) distance++
+  if (a.values?.digest !== b.values?.digest) distance++
   distance += Math.abs(a.sources.length - b.sources.length)
   if (a.sources === b.sources) return distance
   for (let index = 0; index < b.sources.length && distance < limit; index++) {

@@ -149,7 +149,7 @@ interface Changed {
 
 /** The sources that have another tree or commit; undefined where the inputs differ in more than that. */
 function changedSources(before: FleetInput, input: FleetInput): Changed[] | undefined {
-  if (before.fleet.alias !== input.fleet.alias) return undefined
+  if (before.fleet.alias !== input.fleet.alias || before.values?.digest !== input.values?.digest) return undefined
   const [own, was] = [ownSource(input), ownSource(before)]
   if (own.url !== was.url || refKey(own.ref) !== refKey(was.ref) || fileOf(before) !== fileOf(input)) return undefined
   const changed: Changed[] = []

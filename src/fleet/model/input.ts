@@ -1,4 +1,5 @@
 import type { Tree } from '../../git/tree.ts'
+import type { ClusterValues } from './cluster-values.ts'
 import type { DeclaredCluster } from './fleet-config.ts'
 import type { ReadAccess } from './read-access.ts'
 import type { Retain } from './retain.ts'
@@ -46,6 +47,8 @@ export interface FleetInput {
   readonly config?: Tree
   /** Only the cluster of this name is built, where a root has it; for someone who looks at one, never for a verdict. */
   readonly only?: string
+  /** What was read on clusters, for whoever applies; absent: nothing is known of it. */
+  readonly values?: ClusterValues
   /** Rules that the operator of this process switched off (tests and emergencies); default none. */
   readonly disabledRules?: readonly string[]
   /** Hosts of registries that the operator lets this process ask for artifacts; default none. */

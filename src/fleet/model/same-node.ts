@@ -1,6 +1,7 @@
 import type { BailiwickError } from '../../errors.ts'
 import type { Hole } from '../../kube/hole.ts'
 import type { FleetNode, NodeSource } from './fleet.ts'
+import { sameDeep } from './same-deep.ts'
 
 /**
  * Whether two nodes are the same but for what they render and the commits that it came from: nobody who evaluates asks for
@@ -20,6 +21,7 @@ export function sameButObjects(a: FleetNode, b: FleetNode): boolean {
     a.prune === b.prune &&
     a.inputs === b.inputs &&
     a.values === b.values &&
+    sameDeep(a.needs, b.needs) &&
     a.unknown === b.unknown &&
     a.identity.user === b.identity.user &&
     a.identity.impersonated === b.identity.impersonated &&

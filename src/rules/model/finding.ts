@@ -1,3 +1,4 @@
+import type { ValueNeed } from '../../fleet/model/cluster-values.ts'
 import type { Cluster, NotReached, NotSeen, Tenant } from '../../fleet/model/fleet.ts'
 import type { ApplySettings } from '../../flux/apply-settings/apply-settings.ts'
 import type { SettingsProblem } from '../../flux/apply-settings/settings-reader.ts'
@@ -185,6 +186,8 @@ export interface EvaluatedNode {
   readonly problems?: readonly SettingsProblem[]
   /** How its encrypted objects are opened; absent where none is encrypted. */
   readonly decryption?: Decryption
+  /** What it substitutes from and git does not say all of: whoever applies it reads that first. */
+  readonly needs?: readonly ValueNeed[]
   readonly digest: string
   /** Violations and errors of this node, whatever their state; approval reads them. */
   readonly findings: readonly Finding[]

@@ -1,0 +1,135 @@
+import type { Json } from '../kube/node.ts'
+import { display, type ObjectId } from '../kube/object.ts'
+import type { EvaluatedNode } from '../rules/model/finding.ts'
+import type { Approval, ApprovedNode, Held } from './approve.ts'
+
+/** One evaluation of the nodes of a cluster, and what it approves. */
+interface Round {
+  readonly nodes: readonly EvaluatedNode[]
+  readonly approval: Pick<Approval, 'apply' | 'held'>
+}
+
+interface Opening {
+  /** As the nodes were evaluated when they were approved: with unknown values. */
+  readonly before: Round
+  /** The same revision set with the values that were read; absent: none could be. */
+  readonly after?: Round | undefined
+  /** Why the values of a node could not be read, by its key. */
+  readonly unread: ReadonlyMap<string, string>
+  /** Keyed hash of a digest: by that of what holds values somebody could guess them. */
+  readonly seal: (digest: string) => string
+}
+
+/**
+ * What may be applied once the values of the cluster are known: what was approved without them and is approved with them,
+ * as it was evaluated with them. Values decide nothing but values: the same objects by the same account, or the node is
+ * held. Reasons never quote a value. Pure.
+ */
+export function approveOpened({ before, after, unread, seal }: Opening): Required<Round['approval']> {
+  const [first, second] = [indexOf(before), after && indexOf(after)]
+  const apply: ApprovedNode[] = []
+  const held: Held[] = []
+  const holds = new Set<string>()
+  const hold = (one: Held) => {
+    held.push(one)
+    holds.add(one.node)
+  }
+  for (const node of before.nodes) {
+    const { key: name, parent } = node
+    const own = first.held.get(name)
+    const reason = own && own.by === undefined ? own.reason : unread.get(name)
+    if (reason !== undefined) hold({ node: name, reason })
+    else if (parent !== null && holds.has(parent)) hold({ node: name, reason: `its parent ${parent} is held back` })
+    else if (!second) {
+      const approved = first.apply.get(name)
+      if (approved) apply.push(approved)
+      else hold(own!)
+    } else {
+      const opened = openedNode(node, first.apply.get(name), second, seal)
+      if (typeof opened === 'string') hold({ node: name, reason: opened })
+      else apply.push(opened)
+    }
+  }
+  return { apply, held }
+}
+
+interface Index {
+  readonly nodes: ReadonlyMap<string, EvaluatedNode>
+  readonly apply: ReadonlyMap<string, ApprovedNode>
+  readonly held: ReadonlyMap<string, Held>
+}
+
+function indexOf({ nodes, approval: { apply, held } }: Round): Index {
+  return {
+    nodes: new Map(nodes.map(node => [node.key, node])),
+    apply: new Map(apply.map(node => [node.key, node])),
+    held: new Map(held.map(one => [one.node, one])),
+  }
+}
+
+/** The node with its values, or why it is held. */
+function openedNode(
+  node: EvaluatedNode,
+  approved: ApprovedNode | undefined,
+  after: Index,
+  seal: Opening['seal'],
+): ApprovedNode | string {
+  const again = after.nodes.get(node.key)
+  const held = after.held.get(node.key)
+  if (!again || isElsewhere(node, again)) return `${WITH}, it would be another Kustomization`
+  if (held) return heldReason(node, held)
+  const opened = after.apply.get(node.key)
+  if (!opened) return `${WITH}, it is not approved`
+  if (opened.digest === node.digest && sameText(opened.settings, node.settings)) return approved ?? opened
+  const [was, is] = [idsOf(node), idsOf(again)]
+  if (!sameText([...was].sort(), [...is].sort())) return `${WITH}, it would apply other objects`
+  const known = new Set(node.objects)
+  const confidential = opened.objects.flatMap((text, index) => (known.has(text) ? [] : [index]))
+  return { ...opened, digest: seal(opened.digest), applyDigest: seal(opened.applyDigest), confidential }
+}
+
+const WITH = 'with the values that the cluster has'
+
+/** In words that hold no value: what was found may quote one. */
+function heldReason(node: EvaluatedNode, { by, found }: Held): string {
+  if (by === 'values')
+    return 'a value that it depends on is not known, and no ConfigMap or Secret that it names gives it'
+  if (found && 'rule' in found) {
+    const where = idsOf(node).includes(textOf(found.object)) ? ` in ${display(found.object)}` : ''
+    return `${WITH}, it violates ${found.rule}${where}. Change the ConfigMap or Secret, or write the value into git to see more`
+  }
+  if (found) return `${WITH}, it cannot be evaluated (${found.code}). Change the ConfigMap or Secret`
+  return `${WITH}, it is not approved`
+}
+
+/** Whether it is anything else than its objects and how they are applied that values decide. */
+function isElsewhere(a: EvaluatedNode, b: EvaluatedNode): boolean {
+  const place = ({
+    cluster,
+    hub,
+    namespace,
+    name,
+    parent,
+    user,
+    impersonated,
+    tenant,
+    source,
+    prune,
+    suspend,
+  }: EvaluatedNode) =>
+    JSON.stringify([cluster, hub, namespace, name, parent, user, impersonated, tenant, source, prune, suspend])
+  return place(a) !== place(b) || !sameText([a.dependsOn, a.settings.kubeConfig], [b.dependsOn, b.settings.kubeConfig])
+}
+
+/** Both were written by the same code, in its order. */
+const sameText = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
+const textOf = ({ apiVersion, kind, namespace, name }: ObjectId) => JSON.stringify([apiVersion, kind, namespace, name])
+
+const idsOf = ({ objects }: EvaluatedNode): string[] => objects.map(idText)
+
+function idText(text: string): string {
+  const { apiVersion = '', kind = '', metadata }: { readonly [field: string]: Json } = JSON.parse(text)
+  const { namespace = '', name = '' } = (metadata ?? {}) as { readonly [field: string]: Json }
+  return JSON.stringify([apiVersion, kind, namespace, name])
+}

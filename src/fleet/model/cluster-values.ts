@@ -1,0 +1,26 @@
+/** What the data of a ConfigMap or Secret holds, by key; null for bytes that are no text. */
+export type ReadData = ReadonlyMap<string, string | null>
+
+/** What was read on a cluster for one Kustomization, as its account. Secret. */
+export interface NodeValues {
+  /** By `<Kind>/<namespace>/<name>`; null: the cluster has none. */
+  readonly objects: ReadonlyMap<string, ReadData | null>
+}
+
+/**
+ * What only clusters have, read by whoever applies. With it, a fleet is built and evaluated once more before anything that
+ * depends on it is applied.
+ */
+export interface ClusterValues {
+  /** Keyed hash of all of it: others have another, and nobody can guess a value by it. */
+  readonly digest: string
+  /** By the key of the node. */
+  readonly nodes: ReadonlyMap<string, NodeValues>
+}
+
+/** A ConfigMap or Secret in the namespace of a Kustomization that it substitutes from, whose values git does not say. */
+export interface ValueNeed {
+  readonly kind: 'ConfigMap' | 'Secret'
+  readonly name: string
+  readonly optional: boolean
+}

@@ -1,0 +1,101 @@
+import { createHmac } from 'node:crypto'
+import { initialApproval } from '../../src/approval/approval-state.ts'
+import { approve } from '../../src/approval/approve.ts'
+import { approveOpened } from '../../src/approval/approve-opened.ts'
+import type { ClusterClient } from '../../src/cluster/client.ts'
+import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
+import { eachLimited } from '../../src/cluster/each-limited.ts'
+import { nodeFailure } from '../../src/cluster/node-failure.ts'
+import { BailiwickError } from '../../src/errors.ts'
+import type { ClusterValues, NodeValues } from '../../src/fleet/model/cluster-values.ts'
+import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
+import { UNKNOWN_VALUES } from '../../src/rules/model/unknown-values.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import type { Approved, ApprovedWithValues } from './approved-nodes.ts'
+import { readValues } from './read-values.ts'
+
+/** As many as the client has connections. */
+const AT_ONCE = 16
+
+type Context = Pick<WorkerContext, 'evaluator'> & { readonly config: { readonly privateKey: string } }
+
+/**
+ * What may be applied of what was approved, with the values of the cluster: reads those that the nodes depend on, evaluates
+ * the same revision set with them, and keeps what passes again. What cannot be read, or does not pass, is held. Throws where
+ * the cluster does not answer.
+ */
+export async function openApproved(
+  { evaluator, config }: Context,
+  client: ClusterClient,
+  binding: ClusterBinding,
+  evaluated: ApprovedWithValues,
+  signal: AbortSignal,
+): Promise<Approved> {
+  const { open, question, heads, ...approved } = evaluated
+  if (open.length === 0) return approved
+  const seal = sealOf(config.privateKey)
+  const { read, unread } = await readAll(client, open, signal)
+  const before = { nodes: approved.nodes, approval: approved }
+  const values = clusterValues(read, seal)
+  if (read.size === 0) return { ...approved, ...approveOpened({ before, unread, seal }), awaitsValues: true }
+  const answer = await evaluator.evaluate({ ...question, values }).catch(limited)
+  if (answer?.type !== 'judged') {
+    for (const { key } of open) if (!unread.has(key)) unread.set(key, UNEVALUATED)
+    return { ...approved, ...approveOpened({ before, unread, seal }) }
+  }
+  const { verdict, nodes } = answer.evaluation
+  const { combination } = verdict
+  const { name: cluster, fleet, branch, kubeConfigs = [] } = binding
+  const start = initialApproval({ cluster, fleet, branch, kubeConfigs })
+  const { state } = approve(start, { type: 'judged', combination, nodes, baseline: answer.baseline })
+  const approval = approve(state, { type: 'heads-read', heads: { ...heads, combination } })
+  const here = nodes.filter(node => (node.hub ?? node.cluster) === binding.name)
+  const after = { nodes: here, approval }
+  return { ...approved, ...approveOpened({ before, after, unread, seal }), awaitsValues: unread.size > 0 }
+}
+
+const UNEVALUATED =
+  'with the values that the cluster has, the fleet cannot be evaluated. Change the ConfigMap or Secret'
+
+interface ReadAll {
+  readonly read: ReadonlyMap<string, NodeValues>
+  /** Why not, by the key of the node. */
+  readonly unread: Map<string, string>
+}
+
+async function readAll(client: ClusterClient, nodes: readonly EvaluatedNode[], signal: AbortSignal): Promise<ReadAll> {
+  const read = new Map<string, NodeValues>()
+  const unread = new Map<string, string>()
+  await eachLimited(nodes, AT_ONCE, async node => {
+    try {
+      const values = await readValues(client, node, signal)
+      const isThere = [...values.objects.values()].some(data => data !== null)
+      // without any of them it is as it was evaluated
+      if (isThere || node.refused.includes(UNKNOWN_VALUES)) read.set(node.key, values)
+    } catch (error) {
+      const { message, fix } = await nodeFailure(client, error, signal)
+      unread.set(node.key, fix === undefined ? message : `${message}. ${fix}`)
+    }
+  })
+  return { read: new Map([...read].sort(([a], [b]) => (a < b ? -1 : 1))), unread }
+}
+
+function clusterValues(nodes: ReadonlyMap<string, NodeValues>, seal: (text: string) => string): ClusterValues {
+  const all = [...nodes].map(([key, { objects }]) => [
+    key,
+    [...objects].map(([id, data]) => [id, data && [...data].sort(([a], [b]) => (a < b ? -1 : 1))]),
+  ])
+  return { digest: seal(JSON.stringify(all)), nodes }
+}
+
+/** Its own use of the key: nothing else that is signed with it has this form. */
+function sealOf(key: string): (text: string) => string {
+  const own = createHmac('sha256', key).update('bailiwick cluster values').digest()
+  return text => createHmac('sha256', own).update(text).digest('hex')
+}
+
+/** Too much to evaluate is what these values make of it: their nodes are held, nobody else's. */
+function limited(error: unknown): undefined {
+  if (error instanceof BailiwickError && error.code === 'evaluation-limits') return undefined
+  throw error
+}
