@@ -53,12 +53,12 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
   const refused = settings.refused ?? ((status, body) => clusterError(name, status, body))
 
   const exchange = exchanger(access, agent)
-  const inTurn = async (call: Call, within: RequestOptions['within']) => {
+  const inTurn = async (call: Call, more: RequestOptions) => {
     for (;;) {
       while (Date.now() < server.quietUntil && !call.signal?.aborted)
         await pause(server.quietUntil - Date.now(), call.signal)
       const reply = await slots.run(async () =>
-        Date.now() < server.quietUntil && !call.signal?.aborted ? undefined : await exchange(call, within),
+        Date.now() < server.quietUntil && !call.signal?.aborted ? undefined : await exchange(call, more),
       )
       if (reply) return reply
     }
@@ -74,7 +74,7 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
       ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
     }
     for (let attempt = 1; ; attempt++) {
-      const reply = await (more.ahead ? exchange(call, more.within) : inTurn(call, more.within))
+      const reply = await (more.ahead ? exchange(call, more) : inTurn(call, more))
       if (reply.status !== 429) slots.recover()
       if ((reply.status >= 200 && reply.status < 300) || reply.status === 404)
         return { status: reply.status, body: reply.body }
@@ -82,6 +82,7 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
       const isBusy = stringAt(reply.body, 'kind') !== 'Status'
       if (reply.status !== 429 || attempt >= ATTEMPTS[isBusy ? 'busy' : 'refused'] || more.signal?.aborted)
         throw refused(reply.status, reply.body)
+      more.onSent?.(false)
       const wait = Math.min(reply.retryAfter || 1, BUSY_WAIT_S) * 1000
       if (isBusy) {
         // all that were under way are told the same: that is one reason to slow down, not sixteen
@@ -106,9 +107,10 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
 
 /** Sends a call; once more with new credentials where the API server does not accept the old ones. */
 function exchanger(access: ApiClientSettings['access'], agent: Agent) {
-  return async (call: Call, within: RequestOptions['within']) => {
+  return async (call: Call, { within, onSent }: RequestOptions) => {
     const attempt = async (renew: boolean) => {
       const credentials = await access(renew)
+      onSent?.(true)
       return send(within ? limitedCall(call, within()) : call, credentials, agent)
     }
     const reply = await attempt(false)

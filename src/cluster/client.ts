@@ -36,6 +36,8 @@ export interface RequestOptions {
   readonly ahead?: boolean
   /** How many milliseconds the API server may take, asked at each moment at which it is sent; throws where it must not be. */
   readonly within?: () => number
+  /** Called with true whenever the request goes to the API server, and with false when it waits here to be sent again. */
+  readonly onSent?: (isSent: boolean) => void
 }
 
 /** A success, or 404 with the API server's Status. */

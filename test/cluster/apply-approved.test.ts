@@ -59,7 +59,7 @@ describe.skipIf(!haveAssets())('what is approved, on a real API server', () => {
     requests.length = 0
     const pushed = nodes.map(one => ({ ...one, combination: 'two', source: { ...one.source, commit: 'd' } }))
     expect(actions(await run(pushed))).toEqual(nodes.map(({ key }) => [key, 'applied', 'unchanged']))
-    expect(requests).toEqual([`GET ${INVENTORIES}`, `GET ${STATUSES}`])
+    expect(requests).toEqual([`GET ${STATUSES}`, `GET ${INVENTORIES}`])
   })
 
   test('one node that changed costs at most 15 requests, whatever else there is', async () => {

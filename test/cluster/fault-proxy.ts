@@ -13,6 +13,8 @@ export type Fault =
   | 'reset'
   | 'tls'
   | 'lost'
+  /** The real answer, but later. */
+  | { readonly after: Promise<unknown> }
   /** The real answer: cut in the middle, with a length that is too small or too large, as half of its JSON, or as `{}`. */
   | 'half'
   | 'short'
@@ -71,7 +73,12 @@ export async function startFaultProxy(server: TestCluster): Promise<FaultProxy> 
     const number = ++count
     open.seen.push(one)
     if ((await open.moment?.(number, 'sent')) === 'lost') return void incoming.socket.destroy()
-    const fault = open.rule?.(one)
+    const rule = open.rule?.(one)
+    const isLater = typeof rule === 'object' && 'after' in rule
+    if (isLater) await rule.after
+    // told to stop while it waited
+    if (incoming.socket.destroyed) return
+    const fault = isLater ? undefined : rule
     if (fault === 'hang') return
     if (fault === 'reset') return void incoming.socket.destroy()
     if (fault === 'tls') return breakTls(raw.get(incoming.socket.remotePort ?? 0))
@@ -146,7 +153,7 @@ function described({ url = '', method = '', headers }: IncomingMessage, body: st
   }
 }
 
-function answer(outgoing: ServerResponse, fault: Exclude<Fault, string>): void {
+function answer(outgoing: ServerResponse, fault: Extract<Fault, { status: number }>): void {
   if (fault.retryAfter !== undefined) outgoing.setHeader('Retry-After', String(fault.retryAfter))
   if (fault.location !== undefined) outgoing.setHeader('Location', fault.location)
   const message = `injected ${fault.status}`

@@ -53,8 +53,9 @@ export async function installFlux(cluster: TestCluster): Promise<void> {
 async function untilEstablished(cluster: TestCluster, name: string): Promise<void> {
   for (let attempt = 0; attempt < 300; attempt++) {
     const { body } = await cluster.request('GET', `${CRDS}/${name}`)
-    const { conditions = [] } = (body as { status?: { conditions?: { type: string; status: string }[] } }).status ?? {}
-    if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return
+    const { conditions } =
+      (body as { status?: { conditions?: { type: string; status: string }[] | null } }).status ?? {}
+    if (conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return
     await new Promise(resolve => setTimeout(resolve, 50))
   }
   throw new Error(`${name} is not established`)

@@ -149,6 +149,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/apply/kept-nodes.ts MAX_BYTES',
     'workers/apply/health-watch.ts PATIENCE_MS',
     'workers/apply/node-retries.ts LONGEST_MS',
+    'workers/apply/node-turns.ts PATIENCE_MS',
     'src/fleet/artifacts/published-artifacts.ts MAX_KNOWN',
     'src/fleet/bootstrap/flux-files.ts MAX_FOLDERS',
     'src/fleet/model/digest.ts MAX_AT_ONCE',

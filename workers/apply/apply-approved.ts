@@ -1,5 +1,4 @@
 import type { ApprovedNode } from '../../src/approval/approve.ts'
-import { accountIsGone } from '../../src/cluster/account-is-gone.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { parseExact } from '../../src/cluster/exact-json.ts'
 import { idOf } from '../../src/cluster/id-of.ts'
@@ -7,28 +6,23 @@ import { type Inventory, readInventories } from '../../src/cluster/inventory.ts'
 import { entryOf, idOfEntry } from '../../src/cluster/inventory-entry.ts'
 import { nodeFailure } from '../../src/cluster/node-failure.ts'
 import { readyByExpression } from '../../src/cluster/ready-by-expression.ts'
-import {
-  endsWithObjects,
-  isRequested,
-  isSuspendedByHand,
-  recordedEntries,
-} from '../../src/cluster/status/live-kustomization.ts'
+import { isRequested, isSuspendedByHand, recordedEntries } from '../../src/cluster/status/live-kustomization.ts'
 import { KUSTOMIZE_GROUP } from '../../src/flux/kinds.ts'
 import type { AppliedNode, AppliedObject } from '../../src/report/apply-report.ts'
 import { adoptInventory } from './adopt-inventory.ts'
 import { applyInLanes } from './apply-in-lanes.ts'
 import { applyNode, type NodeResult } from './apply-node.ts'
-import { inventoryAt, leftElsewhere, targetOfInventory, targetOfNode } from './apply-target.ts'
+import { inventoryAt, leftElsewhere, targetOfNode } from './apply-target.ts'
 import type { Approved } from './approved-nodes.ts'
 import { ClusterMemory } from './cluster-memory.ts'
-import type { HealthWatch, NodeHealth } from './health-watch.ts'
-import { heldPrunes } from './held-prunes.ts'
+import type { HealthWatch } from './health-watch.ts'
 import { isSettled } from './is-settled.ts'
-import { pruneNode, pruneStale } from './prune-node.ts'
+import { END, LEFT_BEHIND, type Observe } from './node-turns.ts'
+import { pruneAll } from './prune-run.ts'
 import { releaseKustomizations } from './release-kustomizations.ts'
-import { removedNodes } from './removed-nodes.ts'
+import type { Run } from './run.ts'
 import { changesOf, showFailure, showHeld, showResult, showSuspended } from './show-node.ts'
-import { openStatusBoard, type StatusBoard } from './status-board.ts'
+import { openStatusBoard } from './status-board.ts'
 
 /**
  * Brings a cluster to what is approved: applies every node that is not settled, side by side and parents first, then
@@ -40,14 +34,33 @@ export async function applyApproved(
   client: ClusterClient,
   approved: Approved,
   signal: AbortSignal,
-  memory: ClusterMemory = new ClusterMemory(),
+  memory?: ClusterMemory,
 ): Promise<AppliedNode[]> {
+  if (memory) return applyAll(client, approved, signal, memory)
+  const once = new ClusterMemory()
+  try {
+    return await applyAll(client, approved, signal, once)
+  } finally {
+    // nobody would hear of what goes on
+    await once.close()
+  }
+}
+
+async function applyAll(
+  client: ClusterClient,
+  approved: Approved,
+  signal: AbortSignal,
+  memory: ClusterMemory,
+): Promise<AppliedNode[]> {
+  const board = await openStatusBoard(client, memory.board)
+  // `flux suspend` is no change of git, and holds all the same
+  const nodes = approved.apply.map(node => (isSuspendedByHand(board.live(node)) ? { ...node, suspend: true } : node))
+  await memory.turns.keep(isStillWanted(approved, nodes))
   const inventories = await readInventories(client, client.name, memory.inventories)
   const known = new Map(inventories.map(inventory => [inventory.node, inventory]))
   memory.inventories = new Map(known)
   const results = new Map<string, NodeResult>()
   const said = new Map<string, AppliedNode>()
-  const board = await openStatusBoard(client, memory.board)
   const evaluated = new Map(approved.nodes.map(node => [node.key, node]))
   for (const { node: key, reason } of approved.held) {
     const node = evaluated.get(key)
@@ -57,8 +70,6 @@ export async function applyApproved(
   memory.progress = () => inOrder(approved, said)
   const run: Run = { client, memory, signal, results, said, board, took: new Map(), health: new Map() }
   memory.keep(new Set(approved.apply.map(({ key }) => key)))
-  // `flux suspend` is no change of git, and holds all the same
-  const nodes = approved.apply.map(node => (isSuspendedByHand(board.live(node)) ? { ...node, suspend: true } : node))
   await applyInLanes(nodes, {
     ...(memory.lanes === undefined ? {} : { lanes: memory.lanes }),
     held: (node, reason, dependency) => {
@@ -67,7 +78,7 @@ export async function applyApproved(
       if (node.suspend) showSuspended(board, node)
       else showHeld(board, node, reason, dependency)
     },
-    apply: node => applyOne(run, node, known),
+    apply: node => turnOf(run, node, known),
   })
   await adoptHeld(run, approved, known)
   const complete = new Set([...results.values()].filter(result => result.complete).map(({ key }) => key))
@@ -81,82 +92,113 @@ export async function applyApproved(
   return inOrder(approved, said)
 }
 
-interface Run {
-  readonly client: ClusterClient
-  readonly memory: ClusterMemory
-  readonly signal: AbortSignal
-  /** In the order in which their turns ended: parents before children. */
-  readonly results: Map<string, NodeResult>
-  readonly said: Map<string, AppliedNode>
-  readonly board: StatusBoard
-  /** Milliseconds that each turn took. */
-  readonly took: Map<string, number>
-  readonly health: Map<string, NodeHealth>
+/** Whether a turn that was left behind does what is to be done now: the same apply, or the end of a node that is still gone. */
+function isStillWanted({ nodes }: Approved, apply: readonly ApprovedNode[]) {
+  const digests = new Map(apply.filter(({ suspend }) => !suspend).map(({ key, applyDigest }) => [key, applyDigest]))
+  const present = new Set(nodes.map(({ key }) => key))
+  return (key: string, what: string) => (what === END ? !present.has(key) : digests.get(key) === what)
 }
 
-/** The turn of one node; true: the cluster holds all of it. */
-async function applyOne(run: Run, node: ApprovedNode, known: Map<string, Inventory>): Promise<boolean> {
-  const { client, memory, signal, results, said, board, took } = run
-  const { key, user } = node
+/** The turn of one node; true: the cluster holds all of it. What becomes of one that is left behind, another run says. */
+async function turnOf(run: Run, node: ApprovedNode, known: Map<string, Inventory>): Promise<boolean | 'left'> {
+  const { client, memory, signal, said, results, took, board } = run
+  const { key, user, applyDigest: what } = node
   signal.throwIfAborted()
-  const live = board.live(node)
-  const requested = isRequested(live)
-  let inventory = known.get(key)
-  if (isSettled(node, inventory) && !memory.isSuspect(key) && !requested) {
+  const requested = isRequested(board.live(node))
+  const inventory = known.get(key)
+  if (isSettled(node, inventory) && !memory.isSuspect(key) && !memory.turns.isBusy(key) && !requested) {
     results.set(key, { key, objects: [], complete: true, inventory, stale: [] })
     const objects = inventory.entries.map(entry => ({ object: idOfEntry(entry), action: 'unchanged' as const }))
     said.set(key, { key, user, outcome: 'applied', objects })
-    return await checkHealth(run, node, 'settled', 0)
+    return checkHealth(run, node, 'settled', 0)
   }
   const resting = memory.retries.resting(node)
   if (resting && !requested) {
     said.set(key, resting)
     return false
   }
+  const turn = await memory.turns.run(client, { key, what }, signal, (...own) => applyOne(run, node, inventory, ...own))
+  if (turn === 'left') {
+    said.set(key, { key, user, outcome: 'failed', reason: LEFT_BEHIND, objects: [] })
+    return turn
+  }
+  said.set(key, turn.said)
+  if (turn.adopted) known.set(key, turn.adopted)
+  if (!turn.result) return false
+  results.set(key, turn.result)
+  took.set(key, turn.tookMs)
+  if (!turn.result.complete) return false
+  const isChanged = turn.result.objects.some(({ action }) => action === 'created' || action === 'configured')
+  return checkHealth(run, node, isChanged ? 'changed' : 'applied', turn.tookMs)
+}
+
+/** What became of a node's turn. `adopted`: its inventory as the turn began. */
+interface Turned {
+  readonly said: AppliedNode
+  readonly adopted?: Inventory | undefined
+  readonly result?: NodeResult
+  readonly tookMs: number
+}
+
+/** Applies a node. The run may be over meanwhile: what is said of it is left to the caller. */
+async function applyOne(
+  run: Run,
+  node: ApprovedNode,
+  known: Inventory | undefined,
+  client: ClusterClient,
+  signal: AbortSignal,
+  observe: Observe,
+): Promise<Turned> {
+  const { memory, board } = run
+  const { key, user } = node
   memory.clear(key)
   const start = performance.now()
+  const tookMs = () => performance.now() - start
+  let adopted = known
   try {
-    if (!(await isReady(run, node))) return false
-    const target = await targetOfNode(client, memory.remotes, node)
-    const left = leftElsewhere(client, inventory, target)
-    inventory = inventoryAt(client, inventory, target)
+    const waits = await waitsFor(run, node, client, signal)
+    if (waits) return { said: waits, tookMs: tookMs() }
     const planned = () => new Set(node.objects.map(text => entryOf(idOf(parseExact(text))).id))
-    inventory = await adoptInventory(client, node, inventory, recordedEntries(live), planned, target)
-    if (inventory) known.set(key, inventory)
-    const result = await applyNode(client, node, inventory, signal, target)
-    results.set(key, result)
+    const found = await targetOfNode(client, memory.remotes, node)
+    const target = found.client === client ? found : { ...found, client: observe(found.client) }
+    const elsewhere = leftElsewhere(client, known, target)
+    const here = inventoryAt(client, known, target)
+    adopted = await adoptInventory(client, node, here, recordedEntries(board.live(node)), planned, target)
+    const result = await applyNode(client, node, adopted, signal, target)
     memory.inventories.set(key, result.inventory)
-    said.set(key, { key, user, outcome: 'applied', objects: result.objects, ...left })
-    took.set(key, performance.now() - start)
-    if (result.complete) {
-      memory.looked(key)
-      const isChanged = result.objects.some(({ action }) => action === 'created' || action === 'configured')
-      return await checkHealth(run, node, isChanged ? 'changed' : 'applied', took.get(key)!)
+    const said: AppliedNode = { key, user, outcome: 'applied', objects: result.objects, ...elsewhere }
+    if (result.complete) memory.looked(key)
+    else {
+      showResult(board, node, result, tookMs())
+      fail(memory, node, said)
     }
-    showResult(board, node, result, took.get(key)!)
-    fail(memory, node, said.get(key)!)
-    return false
+    return { said, adopted, result, tookMs: tookMs() }
   } catch (error) {
-    const { message } = await nodeFailure(client, error, signal)
-    said.set(key, { key, user, outcome: 'failed', reason: message, objects: [] })
+    const { message } = await nodeFailure(run.client, error, signal)
+    const said: AppliedNode = { key, user, outcome: 'failed', reason: message, objects: [] }
     showFailure(board, node, { reason: 'ReconciliationFailed', message })
-    fail(memory, node, said.get(key)!)
-    return false
+    fail(memory, node, said)
+    return { said, adopted, tookMs: tookMs() }
   }
 }
 
-/** Whether the expressions of its dependencies hold; it is held, and tried again, where one does not. */
-async function isReady({ client, memory, signal, said, board }: Run, node: ApprovedNode): Promise<boolean> {
+/** Which expression of its dependencies does not hold; it is held then, and tried again. */
+async function waitsFor(
+  { memory, board }: Run,
+  node: ApprovedNode,
+  client: ClusterClient,
+  signal: AbortSignal,
+): Promise<AppliedNode | undefined> {
   const { key, user, cluster, hub = cluster } = node
   for (const expression of node.settings.readyExprs) {
     const reason = await readyByExpression(client, node, expression, signal)
     if (reason === undefined) continue
-    said.set(key, { key, user, outcome: 'held', reason, objects: [] })
+    const said: AppliedNode = { key, user, outcome: 'held', reason, objects: [] }
     showHeld(board, node, reason, `${hub}/${expression.dependency}`)
-    fail(memory, node, said.get(key)!)
-    return false
+    fail(memory, node, said)
+    return said
   }
-  return true
+  return undefined
 }
 
 /** What was applied completely is done when it is healthy; what becomes so later is seen by another run. */
@@ -213,67 +255,6 @@ function fail(memory: ClusterMemory, node: ApprovedNode, said: AppliedNode): voi
   memory.suspect(node.key)
 }
 
-async function pruneAll(
-  run: Run,
-  approved: Approved,
-  inventories: readonly Inventory[],
-  complete: ReadonlySet<string>,
-): Promise<Map<string, Inventory>> {
-  const { client, memory, signal, results, said, board, took, health } = run
-  const nodes = new Map(approved.apply.map(node => [node.key, node]))
-  const present = new Set(approved.nodes.map(node => node.key))
-  const parents = new Map(inventories.map(({ node, parent }) => [node, parent]))
-  for (const { key, parent } of approved.nodes) parents.set(key, parent)
-  const unfinished = new Set<string>()
-  const rest = new Map<string, Inventory>()
-  const gone = removedNodes(inventories, present, complete).map(inventory => {
-    const live = board.live(placeOf(inventory))
-    // how it ends is what its Kustomization says as long as there is one: its deletionPolicy, and whether it is suspended
-    if (live === undefined) return inventory
-    return endsWithObjects(live) ? { ...inventory, prune: true } : { ...inventory, deletionPolicy: 'Orphan' as const }
-  })
-  const held = await heldPrunes({ gone, results: results.values(), present }, approved.prunes)
-  for (const inventory of gone) {
-    const end = await pruneGone(run, inventory, held.get(inventory.node))
-    if (end !== 'finished') rest.set(inventory.node, inventory)
-    // whoever has something left to delete still needs the account and the rights that its ancestors gave it
-    if (end === 'unfinished')
-      for (let up = inventory.parent; up !== null && !unfinished.has(up); up = parents.get(up) ?? null)
-        unfinished.add(up)
-  }
-  for (const result of [...results.values()].reverse()) {
-    const { key } = result
-    if (!result.complete || result.stale.length === 0 || unfinished.has(key)) continue
-    const before = said.get(key)!
-    const node = nodes.get(key)!
-    const reason = held.get(key)
-    if (reason !== undefined) {
-      said.set(key, { ...before, outcome: 'held', reason })
-      showHeld(board, node, reason)
-      continue
-    }
-    try {
-      const target = () => targetOfInventory(client, memory.remotes, result.inventory)
-      const pruned = await pruneStale(client, result.inventory, result.stale, signal, target)
-      const { objects, inventory } = pruned
-      memory.inventories.set(key, inventory)
-      const all = [...before.objects, ...objects]
-      said.set(key, { ...before, objects: all })
-      showResult(
-        board,
-        node,
-        { objects: all, complete: true, inventory, pruned: pruned.complete, health: health.get(key) },
-        took.get(key) ?? 0,
-      )
-    } catch (error) {
-      const { message } = await nodeFailure(client, error, signal)
-      said.set(key, { ...before, outcome: 'failed', reason: message })
-      showFailure(board, node, { reason: 'PruneFailed', message })
-    }
-  }
-  return rest
-}
-
 /** Lets go of deleted Kustomizations. `unfinished`: nodes that are gone and have something left. */
 async function release(
   { client, board, said, signal }: Run,
@@ -296,40 +277,9 @@ async function release(
   }
 }
 
-function placeOf({ node }: Inventory): { namespace: string; name: string } {
-  const [, namespace, name] = node.split('/')
-  return { namespace: namespace!, name: name! }
-}
-
 function deletedKustomization({ object, action }: AppliedObject): { namespace: string; name: string }[] {
   const isOne = object.kind === 'Kustomization' && object.apiVersion.startsWith(`${KUSTOMIZE_GROUP}/`)
   return isOne && action === 'pruned' ? [{ namespace: object.namespace, name: object.name }] : []
-}
-
-/** Ends a node that is gone. `orphaned`: something of it is left, and its account is gone. `held`: why that waits. */
-async function pruneGone(
-  { client, memory, signal, said }: Run,
-  inventory: Inventory,
-  held: string | undefined,
-): Promise<'finished' | 'unfinished' | 'orphaned'> {
-  const { node: key, user } = inventory
-  if (held !== undefined) {
-    said.set(key, { key, user, outcome: 'held', reason: held, objects: [] })
-    return 'unfinished'
-  }
-  try {
-    memory.inventories.delete(key)
-    const target = () => targetOfInventory(client, memory.remotes, inventory)
-    const { objects, complete } = await pruneNode(client, inventory, signal, target)
-    said.set(key, { key, user, outcome: 'applied', objects })
-    if (complete) return 'finished'
-    // nobody can delete it any more, and nobody must wait for that
-    return (await accountIsGone(client, user)) ? 'orphaned' : 'unfinished'
-  } catch (error) {
-    const { message } = await nodeFailure(client, error, signal)
-    said.set(key, { key, user, outcome: 'failed', reason: message, objects: [] })
-    return 'unfinished'
-  }
 }
 
 function withNote(said: AppliedNode, note: string): AppliedNode {

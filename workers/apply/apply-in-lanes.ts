@@ -13,8 +13,11 @@ type Ordered = Pick<ApprovedNode, 'key' | 'parent' | 'dependsOn' | 'suspend'> & 
 interface Lanes<N> {
   readonly lanes?: number
   readonly slowMs?: number
-  /** Applies a node whose turn it is; true: completely. What it throws ends the run: no other node begins. */
-  readonly apply: (node: N) => Promise<boolean>
+  /**
+   * Applies a node whose turn it is; true: completely; `left`: its turn goes on beside the run, and what comes after it does
+   * not begin. What it throws ends the run: no other node begins.
+   */
+  readonly apply: (node: N) => Promise<boolean | 'left'>
   /** Told of a node that is not applied, and why. `dependency`: the key of the one that it waits for. */
   readonly held: (node: N, reason: string, dependency?: string) => void
 }
@@ -35,26 +38,29 @@ export async function applyInLanes<N extends Ordered>(nodes: readonly N[], work:
   const suspendedBy = new Map<string, string>()
   const followers = followersOf(nodes)
   const busy = new Set<string>()
+  const left = new Set<string>()
   const failures: unknown[] = []
   const over = Promise.withResolvers<void>()
 
   const suspension = ({ key, parent, suspend }: N): string | undefined =>
     suspend ? key : parent === null ? undefined : suspendedBy.get(parent)
-  const isOver = (key: string) => !waiting.has(key) && !busy.has(key)
+  const isOver = (key: string) => !waiting.has(key) && !busy.has(key) && !left.has(key)
   const missing = (node: N) => {
     const asked = new Set(node.settings?.readyExprs.map(({ dependency }) => `${node.key.split('/')[0]}/${dependency}`))
     // an expression decides instead, once the turn of the dependency is over
     return node.dependsOn.find(key => !complete.has(key) && !(asked.has(key) && isOver(key)))
   }
   const isReady = (node: N) => {
-    if (node.parent !== null && (waiting.has(node.parent) || busy.has(node.parent))) return false
+    if (node.parent !== null && !isOver(node.parent)) return false
     return suspension(node) !== undefined || missing(node) === undefined
   }
   const turn = async (node: N) => {
     await slots.run(async () => {
       if (failures.length > 0) return
       try {
-        if (await work.apply(node)) complete.add(node.key)
+        const applied = await work.apply(node)
+        if (applied === 'left') left.add(node.key)
+        else if (applied) complete.add(node.key)
       } catch (error) {
         failures.push(error)
       }

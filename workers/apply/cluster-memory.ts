@@ -4,6 +4,7 @@ import { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { HealthWatch } from './health-watch.ts'
 import { NodeRetries } from './node-retries.ts'
+import { NodeTurns } from './node-turns.ts'
 import type { BoardMemory } from './status-board.ts'
 
 interface ClusterMemoryOptions {
@@ -11,6 +12,8 @@ interface ClusterMemoryOptions {
   readonly now?: () => number
   /** How long a run waits for the health of a node. */
   readonly patienceMs?: number
+  /** How long a node may be without an answer before a run goes on without it. */
+  readonly silenceMs?: number
   /** Address of the cluster's notification-controller. */
   readonly events?: string | undefined
   /** Where kubeConfigs of the cluster may lead; absent: nowhere. */
@@ -21,6 +24,7 @@ interface ClusterMemoryOptions {
 export class ClusterMemory {
   readonly retries: NodeRetries
   readonly health: HealthWatch
+  readonly turns: NodeTurns
   /** How many nodes are applied at once; absent: as many as usual. */
   readonly lanes: number | undefined
   /** What was told last about the Kustomizations of the cluster, and where it is told besides. */
@@ -34,13 +38,15 @@ export class ClusterMemory {
   readonly #lookedAt = new Map<string, number>()
   readonly #now: () => number
 
-  constructor({ lanes, now = Date.now, patienceMs, events, remotes }: ClusterMemoryOptions = {}) {
+  constructor({ lanes, now = Date.now, patienceMs, silenceMs, events, remotes }: ClusterMemoryOptions = {}) {
     this.lanes = lanes
     this.remotes = remotes
     this.board = { correlator: new EventCorrelator(), events }
     this.#now = now
     this.retries = new NodeRetries(now)
     this.health = new HealthWatch(patienceMs)
+    this.turns = new NodeTurns(silenceMs)
+    this.onTurnEnd(() => {})
   }
 
   /** What is on the cluster may be something else than what was applied: look at the node in the next run. */
@@ -50,6 +56,15 @@ export class ClusterMemory {
 
   isSuspect(key: string): boolean {
     return this.#suspects.has(key)
+  }
+
+  /** Called when the turn of a node is over that a run left behind, and whether the node may be looked at again at once. */
+  onTurnEnd(ended: (mayBeTried: boolean) => void): void {
+    this.turns.onEnd((key, ok) => {
+      // no run has heard of what it did, and no watch
+      this.suspect(key)
+      ended(ok && !this.retries.has(key))
+    })
   }
 
   /** The node is looked at now: whoever suspects it from now on means something that this look may not see. */
@@ -75,8 +90,9 @@ export class ClusterMemory {
       for (const key of known.keys()) if (!keys.has(key)) known.delete(key)
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.health.close()
+    await this.turns.close()
     this.remotes?.close()
   }
 }

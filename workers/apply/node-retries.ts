@@ -39,6 +39,11 @@ export class NodeRetries {
     this.#failures.set(key, { combination, attempts, at: this.#now() + pause, said })
   }
 
+  /** It failed last. */
+  has(key: string): boolean {
+    return this.#failures.has(key)
+  }
+
   /** It was applied, or is no longer to be applied. */
   forget(key: string): void {
     this.#failures.delete(key)

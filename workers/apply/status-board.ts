@@ -57,12 +57,22 @@ const AT_ONCE = 8
 /** Reads the live Kustomizations of a cluster. A cluster that cannot be read is one where nothing can be shown, and says so. */
 export async function openStatusBoard(client: ClusterClient, memory: BoardMemory): Promise<StatusBoard> {
   const known = await readKustomizations(client).catch((error: unknown) => reasonOf(error))
-  const live = known instanceof Map ? known : new Map<string, Json>()
+  const missing = known === undefined ? 'the cluster has no kind Kustomization' : undefined
+  const unusable = typeof known === 'string' ? known : missing
+  return statusBoard(client, memory, known instanceof Map ? known.values() : [], unusable)
+}
+
+/** The same for Kustomizations that were read already. `unusable`: why nothing can be shown. */
+export function statusBoard(
+  client: ClusterClient,
+  memory: BoardMemory,
+  known: Iterable<Json>,
+  unusable?: string,
+): StatusBoard {
+  const live = new Map([...known].map(one => [keyOf(one), one]))
   const problems = new Map<string, string>()
   const lanes = new KeyedLanes(AT_ONCE)
   const at = ({ namespace, name }: Pick<ShownNode, 'namespace' | 'name'>) => `${namespace}/${name}`
-  const missing = known === undefined ? 'the cluster has no kind Kustomization' : undefined
-  const unusable = typeof known === 'string' ? known : missing
   let isDeaf = false
   const send = async (key: string, about: Json, event: StatusEvent) => {
     const failed = (error: unknown) => problems.set(key, `its events are not sent: ${reasonOf(error)}`)

@@ -2,18 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { refuseActiveController } from '../../src/cluster/active-controller.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
-import { nodeFailure } from '../../src/cluster/node-failure.ts'
 import { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
 import { Slots } from '../../src/cluster/slots.ts'
-import { readKustomization } from '../../src/cluster/status/kustomizations.ts'
-import { isSuspended } from '../../src/cluster/status/live-kustomization.ts'
 import type { Log } from '../../src/process/log.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { applyApproved } from './apply-approved.ts'
-import { applyNode } from './apply-node.ts'
-import { targetOfNode } from './apply-target.ts'
 import type { Approved } from './approved-nodes.ts'
 import { ClusterMemory } from './cluster-memory.ts'
+import { correctNode } from './correct-node.ts'
 import { DriftPace } from './drift-pace.ts'
 import { DriftWatch } from './drift-watch.ts'
 import { isSettled } from './is-settled.ts'
@@ -51,6 +47,8 @@ export class WatchedCluster {
   #turn: Promise<unknown> = Promise.resolve()
   #drifted = new Set<string>()
   #retry: NodeJS.Timeout | undefined
+  /** What is being written about nodes that were put back. */
+  readonly #showing = new Set<Promise<void>>()
 
   constructor(settings: WatchedClusterSettings) {
     const { client, drift, log, lanes, events, kubeConfigs = [] } = settings
@@ -69,6 +67,7 @@ export class WatchedCluster {
               ),
           })
     this.#memory.health.onChange(settings.again)
+    this.#memory.onTurnEnd(mayBeTried => (mayBeTried ? settings.again() : this.#retryLater()))
     this.#client = this.#watch?.observed(client) ?? client
   }
 
@@ -103,9 +102,10 @@ export class WatchedCluster {
   async close(): Promise<void> {
     clearTimeout(this.#retry)
     this.#abort.abort()
-    this.#memory.close()
+    await this.#memory.close()
     await this.#watch?.close()
     await this.#turn
+    await Promise.allSettled(this.#showing)
     this.#settings.client.close()
   }
 
@@ -170,43 +170,20 @@ export class WatchedCluster {
     }
   }
 
+  /** Resolves when it is applied. */
   async #correctOne(key: string): Promise<void> {
     const memory = this.#memory
     const node = this.#kept.get(key)
     const inventory = memory.inventories.get(key)
     // a run was there meanwhile, or will be: only what was applied already is applied again here
     if (!memory.isSuspect(key)) return
+    if (memory.turns.isBusy(key)) return
     if (!node || !isSettled(node, inventory)) return this.#settings.again()
-    memory.clear(key)
-    const { log, client } = this.#settings
-    try {
-      // `flux suspend` since the last run: the next one says so
-      if (isSuspended(await readKustomization(client, node.namespace, node.name))) return memory.suspect(key)
-      const target = await targetOfNode(this.#client, memory.remotes, node)
-      const { inventory: stored, ...result } = await applyNode(
-        this.#client,
-        node,
-        inventory,
-        this.#abort.signal,
-        target,
-      )
-      memory.inventories.set(key, stored)
-      if (result.complete) {
-        memory.looked(key)
-        memory.retries.forget(key)
-      } else this.#fail(node, { key, user: node.user, outcome: 'applied', objects: result.objects })
-      const changed = result.objects.filter(({ action }) => action !== 'unchanged').map(({ object }) => object)
-      log.info({ cluster: client.name, node: key, changed }, 'drift was put back')
-    } catch (error) {
-      memory.suspect(key)
-      const { message: reason } = await nodeFailure(client, error, this.#abort.signal)
-      this.#fail(node, { key, user: node.user, outcome: 'failed', reason, objects: [] })
-    }
-  }
-
-  #fail(node: NonNullable<ReturnType<KeptNodes['get']>>, said: AppliedNode): void {
-    this.#memory.suspect(node.key)
-    this.#memory.retries.failed(node, said)
+    const { log } = this.#settings
+    const at = { client: this.#client, memory, log, signal: this.#abort.signal }
+    const { shown } = await correctNode(at, node, inventory)
+    const showing = shown.finally(() => this.#showing.delete(showing))
+    this.#showing.add(showing)
   }
 }
 

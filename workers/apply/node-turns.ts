@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClusterClient } from '../../src/cluster/client.ts'
+
+/** How long a node may be without an answer before the others go on without it. */
+const PATIENCE_MS = 2_000
+/** How long a turn that is told to stop may take for that. */
+const STOP_MS = 1_000
+
+/** What a node is told of whose turn goes on beside the run. */
+export const LEFT_BEHIND =
+  'the API server does not answer a request of this Kustomization. The request goes on beside the others, until it times out'
+
+/** What the turn of a node does that is gone. */
+export const END = 'end'
+
+/** The same client, whose requests end with the turn and are its progress. */
+export type Observe = (client: ClusterClient) => ClusterClient
+
+interface Turn {
+  /** What is done: the digest of an apply, END, or something else. */
+  readonly what: string
+  readonly abort: AbortController
+  readonly done: Promise<void>
+}
+
+/**
+ * The turns of a cluster's nodes. Who is without an answer for some time is left behind: the turn goes on, and neither
+ * other nodes nor the end of the run nor the next run waits for it. Of each node there is one turn at a time.
+ */
+export class NodeTurns {
+  readonly #patienceMs: number
+  readonly #turns = new Map<string, Turn>()
+  #ended: ((key: string, ok: boolean) => void) | undefined
+
+  constructor(patienceMs: number = PATIENCE_MS) {
+    this.#patienceMs = patienceMs
+  }
+
+  /** Called when a turn is over that was left behind. `ok`: it did not throw. */
+  onEnd(ended: (key: string, ok: boolean) => void): void {
+    this.#ended = ended
+  }
+
+  isBusy(key: string): boolean {
+    return this.#turns.has(key)
+  }
+
+  /**
+   * Does `work` with a client whose requests end with the turn; `left`: it goes on, or another turn of the node does. Throws
+   * what `work` throws before it is left behind.
+   */
+  async run<T>(
+    client: ClusterClient,
+    at: { readonly key: string; readonly what: string },
+    signal: AbortSignal,
+    work: (client: ClusterClient, signal: AbortSignal, observe: Observe) => Promise<T>,
+  ): Promise<T | 'left'> {
+    const { key, what } = at
+    if (this.#turns.has(key)) return 'left'
+    const abort = new AbortController()
+    const onAbort = () => abort.abort(signal.reason)
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    const progress = { at: performance.now(), waiting: 0 }
+    const observe: Observe = one => observed(one, abort.signal, progress, what)
+    const worked = work(observe(client), abort.signal, observe)
+    let isLeft = false
+    const ended = (ok: boolean) => {
+      this.#turns.delete(key)
+      if (isLeft) this.#ended?.(key, ok)
+    }
+    const done = worked.then(
+      () => ended(true),
+      () => ended(false),
+    )
+    this.#turns.set(key, { what, abort, done })
+    const patience = this.#untilSilent(progress)
+    try {
+      const result = await Promise.race([worked, patience.left])
+      isLeft = result === 'left'
+      return result
+    } finally {
+      patience.cancel()
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** Ends the turns that were left behind and do what is not wanted now. */
+  async keep(isWanted: (key: string, what: string) => boolean): Promise<void> {
+    const stopped: Promise<void>[] = []
+    for (const [key, { what, abort, done }] of this.#turns) {
+      if (isWanted(key, what)) continue
+      abort.abort()
+      stopped.push(done)
+    }
+    if (stopped.length > 0) await Promise.race([Promise.all(stopped), sleep(STOP_MS)])
+  }
+
+  async close(): Promise<void> {
+    this.#ended = undefined
+    const turns = [...this.#turns.values()]
+    for (const { abort } of turns) abort.abort()
+    await Promise.all(turns.map(({ done }) => done))
+  }
+
+  /** Resolves when nothing was answered for so long. */
+  #untilSilent(progress: Progress): { left: Promise<'left'>; cancel: () => void } {
+    const { promise: left, resolve } = Promise.withResolvers<'left'>()
+    let timer: NodeJS.Timeout
+    const look = () => {
+      const rest = progress.waiting > 0 ? this.#patienceMs : progress.at + this.#patienceMs - performance.now()
+      if (rest <= 0) resolve('left')
+      else timer = setTimeout(look, rest)
+    }
+    look()
+    return { left, cancel: () => clearTimeout(timer) }
+  }
+}
+
+/** When something last went on, and how many requests wait here for their turn: the API server has not heard of them. */
+interface Progress {
+  at: number
+  waiting: number
+}
+
+/**
+ * A client that notes progress. Writes and dry runs that are answered are progress; who only asks again and again waits for
+ * something, except at the end of a node, which waits for what is deleted.
+ */
+function observed(client: ClusterClient, signal: AbortSignal, progress: Progress, what: string): ClusterClient {
+  return {
+    ...client,
+    async request(actor, method, path, options = {}) {
+      let waitsSince: number | undefined = performance.now()
+      progress.waiting++
+      const onSent = (isSent: boolean) => {
+        const now = performance.now()
+        if (waitsSince !== undefined) {
+          progress.waiting--
+          progress.at = Math.min(now, progress.at + now - waitsSince)
+        }
+        waitsSince = isSent ? undefined : now
+        if (!isSent) progress.waiting++
+      }
+      try {
+        return await client.request(actor, method, path, { ...options, onSent, signal: options.signal ?? signal })
+      } finally {
+        if (waitsSince !== undefined) progress.waiting--
+        if (method !== 'GET' || what === END) progress.at = performance.now()
+      }
+    },
+  }
+}
