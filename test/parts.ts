@@ -16,7 +16,7 @@ const evaluation = [
   'gate',
   'protection',
 ]
-export const core = [...evaluation, 'cel', 'kstatus', 'diff', 'fix', 'report', 'onboard', 'command']
+export const core = [...evaluation, 'cel', 'kstatus', 'diff', 'fix', 'report', 'onboard', 'command', 'trail']
 export const MAY_IMPORT: Record<string, readonly string[]> = {
   origin: [],
   errors: ['origin', 'message'],
@@ -38,6 +38,8 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   gate: [...engine, 'facts', 'rules', 'audit'],
   protection: ['gate'],
   message: [],
+  // What was decided, as a chain of lines: nothing of a fleet is read here.
+  trail: [],
   diff: [...engine, 'facts', 'rules', 'evaluate'],
   fix: [...meaning, 'rules'],
   report: [...evaluation, 'diff', 'fix'],

@@ -33,6 +33,7 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     'Print the least rights of a worker for a cluster',
     async () => (await import('./worker-rbac.ts')).workerRbacCommand,
   ],
+  ['trail', 'Verify or list the recorded decisions of a fleet', async () => (await import('./trail.ts')).trail],
   [
     'onboard',
     'Write the files of a new tenant into the working copy',

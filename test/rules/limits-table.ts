@@ -173,6 +173,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   ],
   again: ['workers/jobs/redeliver.ts MOST_READ', 'workers/jobs/redeliver.ts MOST_SENT'],
   shown: [
+    'src/trail/trail-line.ts MAX_LINE',
     'src/fleet/graph/generating-objects.ts FEW',
     'src/report/changes/changes-lines.ts FEW_CLUSTERS',
     'src/report/changes/changes-lines.ts FEW_FIELDS',

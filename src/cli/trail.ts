@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { BailiwickError } from '../errors.ts'
+import { additionsOnly } from '../git/additions-only.ts'
+import { openCommit } from '../git/read-commit.ts'
+import { resolveRef } from '../git/resolve-ref.ts'
+import type { Tree } from '../git/tree.ts'
+import { visible } from '../message/visible.ts'
+import { anchorOf } from '../trail/anchor-text.ts'
+import type { TrailAnchor, TrailEntry } from '../trail/trail-entry.ts'
+import { TRAIL_BRANCH, TRAIL_FOLDER, type TrailFile } from '../trail/trail-files.ts'
+import { type TrailProblem, verifyTrail } from '../trail/verify-trail.ts'
+import type { Command, Io } from './command.ts'
+import { parseOptions } from './parse-options.ts'
+import { table } from './table.ts'
+
+const USAGE = 'trail verify|show [DIR] [--ref REF] [--anchors FILE|-] [-o text|json]'
+const MAX_SAID = 20
+
+/** `bailiwick trail`: the decisions of a fleet, and whether they are all there as they were made. */
+export const trail: Command = {
+  name: 'trail',
+  usage: `${USAGE}
+
+  verify           check that no entry was changed, removed, added or moved
+  show             list the entries
+  DIR              a clone of the fleet repository (default: the current folder)
+  --ref REF        branch or commit with the trail (default: ${TRAIL_BRANCH})
+  --anchors FILE   external ids of check runs, one for each line (-: standard input). They show whether
+                   entries were cut off at the end, or rewritten
+  -o text|json     text for people
+
+Exit code 0: the trail is complete; 1: it was changed; 2: it could not be read.
+The signatures of its commits are not checked: git verify-commit does, with GitHub's key.`,
+  async run(args, io) {
+    const options = parseOptions(args, ['ref', 'anchors', 'output'], USAGE)
+    const [verb, dir = '.', more] = options.positionals
+    const output = options.one('output') ?? 'text'
+    if (verb !== 'verify' && verb !== 'show') throw usage('verify or show is required')
+    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra DIR`)
+    if (output !== 'text' && output !== 'json')
+      throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
+    const noted = await readAnchors(options.one('anchors'), io)
+    const at = resolve(io.cwd, dir)
+    const { commit } = await resolveRef(at, options.one('ref') ?? TRAIL_BRANCH)
+    const { files, problems } = filesOf(await openCommit(at, commit))
+    const read = verifyTrail(files, noted.anchors)
+    const found = [...problems, ...(await additionsOnly(at, commit)).map(inHistory), ...read.problems]
+    const answer = { entries: read.entries, head: read.head ?? null, problems: found, ...noted }
+    if (output === 'json') io.stdout(`${JSON.stringify(answer, null, 2)}\n`)
+    else io.stdout(`${(verb === 'show' ? shown(answer) : verified(answer)).join('\n')}\n`)
+    return found.length > 0 ? 1 : 0
+  },
+}
+
+interface Noted {
+  readonly anchors: readonly TrailAnchor[]
+  /** Lines without a place in the trail. */
+  readonly without: number
+}
+
+async function readAnchors(file: string | undefined, io: Io): Promise<Noted> {
+  if (file === undefined) return { anchors: [], without: 0 }
+  const lines = (file === '-' ? await readAll(io.stdin) : await readText(resolve(io.cwd, file))).split('\n')
+  const present = lines.map(line => line.trim()).filter(line => line !== '')
+  const anchors = present.map(anchorOf).filter(anchor => anchor !== undefined)
+  return { anchors, without: present.length - anchors.length }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new BailiwickError('usage', `--anchors: ${why}`, { fix: 'Name a file that exists.', cause })
+  }
+}
+
+async function readAll(stream: Io['stdin']): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of stream) parts.push(Buffer.from(part))
+  return Buffer.concat(parts).toString('utf8')
+}
+
+/** The files of the trail; what else the branch holds is a problem, for nothing else was written there. */
+function filesOf(tree: Tree): { files: readonly TrailFile[]; problems: readonly TrailProblem[] } {
+  const files: TrailFile[] = []
+  const problems: TrailProblem[] = []
+  const all = tree.list('').flatMap(entry => (entry.path === TRAIL_FOLDER ? tree.list(entry.path) : [entry]))
+  for (const { path, type } of all) {
+    if (type === 'file' && path.startsWith(`${TRAIL_FOLDER}/`)) files.push({ path, bytes: tree.read(path) })
+    else problems.push({ file: path, line: 0, message: 'not a file of the trail' })
+  }
+  return { files, problems }
+}
+
+const inHistory = (message: string): TrailProblem => ({ file: '', line: 0, message })
+
+type Answer = { readonly entries: readonly TrailEntry[]; readonly problems: readonly TrailProblem[] } & Noted & {
+    readonly head: TrailAnchor | null
+  }
+
+function verified({ entries, head, problems, anchors, without }: Answer): string[] {
+  const last = head ? `entry ${head.seq}, hash ${head.hash}` : 'no entry'
+  return [
+    problems.length === 0 ? `The trail is complete: ${last}.` : `The trail was changed. Its end: ${last}.`,
+    ...problemLines(problems),
+    `${entries.length} entries, ${anchors.length} published places compared.`,
+    ...(without > 0 ? [`${without} lines of --anchors name no place in the trail.`] : []),
+    ...(anchors.length === 0 ? ['Entries that were cut off at the end are only found with --anchors.'] : []),
+  ]
+}
+
+function problemLines(problems: readonly TrailProblem[]): string[] {
+  const lines = problems.slice(0, MAX_SAID).map(({ file, line, message }) => {
+    const place = file === '' ? '' : `${file}${line > 0 ? `:${line}` : ''}: `
+    return `  ${visible(`${place}${message}`, 500)}`
+  })
+  const left = problems.length - lines.length
+  return left > 0 ? [...lines, `  and ${left} more (-o json lists all)`] : lines
+}
+
+const TITLES = ['ENTRY', 'TIME', 'DECISION', 'RESULT', 'BY', 'ABOUT']
+
+function shown({ entries, problems }: Answer): string[] {
+  const rows = entries.map(({ seq, at, kind, result, who, repository, commit, pull, cluster }) =>
+    [
+      String(seq),
+      at.slice(0, 19),
+      kind,
+      result,
+      who,
+      `${repository}${pull === undefined ? '' : `#${pull}`} ${commit.slice(0, 10)}${cluster === undefined ? '' : ` on ${cluster}`}`,
+    ].map(cell => visible(cell, 300)),
+  )
+  return [
+    ...(rows.length > 0 ? table(TITLES, rows) : ['The trail has no entry.']),
+    ...(problems.length > 0 ? ['', 'The trail was changed:', ...problemLines(problems)] : []),
+  ]
+}
+
+function usage(message: string): BailiwickError {
+  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
+}

@@ -1,0 +1,87 @@
+import { NO_ENTRY, type TrailAnchor, type TrailEntry } from './trail-entry.ts'
+import { type TrailFile, trailFile } from './trail-files.ts'
+import { hashOfLine, readLine } from './trail-line.ts'
+
+/** What does not fit: where, and why. */
+export interface TrailProblem {
+  readonly file: string
+  /** From 1; 0: the file as a whole. */
+  readonly line: number
+  readonly message: string
+}
+
+/** A trail that was read. With problems nothing behind the first of them is proven. */
+interface ReadTrail {
+  readonly entries: readonly TrailEntry[]
+  /** Place of the last entry; undefined for an empty trail. */
+  readonly head: TrailAnchor | undefined
+  readonly problems: readonly TrailProblem[]
+}
+
+const LINE_FEED = 0x0a
+
+/**
+ * Reads and checks a trail: each line exactly as it is written, numbers without gaps, each entry with the hash of the line
+ * before it, each file named after its first entry. A line that was changed, removed, added or moved does not fit. What
+ * was cut off at the end, or rewritten up to the end, only anchors show: places that were noted elsewhere. `files`: all
+ * files of the branch, in any order.
+ */
+export function verifyTrail(files: readonly TrailFile[], anchors: readonly TrailAnchor[] = []): ReadTrail {
+  const chain = new Chain()
+  for (const file of [...files].sort((a, b) => (a.path < b.path ? -1 : 1))) chain.readFile(file)
+  for (const anchor of anchors) chain.holdTo(anchor)
+  return chain
+}
+
+class Chain implements ReadTrail {
+  readonly entries: TrailEntry[] = []
+  readonly problems: TrailProblem[] = []
+  readonly #hashes: string[] = []
+
+  get head(): TrailAnchor | undefined {
+    const hash = this.#hashes.at(-1)
+    return hash === undefined ? undefined : { seq: this.#hashes.length, hash }
+  }
+
+  readFile({ path, bytes }: TrailFile): void {
+    const expected = trailFile(this.#hashes.length + 1)
+    if (path !== expected) this.#say(path, 0, `the next file is named ${expected}`)
+    if (bytes.at(-1) !== LINE_FEED) this.#say(path, 0, 'the last line is incomplete')
+    const text = Buffer.from(bytes)
+    let start = 0
+    for (let number = 1; start < text.length; number++) {
+      const at = text.indexOf(LINE_FEED, start)
+      const end = at < 0 ? text.length : at
+      this.#readLine(path, number, text.subarray(start, end))
+      start = end + 1
+    }
+  }
+
+  #readLine(path: string, number: number, bytes: Uint8Array): void {
+    const previous = this.#hashes.at(-1) ?? NO_ENTRY
+    const seq = this.#hashes.length + 1
+    // the bytes and not their text: two spellings of one text are two lines
+    this.#hashes.push(hashOfLine(bytes))
+    const line = Buffer.from(bytes).toString('utf8')
+    const entry = Buffer.byteLength(line) === bytes.length ? readLine(line) : undefined
+    if (entry === undefined) {
+      this.#say(path, number, 'not an entry of a trail')
+      return
+    }
+    this.entries.push(entry)
+    if (entry.seq !== seq) this.#say(path, number, `entry ${entry.seq} is in the place of entry ${seq}`)
+    if (entry.previous !== previous) this.#say(path, number, `entry ${entry.seq} does not follow the line before it`)
+  }
+
+  holdTo({ seq, hash }: TrailAnchor): void {
+    const present = this.#hashes[seq - 1]
+    if (present === undefined) {
+      const last = this.#hashes.length
+      this.#say('', 0, `entry ${seq} is missing: it was published, and the trail ends at entry ${last}`)
+    } else if (!present.startsWith(hash)) this.#say('', 0, `entry ${seq} is not the one that was published`)
+  }
+
+  #say(file: string, line: number, message: string): void {
+    this.problems.push({ file, line, message })
+  }
+}
