@@ -33,6 +33,8 @@ export interface Config extends WebSettings {
   readonly pruneShare: number
   /** Fewer objects than this are deleted without an approval. */
   readonly pruneAtLeast: number
+  /** Whether decisions are written to a branch of their fleet. */
+  readonly trail: boolean
   /** How often all open work is looked for anew, which finds what missed webhooks and a lost Redis left behind. */
   readonly sweepSeconds: number
   /** How long a worker may be silent before another one takes its job; matters on Redis only. */
@@ -88,6 +90,7 @@ function common(env: Environment, readFile: ReadFile): Config {
     resyncSeconds: integer(env, 'RESYNC_SECONDS', { min: 1, max: 86_400, otherwise: 60 }),
     pruneShare: integer(env, 'PRUNE_SHARE', { min: 0, max: 100, otherwise: 30 }),
     pruneAtLeast: integer(env, 'PRUNE_AT_LEAST', { min: 1, max: 1_000_000, otherwise: 10 }),
+    trail: oneOf(env, 'TRAIL', ['on', 'off'], 'off') === 'on',
     sweepSeconds: integer(env, 'SWEEP_SECONDS', { min: 1, max: 86_400, otherwise: 3600 }),
     jobLockMs: integer(env, 'JOB_LOCK_MS', { min: 1_000, max: 600_000, otherwise: 30_000 }),
     renderTimeoutMs: integer(env, 'RENDER_TIMEOUT_MS', { min: 100, max: 3_600_000, otherwise: 60_000 }),

@@ -39,7 +39,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   protection: ['gate'],
   message: [],
   // What was decided, as a chain of lines: nothing of a fleet is read here.
-  trail: [],
+  trail: ['errors'],
   diff: [...engine, 'facts', 'rules', 'evaluate'],
   fix: [...meaning, 'rules'],
   report: [...evaluation, 'diff', 'fix'],
@@ -58,6 +58,8 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   github: [...core, 'git', 'process'],
   cluster: core,
   metrics: ['queue'],
+  // What waits to be written to a trail.
+  outbox: ['errors', 'process', 'trail'],
   // What pages show is written by src/report, and kept by src/pages.
   pages: ['errors', 'process', ...core],
   // Who can see a repository is a word of src/fleet.
@@ -83,6 +85,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'queue',
     'web',
     'pages',
+    'outbox',
     'metrics',
   ],
 }

@@ -7,6 +7,7 @@ import { LOOPBACK_PACE, type Pace } from '../src/github/client/write-turns.ts'
 import { measureJobs } from '../src/metrics/measure-jobs.ts'
 import type { Metrics } from '../src/metrics/metrics.ts'
 import { openRegistry } from '../src/oci/registry.ts'
+import { openOutbox } from '../src/outbox/open-outbox.ts'
 import { openShelf } from '../src/pages/open-shelf.ts'
 import { STATEMENT_LIMITS, StatementStore } from '../src/pages/statement-store.ts'
 import type { Log } from '../src/process/log.ts'
@@ -58,6 +59,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
   const { redisUrl, redisPrefix: prefix } = config
   const shelf = openShelf({ ...STATEMENT_LIMITS, redisUrl, prefix, name: 'statements', log })
   const statements = new StatementStore(shelf)
+  const outbox = config.trail ? openOutbox(config, log) : undefined
   const context: WorkerContext = {
     config,
     app: openApp({
@@ -78,6 +80,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
     bindings,
     pages,
     statements,
+    outbox,
     metrics,
     disabledRules,
     log,
@@ -98,6 +101,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
       await evaluator.close()
       await memory.clusters.close()
       await statements.close()
+      await outbox?.close()
     },
   }
 }

@@ -130,7 +130,7 @@ function shown({ entries, problems }: Answer): string[] {
       kind,
       result,
       who,
-      `${repository}${pull === undefined ? '' : `#${pull}`} ${commit.slice(0, 10)}${cluster === undefined ? '' : ` on ${cluster}`}`,
+      `${repository}${pull === undefined ? '' : `#${pull}`} ${(commit ?? '').slice(0, 10)}${cluster === undefined ? '' : ` on ${cluster}`}`,
     ].map(cell => visible(cell, 300)),
   )
   return [

@@ -36,6 +36,7 @@ const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Required<Jobs[N]>
   redeliver: {},
   'say-dead-pull-request': { ...place, pull: id, why: text(/^[a-z-]{1,40}$/), at: id },
   'say-dead-commit': { ...place, sha, base: optional(branch), why: text(/^[a-z-]{1,40}$/), at: id },
+  'write-trail': place,
   reconcile: { cluster: text(/^[A-Za-z\d][\w.-]{0,252}$/) },
   'say-applied': { ...place, sha },
   sweep: {},

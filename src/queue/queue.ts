@@ -142,6 +142,13 @@ export interface SayApplied {
   readonly sha: string
 }
 
+/** Write the waiting decisions of a fleet to its trail. */
+export interface WriteTrail {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+}
+
 /** Apply the approved state to one cluster of the operator's clusters.yaml. */
 export interface Reconcile {
   readonly cluster: string
@@ -167,6 +174,7 @@ export interface Jobs {
   readonly redeliver: Redeliver
   readonly 'say-dead-pull-request': SayDeadPullRequest
   readonly 'say-dead-commit': SayDeadCommit
+  readonly 'write-trail': WriteTrail
   readonly reconcile: Reconcile
   readonly 'say-applied': SayApplied
   readonly sweep: Sweep

@@ -1,14 +1,5 @@
-/** What was decided. Add, do not rename: entries are kept for ever. */
-export const DECISION_KINDS = [
-  'verdict',
-  'override',
-  'waiver',
-  'hold',
-  'unhold',
-  'onboarding',
-  'approve-prune',
-  'apply',
-] as const
+/** What was decided; `gap`: decisions that could not be written. Add, do not rename: entries are kept for ever. */
+export const DECISION_KINDS = ['verdict', 'override', 'waiver', 'onboarding', 'approve-prune', 'apply', 'gap'] as const
 
 type DecisionKind = (typeof DECISION_KINDS)[number]
 
@@ -31,7 +22,7 @@ export interface TrailDecision {
   readonly who: string
   /** Repository that it is about, `owner/name`; for `apply` the commit's. */
   readonly repository: string
-  readonly commit: string
+  readonly commit?: string
   readonly pull?: number
   /** For `apply`. */
   readonly cluster?: string

@@ -70,7 +70,7 @@ const FIELDS: Record<keyof TrailEntry, Check> = {
   at: matches(TIME),
   who: isText,
   repository: isText,
-  commit: matches(COMMIT),
+  commit: maybe(matches(COMMIT)),
   pull: maybe(isCount),
   cluster: maybe(isText),
   result: isText,

@@ -3,6 +3,7 @@ import { publishCheckRun } from '../../src/github/checks/check-run.ts'
 import { type AppliedNode, applyReport } from '../../src/report/apply-report.ts'
 import { applyViewFor } from '../../src/report/apply-view.ts'
 import { findRepository } from '../fleets/find-repository.ts'
+import { recordApply } from '../trail/record-apply.ts'
 import { groupByCommit } from './applied-groups.ts'
 import type { Approved } from './approved-nodes.ts'
 import { keepClusterPages } from './keep-cluster-pages.ts'
@@ -34,12 +35,13 @@ async function keepPages(reporter: Reporter, report: RunReport & { readonly isRu
 }
 
 async function reportCommit(
-  { octokit, app, installation, memory }: Reporter,
+  reporter: Reporter,
   cluster: string,
   { url, commit, nodes }: ReturnType<typeof groupByCommit>[number],
   fleet: string,
   { evaluation }: Approved,
 ): Promise<void> {
+  const { octokit, app, installation, memory } = reporter
   const repository = await findRepository(installation, { url })
   if (!repository) return
   const report = applyReport(cluster, url === fleet ? nodes : applyViewFor(nodes, evaluation), url)
@@ -52,6 +54,7 @@ async function reportCommit(
     headSha: commit,
     externalId,
     quiet: nodes.every(isQuiet),
+    beforeWrite: () => recordApply(reporter, { cluster, fleet }, place, { url, commit, nodes, digest: externalId }),
   })
   memory.said.set(key, externalId)
 }

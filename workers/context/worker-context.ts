@@ -4,6 +4,7 @@ import type { ObjectStore } from '../../src/git/object-store.ts'
 import type { App } from '../../src/github/client/app.ts'
 import type { Metrics } from '../../src/metrics/metrics.ts'
 import type { Registry } from '../../src/oci/registry.ts'
+import type { Outbox } from '../../src/outbox/outbox.ts'
 import type { PageStore } from '../../src/pages/page-store.ts'
 import type { StatementStore } from '../../src/pages/statement-store.ts'
 import type { Log } from '../../src/process/log.ts'
@@ -30,6 +31,8 @@ export interface WorkerContext {
   readonly pages: { readonly store: PageStore; readonly publicUrl: string | undefined }
   /** What is to be written on pull requests. */
   readonly statements: StatementStore
+  /** Decisions on their way to the trails of fleets; absent: none are kept. */
+  readonly outbox?: Outbox | undefined
   readonly metrics: Metrics
   /** Rules that are switched off for this process. */
   readonly disabledRules: readonly string[]

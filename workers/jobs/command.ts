@@ -17,6 +17,7 @@ import { openRepository } from '../fleets/open-repository.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { openPlace } from '../publish/open-place.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
+import { recordCommand } from '../trail/record-command.ts'
 
 /** Reactions with which we say that a command is done with, one way or another. */
 const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']
@@ -72,6 +73,7 @@ async function answer(asking: Asking): Promise<void> {
   try {
     if (verb.slow) await react(place.octokit, data, data.comment, 'eyes')
     const { reaction, reply } = await verb.run(asking)
+    await recordCommand(asking, verb, reaction === 'rocket' ? 'done' : 'pending')
     if (reply !== undefined) await say(asking, reply)
     await react(place.octokit, data, data.comment, reaction)
   } catch (error) {

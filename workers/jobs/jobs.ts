@@ -17,6 +17,7 @@ import { tenantRequest } from './tenant-request.ts'
 import { validateMergeGroup } from './validate-merge-group.ts'
 import { validatePullRequest } from './validate-pull-request.ts'
 import { validatePush } from './validate-push.ts'
+import { writeTrail } from './write-trail.ts'
 
 /** A kind of job that has someone who does it. */
 interface Work {
@@ -42,6 +43,7 @@ export const jobs: readonly Work[] = [
   work('judge-followers', judgeFollowers),
   work('command', command),
   work('tenant-request', tenantRequest),
+  work('write-trail', writeTrail),
   work('survey', survey),
   work('redeliver', redeliverer()),
   work('say-dead-pull-request', sayDeadPullRequest),

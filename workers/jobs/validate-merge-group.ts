@@ -20,6 +20,7 @@ import { HeadRuns } from '../publish/head-runs.ts'
 import { keepPage } from '../publish/keep-page.ts'
 import { openPlace } from '../publish/open-place.ts'
 import { sayVerdict } from '../publish/say-verdict.ts'
+import { recordVerdict } from '../trail/record-verdict.ts'
 
 /**
  * Evaluates the tree that a merge queue would merge, and publishes the verdict on the group's commit, because two pull
@@ -59,7 +60,8 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
       const counting = led.filter(({ base }) => check.bases.includes(base))
       const worst = worstOfBases(said, counting)
       const detailsUrl = await keepPage(context, owner, check.name, worst)
-      await sayVerdict(place, check, worst, { runs: latest, detailsUrl })
+      const record = () => recordVerdict(context, data, place.app, check.name, worst)
+      await sayVerdict(place, check, worst, { runs: latest, detailsUrl, record })
     }
   })
 }

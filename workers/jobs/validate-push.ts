@@ -16,6 +16,7 @@ import { keepFleetPages } from '../publish/keep-fleet-pages.ts'
 import { keepPage, type PageOwner } from '../publish/keep-page.ts'
 import { openPlace } from '../publish/open-place.ts'
 import { BRANCH_CHECK, type PublishTarget, type SayOptions, sayVerdict } from '../publish/say-verdict.ts'
+import { recordVerdict } from '../trail/record-verdict.ts'
 
 /** Jobs that one push asks for start this far apart: a hundred pull requests are no storm. */
 const SPREAD_MS = 300
@@ -77,7 +78,7 @@ async function judgeCommit(
 /** Published under a name that no rule requires: whichever pull request has this commit as its head is evaluated by itself. */
 async function say(
   context: WorkerContext,
-  { octokit }: OpenedRepository,
+  { octokit, installation }: OpenedRepository,
   place: PublishTarget & PageOwner & Pick<SayOptions, 'again'>,
   said: Said,
 ): Promise<void> {
@@ -85,7 +86,10 @@ async function say(
   const detailsUrl = await keepPage(context, place, BRANCH_CHECK.name, said)
   const head = new HeadRuns({ queue: context.queue, place, headSha, octokit })
   const present = await head.list()
-  await head.alone(present, runs => sayVerdict(place, BRANCH_CHECK, said, { runs, detailsUrl, again: place.again }))
+  const where = { installation: installation.id, owner: place.owner, repo: place.repo }
+  const record = () => recordVerdict(context, where, place.app, BRANCH_CHECK.name, said)
+  const options = { detailsUrl, again: place.again, record }
+  await head.alone(present, runs => sayVerdict(place, BRANCH_CHECK, said, { ...options, runs }))
 }
 
 async function evaluateConcerned(

@@ -5,6 +5,7 @@ import { decisionOf } from '../evaluate/decision-of.ts'
 import type { EvaluatedPull } from '../evaluate/evaluate-with-circumstances.ts'
 import type { Said } from '../evaluate/said.ts'
 import { type LedVerdict, worstOfBases, worstOfHead } from '../evaluate/worst-of-head.ts'
+import { recordVerdict } from '../trail/record-verdict.ts'
 import { keepPage, type PageOwner } from './keep-page.ts'
 import { type PublishTarget, sayVerdict } from './say-verdict.ts'
 
@@ -19,7 +20,7 @@ interface PublishedChecks {
 
 interface Publishing {
   readonly place: PublishTarget
-  readonly owner: PageOwner
+  readonly owner: PageOwner & { readonly installation: number }
   /** Our runs of the commit. */
   readonly runs: readonly OurCheckRun[]
   /** Whether a run is written although the same stands there. */
@@ -46,7 +47,8 @@ export async function publishChecks(
       led.filter(({ base }) => check.bases.includes(base)),
     )
     const detailsUrl = await keepPage(context, owner, check.name, said)
-    const written = (await sayVerdict(place, check, said, { runs, detailsUrl, again })) || published.written
+    const record = () => recordVerdict(context, { ...owner, pull: own.pull.number }, place.app, check.name, said)
+    const written = (await sayVerdict(place, check, said, { runs, detailsUrl, again, record })) || published.written
     const isWorse = decisionOf(said).severity > decisionOf(published.shown).severity
     published = isWorse || check === checks[0] ? { shown: said, written, detailsUrl } : { ...published, written }
   }

@@ -1,5 +1,5 @@
 import { BRANCH_CHECK_NAME, type NamedCheck } from '../../src/gate/check-names.ts'
-import { publishCheckRun } from '../../src/github/checks/check-run.ts'
+import { type CheckRun, publishCheckRun } from '../../src/github/checks/check-run.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
 import { rulesAddress } from '../../src/pages/page-address.ts'
@@ -21,6 +21,8 @@ export interface SayOptions {
   readonly detailsUrl?: string | undefined
   /** A run is written although the same stands there. */
   readonly again?: boolean | undefined
+  /** Called before something new is written: what cannot be recorded is not published. */
+  readonly record?: CheckRun['beforeWrite']
 }
 
 /** The check of a branch's tip, which no rule requires. */
@@ -34,7 +36,7 @@ export async function sayVerdict(
   place: PublishTarget,
   check: NamedCheck,
   { outcome, context }: Pick<Said, 'outcome' | 'context'>,
-  { runs, detailsUrl, again = false }: SayOptions = {},
+  { runs, detailsUrl, again = false, record }: SayOptions = {},
 ): Promise<boolean> {
   const rulesUrl = detailsUrl === undefined ? {} : { rulesUrl: rulesAddress(detailsUrl) }
   const run = checkRunOf(outcome, { ...context, ...rulesUrl })
@@ -45,6 +47,7 @@ export async function sayVerdict(
     name: check.name,
     externalId,
     again,
+    ...(record ? { beforeWrite: record } : {}),
     sameLines: (present: string) => annotatesTheSame(present, externalId),
     ...(detailsUrl === undefined ? {} : { detailsUrl }),
   }

@@ -1,5 +1,7 @@
 import { message } from '../../message/message.ts'
 import type { Annotation } from '../../report/annotations.ts'
+import { withAnchor } from '../../trail/anchor-text.ts'
+import type { TrailAnchor } from '../../trail/trail-entry.ts'
 import { cutText } from '../client/cut-text.ts'
 import { github } from '../client/github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
@@ -33,6 +35,8 @@ export interface CheckRun {
   readonly quiet?: boolean
   /** Someone asked for it once more: a new run is written even where the same is said. */
   readonly again?: boolean
+  /** Called before the first write, and never where the same stands there; its answer is noted in the external id. */
+  readonly beforeWrite?: () => Promise<TrailAnchor | undefined>
   /** Whether the run that is there, with this id, annotates the same lines: then its text may be brought up to date in place. */
   readonly sameLines?: (externalId: string) => boolean
 }
@@ -61,13 +65,15 @@ export async function publishCheckRun(
   octokit: Octokit,
   app: AppIdentity,
   repository: RepositoryName,
-  run: CheckRun,
+  wanted: CheckRun,
   present?: readonly OurCheckRun[],
 ): Promise<PublishedCheckRun> {
-  const ours = present ?? (await listOurCheckRuns(octokit, app, repository, run.headSha))
-  const latest = ours.find(one => one.name === run.name && one.headSha === run.headSha)
-  const same = !run.again && latest?.status === 'completed' && latest.conclusion === run.conclusion
-  if (same && (latest.externalId === run.externalId || run.quiet)) return { id: latest.id, written: false }
+  const ours = present ?? (await listOurCheckRuns(octokit, app, repository, wanted.headSha))
+  const latest = ours.find(one => one.name === wanted.name && one.headSha === wanted.headSha)
+  const same = !wanted.again && latest?.status === 'completed' && latest.conclusion === wanted.conclusion
+  if (same && (latest.externalId === wanted.externalId || wanted.quiet)) return { id: latest.id, written: false }
+  const anchor = await wanted.beforeWrite?.()
+  const run = anchor === undefined ? wanted : { ...wanted, externalId: withAnchor(wanted.externalId, anchor) }
   const batches = inBatches(run.annotations.slice(0, MAX_ANNOTATIONS).map(toAnnotation))
   if (same && latest.title === titleOf(run) && run.sameLines?.(latest.externalId)) {
     // the lines are there: GitHub would append them once more

@@ -1,4 +1,5 @@
 import { message } from '../../message/message.ts'
+import { withoutAnchor } from '../../trail/anchor-text.ts'
 import { github } from '../client/github-error.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../client/octokit.ts'
 import { repositoryPart } from '../client/repository-part.ts'
@@ -12,6 +13,7 @@ export interface OurCheckRun {
   readonly conclusion: string | null
   readonly startedAt: string | null
   readonly completedAt: string | null
+  /** Without the place in a trail that it notes. */
   readonly externalId: string
   readonly detailsUrl: string | null
   readonly title: string
@@ -51,7 +53,7 @@ export async function listOurCheckRuns(
       conclusion: one.conclusion,
       startedAt: one.started_at,
       completedAt: one.completed_at,
-      externalId: one.external_id ?? '',
+      externalId: withoutAnchor(one.external_id ?? ''),
       detailsUrl: one.details_url,
       title: one.output.title ?? '',
       summary: one.output.summary ?? '',

@@ -1,0 +1,46 @@
+import { message, part } from '../../message/message.ts'
+import { github } from '../client/github-error.ts'
+import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
+import type { Head } from '../pulls/branch.ts'
+
+/** One file to add to a branch. */
+interface AddedFile {
+  readonly branch: string
+  readonly path: string
+  readonly content: string
+  /** Of the commit. */
+  readonly message: string
+}
+
+/**
+ * Adds a file to a branch as one commit on `head`; without a head the branch begins with it and has no history of others.
+ * The branch moves forward only: where it moved meanwhile, GitHub refuses, and this throws as `github` does.
+ */
+export async function appendFile(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  head: Head | undefined,
+  { branch, path, content, message: words }: AddedFile,
+): Promise<void> {
+  const where = repositoryPart({ owner, repo })
+  const tree = await github(message`write a tree to ${where}`, () =>
+    octokit.rest.git.createTree({
+      ...{ owner, repo },
+      ...(head ? { base_tree: head.tree } : {}),
+      tree: [{ path, mode: '100644', type: 'blob', content }],
+    }),
+  )
+  const commit = await github(message`write a commit to ${where}`, () =>
+    // without an author GitHub names our bot and signs the commit
+    octokit.rest.git.createCommit({
+      ...{ owner, repo, message: words, tree: tree.data.sha },
+      parents: head ? [head.commit] : [],
+    }),
+  )
+  const { sha } = commit.data
+  await github(message`write branch ${part('branch', branch, JSON.stringify(branch))} of ${where}`, async () => {
+    if (head) await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
+    else await octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha })
+  })
+}

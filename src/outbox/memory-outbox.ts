@@ -1,0 +1,44 @@
+import type { TrailAnchor, TrailDecision } from '../trail/trail-entry.ts'
+import { MAX_WAITING, type Outbox, placeKey, type TrailPlace, type WaitingDecisions } from './outbox.ts'
+
+interface Waiting {
+  decisions: TrailDecision[]
+  lost: number
+  head: TrailAnchor | undefined
+}
+
+/** An outbox in the memory of this process. */
+export class MemoryOutbox implements Outbox {
+  readonly #places = new Map<string, Waiting>()
+
+  async add(place: TrailPlace, decision: TrailDecision): Promise<void> {
+    const at = this.#at(place)
+    if (at.decisions.length < MAX_WAITING) at.decisions.push(decision)
+    else at.lost += 1
+  }
+
+  async waiting(place: TrailPlace, most: number): Promise<WaitingDecisions> {
+    const { decisions, lost } = this.#at(place)
+    return { decisions: decisions.slice(0, most), lost }
+  }
+
+  async written(place: TrailPlace, done: { count: number; lost: number; head: TrailAnchor }): Promise<void> {
+    const at = this.#at(place)
+    at.decisions = at.decisions.slice(done.count)
+    at.lost -= done.lost
+    at.head = done.head
+  }
+
+  async head(place: TrailPlace): Promise<TrailAnchor | undefined> {
+    return this.#at(place).head
+  }
+
+  async close(): Promise<void> {}
+
+  #at(place: TrailPlace): Waiting {
+    const key = placeKey(place)
+    const known = this.#places.get(key) ?? { decisions: [], lost: 0, head: undefined }
+    this.#places.set(key, known)
+    return known
+  }
+}

@@ -1,0 +1,57 @@
+import { Redis } from 'ioredis'
+import type { Log } from '../process/log.ts'
+import type { TrailAnchor, TrailDecision } from '../trail/trail-entry.ts'
+import { MAX_WAITING, type Outbox, placeKey, type TrailPlace, type WaitingDecisions } from './outbox.ts'
+
+// KEYS: list, count of the lost. ARGV: decision, most.
+const ADD = `
+if redis.call('LLEN', KEYS[1]) >= tonumber(ARGV[2]) then return redis.call('INCR', KEYS[2]) end
+return redis.call('RPUSH', KEYS[1], ARGV[1])`
+
+// KEYS: list, count of the lost, head. ARGV: number of written ones, of lost ones that were said, head.
+const WRITTEN = `
+redis.call('LTRIM', KEYS[1], ARGV[1], -1)
+redis.call('DECRBY', KEYS[2], ARGV[2])
+return redis.call('SET', KEYS[3], ARGV[3])`
+
+/** An outbox on Redis, shared by all processes of an installation. */
+export class RedisOutbox implements Outbox {
+  readonly #redis: Redis
+  readonly #prefix: string
+
+  constructor({ redisUrl, prefix, log }: { readonly redisUrl: string; readonly prefix: string; readonly log: Log }) {
+    this.#redis = new Redis(redisUrl, { maxRetriesPerRequest: 1, connectTimeout: 2_000, lazyConnect: true })
+    this.#redis.on('error', err => log.warn({ err }, 'Redis connection error'))
+    this.#prefix = prefix
+  }
+
+  async add(place: TrailPlace, decision: TrailDecision): Promise<void> {
+    const [list, lost] = this.#keys(place)
+    await this.#redis.eval(ADD, 2, list, lost, JSON.stringify(decision), MAX_WAITING)
+  }
+
+  async waiting(place: TrailPlace, most: number): Promise<WaitingDecisions> {
+    const [list, lost] = this.#keys(place)
+    const [texts, count] = await Promise.all([this.#redis.lrange(list, 0, most - 1), this.#redis.get(lost)])
+    return { decisions: texts.map(text => JSON.parse(text) as TrailDecision), lost: Number(count ?? 0) }
+  }
+
+  async written(place: TrailPlace, done: { count: number; lost: number; head: TrailAnchor }): Promise<void> {
+    await this.#redis.eval(WRITTEN, 3, ...this.#keys(place), done.count, done.lost, JSON.stringify(done.head))
+  }
+
+  async head(place: TrailPlace): Promise<TrailAnchor | undefined> {
+    const text = await this.#redis.get(this.#keys(place)[2])
+    return text === null ? undefined : (JSON.parse(text) as TrailAnchor)
+  }
+
+  async close(): Promise<void> {
+    this.#redis.disconnect()
+  }
+
+  /** Braces keep them on one node of a Redis cluster. */
+  #keys(place: TrailPlace): [list: string, lost: string, head: string] {
+    const base = `{${this.#prefix}:trail:${placeKey(place)}}`
+    return [`${base}:waiting`, `${base}:lost`, `${base}:head`]
+  }
+}

@@ -1,0 +1,59 @@
+import { BailiwickError } from '../errors.ts'
+import type { TrailAnchor, TrailEntry } from './trail-entry.ts'
+import { NO_ENTRY } from './trail-entry.ts'
+import { type TrailFile, trailFile } from './trail-files.ts'
+import { hashOfLine, readLine } from './trail-line.ts'
+
+/** The end of a trail: the entries of its last file. */
+export interface TrailEnd {
+  readonly entries: readonly TrailEntry[]
+  readonly head: TrailAnchor | undefined
+}
+
+/** The end of a trail without entries. */
+export const EMPTY_TRAIL: TrailEnd = { entries: [], head: undefined }
+
+/** The last file of a trail. Throws `git-corrupt` for one that is not as it was written. */
+export function readLastFile({ path, bytes }: TrailFile): TrailEnd {
+  const text = Buffer.from(bytes).toString('utf8')
+  const lines = text.split('\n')
+  const isWhole = lines.pop() === '' && lines.length > 0 && Buffer.byteLength(text) === bytes.length
+  const entries: TrailEntry[] = []
+  let hash: string | undefined
+  for (const line of lines) {
+    const entry = readLine(line)
+    const before = entries.at(-1)
+    const follows = before === undefined || (entry?.seq === before.seq + 1 && entry.previous === hash)
+    if (entry === undefined || !follows) throw damaged(path)
+    entries.push(entry)
+    hash = hashOfLine(line)
+  }
+  const [first] = entries
+  if (!isWhole || first === undefined || hash === undefined || path !== trailFile(first.seq)) throw damaged(path)
+  return { entries, head: { seq: first.seq + entries.length - 1, hash } }
+}
+
+/**
+ * Whether a trail goes on from the last entry that was written, `known`: it ends there, or with the file of a write whose
+ * answer was lost, which holds nothing but `waiting` decisions.
+ */
+export function continues(
+  { entries, head }: TrailEnd,
+  known: TrailAnchor | undefined,
+  waiting: readonly Pick<TrailEntry, 'id'>[],
+): boolean {
+  const before = known ?? { seq: 0, hash: NO_ENTRY }
+  if (head === undefined) return known === undefined
+  if (head.seq === before.seq) return head.hash === before.hash
+  const [first] = entries
+  const ids = new Set(waiting.map(({ id }) => id))
+  const isNext = first?.seq === before.seq + 1 && first.previous === before.hash
+  // without a known end this store is new, or was lost: the trail itself is all there is
+  return known === undefined || (isNext && entries.every(({ id, kind }) => kind === 'gap' || ids.has(id)))
+}
+
+function damaged(path: string): BailiwickError {
+  return new BailiwickError('git-corrupt', `${path}: not as it was written. Nothing is added to this trail`, {
+    fix: 'Restore the branch of the trail, and protect it against pushes.',
+  })
+}

@@ -1,0 +1,105 @@
+import { Octokit } from '@octokit/rest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { anchorOf } from '../../src/trail/anchor-text.ts'
+import { TRAIL_BRANCH } from '../../src/trail/trail-files.ts'
+import { verifyTrail } from '../../src/trail/verify-trail.ts'
+import { type Stage, startStage } from '../story/stage.ts'
+import { command, giveRoles, lastRun, nextSecond, proposeViolation } from './commands.ts'
+
+const FLEET = 'acme/fleet'
+const REPO = 'acme/dev-team'
+const BRANCH = 'leaves'
+const REASON = 'the-gate-is-wrong-about-this'
+
+let stage: Stage
+let pull: number
+beforeAll(async () => {
+  stage = await startStage({ settings: { TRAIL: 'on' } })
+  giveRoles(stage.github, FLEET, { max: 'maintain' })
+  await stage.settle()
+  pull = await proposeViolation(stage, BRANCH)
+  await nextSecond()
+})
+afterAll(() => stage?.close())
+
+const files = () =>
+  stage.github.filesOf(FLEET, TRAIL_BRANCH).map(path => ({
+    path,
+    bytes: Buffer.from(stage.github.readFile(FLEET, TRAIL_BRANCH, path) ?? ''),
+  }))
+const trail = () => verifyTrail(files())
+const ada = () => new Octokit({ baseUrl: stage.github.url, auth: stage.github.tokenOf('ada') })
+const place = { owner: 'acme', repo: 'fleet' }
+const history = async () => (await ada().rest.repos.listCommits({ ...place, sha: TRAIL_BRANCH })).data
+const force = (sha: string) => ada().rest.git.updateRef({ ...place, ref: `heads/${TRAIL_BRANCH}`, sha, force: true })
+const anchors = () =>
+  [REPO, FLEET]
+    .flatMap(repo => stage.github.checkRunsOf(repo, repo === REPO ? BRANCH : 'main'))
+    .map(run => anchorOf(run.externalId ?? ''))
+    .filter(anchor => anchor !== undefined)
+
+test('a verdict is an entry: what, of which commits, and its hash', () => {
+  const { entries, problems } = trail()
+  expect(problems).toEqual([])
+  const found = entries.filter(entry => entry.repository === REPO && entry.pull === pull)
+  expect(found).toEqual([
+    expect.objectContaining({
+      kind: 'verdict',
+      result: 'failure',
+      commit: stage.github.commitOf(REPO, BRANCH),
+      who: expect.stringMatching(/\[bot\]$/),
+    }),
+  ])
+  const read = found[0]!.revisions.map(({ repository }) => repository)
+  expect(read).toEqual(expect.arrayContaining([`https://github.com/${FLEET}`]))
+})
+
+test('an override is an entry with its author, and the reason is not in it', async () => {
+  const { reactions } = await command(stage, {
+    repo: REPO,
+    issue: pull,
+    as: 'max',
+    body: `/bailiwick override ${REASON}`,
+  })
+  expect(reactions).toEqual(['eyes', 'rocket'])
+  const { entries, problems } = trail()
+  expect(problems).toEqual([])
+  const own = entries.filter(entry => entry.pull === pull).map(({ kind, who, result }) => [kind, who, result])
+  expect(own).toContainEqual(['override', 'max', 'done'])
+  expect(own).toContainEqual(['verdict', expect.stringMatching(/\[bot\]$/), 'success'])
+  expect(
+    files()
+      .map(({ bytes }) => bytes.toString('utf8'))
+      .join(''),
+  ).not.toContain(REASON)
+})
+
+test('check runs note how far the trail had come, and saying the same again writes nothing', async () => {
+  expect(anchors().length).toBeGreaterThan(0)
+  expect(verifyTrail(files(), anchors()).problems).toEqual([])
+  const before = { run: lastRun(stage.github, REPO, BRANCH)?.id, head: trail().head }
+  await command(stage, { repo: REPO, issue: pull, as: 'max', body: '/bailiwick check' })
+  expect(lastRun(stage.github, REPO, BRANCH)?.id).toBe(before.run)
+  expect(trail().head).toEqual(before.head)
+})
+
+test('the branch has a history of its own, and one commit for each file', async () => {
+  const commits = await history()
+  expect(commits).toHaveLength(files().length)
+  expect(commits.at(-1)?.parents).toEqual([])
+  for (const { commit } of commits) expect(commit.message).toMatch(/^trail: entries \d+ to \d+ \[skip ci\]$/)
+})
+
+test('a trail that was cut is not continued, and its decisions wait', async () => {
+  const [last, parent] = await history()
+  await force(parent!.sha)
+  const end = trail().head
+  await command(stage, { repo: REPO, issue: pull, as: 'max', body: '/bailiwick override another-reason' })
+  expect(trail().head).toEqual(end)
+  expect(verifyTrail(files(), anchors()).problems).not.toEqual([])
+  await force(last!.sha)
+  await command(stage, { repo: REPO, issue: pull, as: 'max', body: '/bailiwick override a-third-reason' })
+  const { entries, problems } = trail()
+  expect(problems).toEqual([])
+  expect(entries.filter(({ kind }) => kind === 'override')).toHaveLength(3)
+})

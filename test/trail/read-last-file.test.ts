@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { appendDecisions } from '../../src/trail/append-decisions.ts'
+import { gapDecision } from '../../src/trail/gap-decision.ts'
+import { continues, EMPTY_TRAIL, readLastFile } from '../../src/trail/read-last-file.ts'
+import { verifyTrail } from '../../src/trail/verify-trail.ts'
+import { decision } from './decisions.ts'
+
+const first = appendDecisions([decision(1), decision(2)], undefined, [])!
+const second = appendDecisions([decision(3), decision(4)], first.head, [])!
+const forged = appendDecisions([decision(9, { who: 'mallory' })], first.head, [])!
+const end = readLastFile(second.file)
+
+test('the last file tells where the next one continues', () => {
+  expect(end.head).toEqual(second.head)
+  expect(end.entries.map(({ seq }) => seq)).toEqual([3, 4])
+})
+
+test.each([
+  ['cut', second.file.bytes.subarray(0, -1)],
+  ['empty', new Uint8Array()],
+  ['not UTF-8', Buffer.concat([second.file.bytes, Buffer.from([0xff, 0x0a])])],
+  ['out of order', Buffer.from(Buffer.from(second.file.bytes).toString().split('\n').reverse().join('\n').slice(1))],
+])('a file that is %s is refused', (_, bytes) => {
+  expect(() => readLastFile({ path: second.file.path, bytes })).toThrow(
+    expect.objectContaining({ code: 'git-corrupt' }),
+  )
+})
+
+test('a file under another name is refused', () => {
+  expect(() => readLastFile({ ...second.file, path: 'trail/0000000004.jsonl' })).toThrow('not as it was written')
+})
+
+test('a trail continues from the entry that was written last', () => {
+  const waiting = [decision(3), decision(4), decision(5)]
+  expect(continues(end, second.head, [])).toBe(true)
+  // the answer to the last write was lost
+  expect(continues(end, first.head, waiting)).toBe(true)
+  // a store that knows nothing yet
+  expect(continues(end, undefined, [])).toBe(true)
+  expect(continues(EMPTY_TRAIL, undefined, [])).toBe(true)
+})
+
+test('it does not where someone else wrote, cut or replaced it', () => {
+  expect(continues(readLastFile(forged.file), first.head, [decision(3)])).toBe(false)
+  expect(continues(readLastFile(first.file), second.head, [])).toBe(false)
+  expect(continues(EMPTY_TRAIL, first.head, [])).toBe(false)
+  const other = appendDecisions([decision(3), decision(5)], first.head, [])!
+  expect(continues(readLastFile(other.file), second.head, [])).toBe(false)
+  // a file further on: what lies between was written by nobody of ours
+  expect(continues(end, { seq: 1, hash: 'a'.repeat(64) }, [decision(3), decision(4)])).toBe(false)
+})
+
+test('decisions that could not wait are an entry that says how many', () => {
+  const about = { who: 'bailiwick[bot]', repository: 'acme/fleet', engine: '5', at: '2026-01-01T00:00:00.000Z' }
+  const appended = appendDecisions([decision(1), gapDecision(12, about)], undefined, [])!
+  const { entries, problems } = verifyTrail([appended.file])
+  expect(problems).toEqual([])
+  expect(entries[1]).toMatchObject({ kind: 'gap', result: '12 lost' })
+})

@@ -1,0 +1,37 @@
+import { ENGINE_VERSION } from '../../src/fleet/model/engine-version.ts'
+import { isLoopbackUrl } from '../../src/process/loopback.ts'
+import type { TrailAnchor, TrailDecision } from '../../src/trail/trail-entry.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+
+/** Decisions of this time are written together; on one machine nobody has to be spared. */
+const WAIT_MS = 15_000
+const LOOPBACK_WAIT_MS = 50
+
+/** The fleet that a decision is about, as its normalized address. */
+export interface FleetAddress {
+  readonly installation: number
+  readonly url: string
+}
+
+/** What the caller knows of a decision. */
+export type NewDecision = Omit<TrailDecision, 'at' | 'engine'>
+
+/**
+ * Has a decision written to the trail of its fleet, soon and in a job of its own: nothing waits for it. An outbox that does
+ * not answer is an error of the caller's job, which is then done again, so that no decision is left out. Returns how far
+ * the trail has come, to be noted where it is published.
+ */
+export async function recordDecision(
+  { outbox, queue, config }: Pick<WorkerContext, 'outbox' | 'queue' | 'config'>,
+  { installation, url }: FleetAddress,
+  decision: NewDecision,
+): Promise<TrailAnchor | undefined> {
+  if (outbox === undefined) return undefined
+  const [owner, repo] = url.split('/').slice(-2)
+  if (!owner || !repo) return undefined
+  const place = { installation, owner, repo }
+  await outbox.add(place, { ...decision, at: new Date().toISOString(), engine: ENGINE_VERSION })
+  const delayMs = isLoopbackUrl(config.githubApiUrl) ? LOOPBACK_WAIT_MS : WAIT_MS
+  await queue.add('write-trail', place, { delayMs })
+  return outbox.head(place)
+}
