@@ -1,8 +1,16 @@
-import type { RepositoryName } from '../../src/github/client/octokit.ts'
+import type { AppIdentity, RepositoryName } from '../../src/github/client/octokit.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import type { TrailAnchor } from '../../src/trail/trail-entry.ts'
-import type { Reporter } from '../apply/run-report.ts'
+import type { Installation } from '../context/installation.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
 import { recordDecision } from './record-decision.ts'
+
+/** Who reports what a run did. */
+interface ApplyReporter {
+  readonly context: WorkerContext
+  readonly installation: Pick<Installation, 'id'>
+  readonly app: AppIdentity
+}
 
 /** What a run applied from one commit. */
 interface AppliedCommit {
@@ -15,7 +23,7 @@ interface AppliedCommit {
 
 /** Has what was applied from a commit written to the trail of the cluster's fleet. */
 export function recordApply(
-  { context, installation, app }: Pick<Reporter, 'context' | 'installation' | 'app'>,
+  { context, installation, app }: ApplyReporter,
   { cluster, fleet }: { readonly cluster: string; readonly fleet: string },
   { owner, repo }: RepositoryName,
   { url, commit, nodes, digest }: AppliedCommit,

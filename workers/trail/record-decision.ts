@@ -8,7 +8,7 @@ const WAIT_MS = 15_000
 const LOOPBACK_WAIT_MS = 50
 
 /** The fleet that a decision is about, as its normalized address. */
-export interface FleetAddress {
+interface FleetAddress {
   readonly installation: number
   readonly url: string
 }

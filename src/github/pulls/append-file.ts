@@ -2,7 +2,7 @@ import { message, part } from '../../message/message.ts'
 import { github } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
 import { repositoryPart } from '../client/repository-part.ts'
-import type { Head } from '../pulls/branch.ts'
+import type { Head } from './branch.ts'
 
 /** One file to add to a branch. */
 interface AddedFile {
