@@ -26,6 +26,9 @@ const LOOK = 10
 /** And reading one byte of an ignore file. */
 const PARSE = 10
 
+/** Instead of `ignore`: an artifact that source-controller only copied. No YAML can say it. */
+export const COPIED = '\0'
+
 const packed = new WeakMap<Tree, Map<string | undefined, { readonly tree: Tree; readonly steps: number }>>()
 
 /**
@@ -33,7 +36,7 @@ const packed = new WeakMap<Tree, Map<string | undefined, { readonly tree: Tree; 
  * below it) nor `ignore` (`spec.ignore` of the source) leaves out. Flux's own list applies only where there is neither;
  * links and submodules are dropped. Throws `flux-unsupported` for a `.sourceignore` that is no regular file of UTF-8, and
  * `render-limits` for too many patterns, or for more work than `budget` has left. `root`: the directory that is the root of
- * the artifact, where patterns begin; of one tree it is always the same.
+ * the artifact, where patterns begin; of one tree it is always the same. With COPIED nothing is left out.
  */
 export function packTree(tree: Tree, ignore?: string, budget = new PackBudget(), root = ''): Tree {
   const known = packed.get(tree) ?? new Map()
@@ -54,6 +57,14 @@ export function markPacked(tree: Tree, ignore?: string): void {
 }
 
 function pack(tree: Tree, ignore: string | undefined, work: MatchWork, domain: readonly string[]): Tree {
+  const directories = new Map<string, readonly TreeEntry[]>()
+  const entries = new Map<string, TreeEntry>()
+  const finish = (patterns: readonly IgnorePattern[]) => {
+    const id = keep({ tree, rules: new IgnoreRules(patterns, work), work, directories, entries }, '', [])!
+    entries.set('', { name: '', path: '', type: 'directory', id })
+    return packedTree(tree, id, entries, directories)
+  }
+  if (ignore === COPIED) return finish([])
   const custom: IgnorePattern[] = []
   const add = (patterns: readonly IgnorePattern[]) => {
     for (const pattern of patterns) custom.push(pattern)
@@ -65,13 +76,8 @@ function pack(tree: Tree, ignore: string | undefined, work: MatchWork, domain: r
     work.spend(PARSE * ignore.length)
     add(parsePatterns(ignore, domain))
   }
-  const directories = new Map<string, readonly TreeEntry[]>()
-  const entries = new Map<string, TreeEntry>()
   const usual = (custom.length > 0 ? ALWAYS : DEFAULTS).map(pattern => ({ ...pattern, domain }))
-  const rules = new IgnoreRules([...usual, ...custom], work)
-  const id = keep({ tree, rules, work, directories, entries }, '', [])!
-  entries.set('', { name: '', path: '', type: 'directory', id })
-  return packedTree(tree, id, entries, directories)
+  return finish([...usual, ...custom])
 }
 
 function* ignoreFiles(

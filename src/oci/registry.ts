@@ -1,7 +1,8 @@
-import { hash } from 'node:crypto'
 import type { RegistryRef } from '../fleet/model/source-ref.ts'
 import type { TreeSnapshot } from '../git/tree.ts'
 import { askRegistry, assertDigest, unreadable } from './ask-registry.ts'
+import { findDigest, MANIFEST_TYPES, MAX_MANIFEST_BYTES } from './find-digest.ts'
+import type { RegistryPlace } from './list-tags.ts'
 import type { RegistryHost } from './registry-hosts.ts'
 import { unpackArtifact } from './unpack-artifact.ts'
 
@@ -10,7 +11,8 @@ export interface Registry {
   /** Those that may be asked, as artifacts name them. */
   readonly hosts: readonly string[]
   /**
-   * Digest that a ref stands at now, `sha256:<hex>`; undefined where the tag or the digest is not there, or may not be read.
+   * Digest that a ref stands at now, `sha256:<hex>`, of a range that of its latest version; undefined where the tag or the
+   * digest is not there, or may not be read.
    * Throws `source-unreadable` with the reason for a registry that may not be asked or does not answer.
    */
   digestOf(url: string, ref: RegistryRef): Promise<string | undefined>
@@ -18,9 +20,6 @@ export interface Registry {
   content(url: string, ref: RegistryRef, digest: string): Promise<TreeSnapshot>
 }
 
-const MANIFEST = ['application/vnd.oci.image.manifest.v1+json', 'application/vnd.docker.distribution.manifest.v2+json']
-const INDEX = ['application/vnd.oci.image.index.v1+json', 'application/vnd.docker.distribution.manifest.list.v2+json']
-const MAX_MANIFEST_BYTES = 4 * 1024 * 1024
 const MAX_BLOB_BYTES = 64 * 1024 * 1024
 /** Bytes of unpacked artifacts that are kept for the next evaluation. */
 const MAX_KEPT_BYTES = 128 * 1024 * 1024
@@ -28,20 +27,18 @@ const MAX_KEPT_BYTES = 128 * 1024 * 1024
 const DOCKER_HUB = 'registry-1.docker.io'
 const DIGEST = /^sha256:[0-9a-f]{64}$/
 
-interface Place {
-  readonly host: RegistryHost
-  readonly repository: string
-  readonly anonymous: boolean
-}
-
 /** Registries as the operator names them. */
 export function openRegistry(hosts: readonly RegistryHost[]): Registry {
   const kept = new Map<string, TreeSnapshot>()
-  const ask = (place: Place, path: string, limit: number, more: { method?: 'HEAD'; accept?: string[] } = {}) =>
-    askRegistry(hosts, place.host, { ...place, path: `${place.repository}/${path}`, limit, ...more })
-  const manifest = async (place: Place, digest: string): Promise<Manifest> => {
+  const ask = (
+    place: RegistryPlace,
+    path: string,
+    limit: number,
+    more: { method?: 'HEAD'; accept?: readonly string[] } = {},
+  ) => askRegistry(hosts, place.host, { ...place, path: `${place.repository}/${path}`, limit, ...more })
+  const manifest = async (place: RegistryPlace, digest: string): Promise<Manifest> => {
     const { status, bytes } = await ask(place, `manifests/${digest}`, MAX_MANIFEST_BYTES, {
-      accept: [...MANIFEST, ...INDEX],
+      accept: MANIFEST_TYPES,
     })
     if (status !== 200) throw answered(place, `the manifest ${digest}`, status)
     assertDigest(bytes, digest, place.host)
@@ -50,18 +47,7 @@ export function openRegistry(hosts: readonly RegistryHost[]): Registry {
   return {
     hosts: hosts.map(({ host }) => (host === DOCKER_HUB ? 'docker.io' : host)),
     async digestOf(url, ref) {
-      const place = placeAt(hosts, url, ref)
-      const { status, headers, bytes } = await ask(place, `manifests/${ref.digest ?? ref.tag}`, MAX_MANIFEST_BYTES, {
-        accept: [...MANIFEST, ...INDEX],
-      })
-      if (status === 404 || status === 401 || status === 403) return undefined
-      if (status !== 200) throw answered(place, 'a tag', status)
-      const said = headers.get('docker-content-digest')
-      const digest = `sha256:${hash('sha256', bytes)}`
-      if ((ref.digest ?? digest) !== digest || (said !== null && DIGEST.test(said) && said !== digest)) {
-        throw unreadable(`${place.host.host} answers with other content than the digest names`)
-      }
-      return digest
+      return await findDigest(hosts, placeAt(hosts, url, ref), ref)
     },
     async content(url, ref, digest) {
       const place = placeAt(hosts, url, ref)
@@ -86,7 +72,7 @@ export function openRegistry(hosts: readonly RegistryHost[]): Registry {
   }
 }
 
-function placeAt(hosts: readonly RegistryHost[], url: string, { anonymous }: RegistryRef): Place {
+function placeAt(hosts: readonly RegistryHost[], url: string, { anonymous }: RegistryRef): RegistryPlace {
   const [, name = '', repository = ''] = /^oci:\/\/([^/]+)\/(.+)$/.exec(url) ?? []
   const wanted = name === 'docker.io' ? DOCKER_HUB : name
   const host = hosts.find(one => one.host === wanted)
@@ -103,7 +89,7 @@ type Manifest =
 /** What go-containerregistry takes where an index is given and no platform is asked for. */
 const PLATFORM = { os: 'linux', architecture: 'amd64' }
 
-function readManifest(bytes: Uint8Array, { host }: Place): Manifest {
+function readManifest(bytes: Uint8Array, { host }: RegistryPlace): Manifest {
   let parsed: Record<string, unknown> = {}
   try {
     parsed = JSON.parse(Buffer.from(bytes).toString('utf8')) ?? {}
@@ -125,7 +111,7 @@ function readManifest(bytes: Uint8Array, { host }: Place): Manifest {
   throw unreadable(`${host.host} answers with a manifest without layers that Flux could read`)
 }
 
-function answered({ host }: Place, what: string, status: number) {
+function answered({ host }: RegistryPlace, what: string, status: number) {
   return unreadable(`${host.host} answers with status ${status} when asked for ${what}`)
 }
 

@@ -52,6 +52,20 @@ test.each<[string, string, RegistryRef]>([
     'url: oci://ghcr.io/acme/app, layerSelector: {mediaType: application/x.tar+gzip, operation: extract}',
     { tag: 'latest', layer: 'application/x.tar+gzip' },
   ],
+  ['a version range', "url: oci://ghcr.io/acme/app, ref: {tag: v1, semver: '>=1.0.0'}", { semver: '>=1.0.0' }],
+  [
+    'some tags of a version range',
+    "url: oci://ghcr.io/acme/app, ref: {semver: '1.x', semverFilter: '.*-rc.*'}",
+    { semver: '1.x', semverFilter: '.*-rc.*' },
+  ],
+  [
+    'a digest beside a range',
+    `url: oci://ghcr.io/acme/app, ref: {semver: 1.x, digest: '${DIGEST}'}`,
+    { digest: DIGEST },
+  ],
+  ['no range', 'url: oci://ghcr.io/acme/app, ref: {semver: "", tag: v1}', { tag: 'v1' }],
+  ['a filter without a range', "url: oci://ghcr.io/acme/app, ref: {semverFilter: '.*'}", { tag: 'latest' }],
+  ['a copied layer', 'url: oci://ghcr.io/acme/app, layerSelector: {operation: copy}', { tag: 'latest', copied: true }],
 ])('an artifact of an allowed registry is asked for: %s', (_, spec, registry) => {
   const first = built(fleet(spec))
   expect(first.wanted).toEqual([{ url: 'oci://ghcr.io/acme/app', ref: { registry } }])
@@ -73,18 +87,51 @@ test.each<[string, string, string]>([
     'url: oci://ghcr.io/acme/app:v1',
     'spec.url has a tag, which Flux takes for a part of the name',
   ],
-  ['a version range', "url: oci://ghcr.io/acme/app, ref: {semver: '>=1.0.0'}", 'spec.ref.semver is not followed yet'],
+  [
+    'a range that is none',
+    'url: oci://ghcr.io/acme/app, ref: {semver: latest}',
+    'spec.ref.semver is not a range of versions',
+  ],
+  [
+    'a number as a range',
+    'url: oci://ghcr.io/acme/app, ref: {semver: 1.0}',
+    'spec.ref.semver is not a range of versions',
+  ],
+  [
+    'a variable as a range',
+    `url: oci://ghcr.io/acme/app, ref: {semver: "${'$'}{v}"}`,
+    'spec.ref.semver is not a range',
+  ],
+  [
+    'a filter that is no expression',
+    "url: oci://ghcr.io/acme/app, ref: {semver: 1.x, semverFilter: '('}",
+    'spec.ref.semverFilter: ',
+  ],
   ['a bad digest', 'url: oci://ghcr.io/acme/app, ref: {digest: sha256:x}', 'spec.ref.digest is not a sha256 digest'],
   ['a bad tag', "url: oci://ghcr.io/acme/app, ref: {tag: '../../x'}", 'spec.ref.tag is not a tag'],
   [
-    'copied layers',
-    'url: oci://ghcr.io/acme/app, layerSelector: {operation: copy}',
-    'spec.layerSelector.operation is not followed yet',
+    'another operation',
+    'url: oci://ghcr.io/acme/app, layerSelector: {operation: run}',
+    'spec.layerSelector.operation is neither extract nor copy',
   ],
 ])('what is not asked for is not visible, with the reason: %s', (_, spec, reason) => {
   const { wanted, source: seen } = built(fleet(spec))
   expect(wanted).toEqual([])
   expect(seen.opaque).toContain(reason)
+})
+
+test('of a copied layer nothing is left out, and of an extracted one what Flux packs', () => {
+  const files = {
+    'deploy/.sourceignore': '/web.yaml\n',
+    'deploy/kustomization.yaml': 'resources: [web.yaml]\n',
+    'deploy/web.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: default}\n',
+  }
+  const copy = 'url: oci://ghcr.io/acme/app, ignore: "*", layerSelector: {operation: copy}'
+  const copied = built(fleet(copy), {}, [{ ...content({ tag: 'latest', copied: true }), files }])
+  expect([copied.objects, copied.error]).toEqual([1, undefined])
+  const extracted = built(fleet('url: oci://ghcr.io/acme/app'), {}, [{ ...content({ tag: 'latest' }), files }])
+  expect(extracted.objects).toBe(0)
+  expect(extracted.error).toContain('web.yaml')
 })
 
 test('without allowed registries nothing is asked for', () => {

@@ -68,6 +68,25 @@ describe.skipIf(!program)('a real registry', () => {
     expect(await names({ tag: 'index' }, index)).toEqual(['one'])
   })
 
+  test('a range of versions is followed to the artifact of its latest tag, on as many pages as there are', async () => {
+    const push = (tag: string) => registry.push('acme/semver', tag, { 'deploy/version.yaml': `# ${tag}\n` })
+    for (const tag of ['1.0.0', 'latest', '1.9.0', '2.0.0-rc.1']) await push(tag)
+    const newest = await push('1.10.0')
+    const at = (ref: Parameters<ReturnType<typeof open>['digestOf']>[1]) => open().digestOf(url('acme/semver'), ref)
+    expect(await at({ semver: '1.x' })).toBe(newest)
+    expect(await at({ semver: '>=1.0.0-0', semverFilter: 'rc' })).toBe(await at({ tag: '2.0.0-rc.1' }))
+    const later = await push('1.11.0')
+    expect(await at({ semver: '1.x' })).toBe(later)
+    await expect(at({ semver: '3.x' })).rejects.toThrow('acme/semver on 127.0.0.1')
+    expect(await open().digestOf(url('acme/nothing'), { semver: '*' })).toBeUndefined()
+    // the same version twice: whatever source-controller takes, it is the same
+    const body = { 'deploy/version.yaml': '# 1.11.0\n' }
+    expect(await registry.push('acme/semver', 'v1.11.0', body)).toBe(later)
+    expect(await at({ semver: '1.x' })).toBe(later)
+    await registry.push('acme/semver', 'v1.11.0', { 'deploy/version.yaml': '# other\n' })
+    await expect(at({ semver: '1.x' })).rejects.toThrow('are the same version, and not the same artifact')
+  })
+
   test('another registry is not asked, whatever its name looks like', async () => {
     const other = openRegistry(hosts('ghcr.io'))
     await expect(other.digestOf(url(), { tag: 'latest' })).rejects.toThrow('is not in OCI_HOSTS')
@@ -149,6 +168,54 @@ describe('a registry that lies', () => {
     ).toBeUndefined()
     expect(await ask({ 'other.example': { auth: 'dXNlcjpwYXNz' } })).toBeUndefined()
     expect(asked).toEqual(['GET /v2/acme/app/manifests/latest -'])
+  })
+
+  const range = () => {
+    asked.length = 0
+    return openRegistry(hosts(`http://${host}`)).digestOf(`oci://${host}/acme/app`, { semver: '*' })
+  }
+  const tagsAnd = (link: string) => (request: IncomingMessage, response: ServerResponse) =>
+    request.url?.includes('/tags/list')
+      ? response.writeHead(200, { link }).end('{"tags":["1.0.0"]}')
+      : response.end('{"layers":[]}')
+
+  test.each([
+    '<http://169.254.169.254/v2/acme/app/tags/list?last=a>; rel="next"',
+    '<//evil.example/v2/acme/app/tags/list?last=a>; rel="next"',
+    '</v2/other/app/tags/list?last=a>; rel="next"',
+    '</v2/acme/app/../../secret/tags/list?last=a>; rel="next"',
+    '</v2/acme/app/tags/list>; rel="next"',
+    'nonsense',
+  ])('the next page of tags is no other address: %s', async link => {
+    answer = tagsAnd(link)
+    await expect(range()).rejects.toThrow('leads from one page of tags to another address')
+    expect(asked).toHaveLength(1)
+  })
+
+  test('pages of tags end, and so do tags', async () => {
+    answer = tagsAnd('</v2/acme/app/tags/list?n=1000&last=1.0.0>; rel="next"')
+    await expect(range()).rejects.toThrow('on more than 100 pages')
+    expect(asked).toHaveLength(100)
+    const tags = Array.from({ length: 20_001 }, (_, index) => `1.0.${index}`)
+    answer = (_, response) => response.end(JSON.stringify({ tags }))
+    await expect(range()).rejects.toThrow('has more than 20000 tags')
+    answer = (_, response) => response.end('x'.repeat(4 * 2 ** 20 + 1))
+    await expect(range()).rejects.toThrow('more than 4194304 bytes')
+  })
+
+  test.each(['{', '[]', '{"tags":{}}', '{"tags":"1.0.0"}', ''])(
+    'tags like %s are an error of that artifact',
+    async body => {
+      answer = (_, response) => response.end(body)
+      await expect(range()).rejects.toThrow('something else than a list of tags')
+    },
+  )
+
+  test('what is no tag is none', async () => {
+    const tags = ['../../x', '1.0.0/../../y', 7, null, '1.0.0?x', '']
+    answer = (_, response) => response.end(JSON.stringify({ tags }))
+    await expect(range()).rejects.toThrow('has no tag in *')
+    expect(asked).toHaveLength(1)
   })
 
   test('content that is not what its digest names is refused, as is more than a manifest may hold', async () => {

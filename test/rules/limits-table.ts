@@ -103,6 +103,9 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/fleet/artifacts/run-workflow.ts MAX_STEPS',
     'src/fleet/artifacts/shell-words.ts MAX_DEPTH',
     'src/fleet/artifacts/shell-words.ts MAX_LENGTH',
+    // beyond them the artifact is not visible, with the reason
+    'src/fleet/sources/choose-tags.ts MAX_STEPS',
+    'src/fleet/sources/version-range.ts MAX_LENGTH',
     'src/rules/secrets/support/value-in-the-open.ts MAX_SETTING',
     'workers/fleets/source-reader.ts MAX_HIDDEN',
     'src/fleet/graph/build-with-earlier.ts MAX_EARLIER',
@@ -132,6 +135,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/flux/normalise/quantity.ts MAX',
     'src/flux/normalise/quantity.ts MAX_EXPONENT',
     'src/flux/substitute/operators.ts MAX_INT',
+    'src/fleet/sources/version.ts MAX_NUMBER',
     'src/flux/substitute/read-plain.ts MAX',
     'src/kube/yaml/resolve-scalar.ts LONGEST',
     'src/kube/yaml/simple-keys.ts LONGEST',

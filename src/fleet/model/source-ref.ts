@@ -13,12 +13,17 @@ export interface SourceRef extends GitRef {
   readonly registry?: RegistryRef
 }
 
-/** What an OCIRepository follows in a registry: a digest, or else a tag. */
+/** What an OCIRepository follows in a registry: a digest, or else a range of versions, or else a tag. */
 export interface RegistryRef {
   readonly tag?: string
+  readonly semver?: string
+  /** Regular expression of the tags that count for the range. */
+  readonly semverFilter?: string
   readonly digest?: string
   /** Media type of the layer; absent: the first one. */
   readonly layer?: string
+  /** The layer is the artifact as it is: nothing is left out of it. */
+  readonly copied?: true
   /** Read as anybody may: only a declaration of the platform is read with the operator's credentials. */
   readonly anonymous?: true
 }

@@ -2,6 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import type { Artifact } from '../../flux/artifact.ts'
 import { fluxKind, sourceNamed } from '../../flux/kinds.ts'
 import type { PackBudget } from '../../flux/pack-budget.ts'
+import { COPIED } from '../../flux/pack-tree.ts'
 import { pushedTree } from '../../flux/source/pushed-tree.ts'
 import { at, originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
@@ -155,7 +156,8 @@ const registryArtifacts =
     if (!followed || 'reason' in followed) return followed?.reason
     const { url, ref } = followed
     const registry = may.asOperator(source, url) ? ref : { ...ref, anonymous: true as const }
-    const resolved = find(url, { registry }, text(source, ['spec', 'ignore']), { state: 'read', lent: true })
+    const ignore = ref.copied ? COPIED : text(source, ['spec', 'ignore'])
+    const resolved = find(url, { registry }, ignore, { state: 'read', lent: true })
     if (at(source.root, ['spec', 'verify']) === undefined) return resolved
     return { ...resolved, unverified: 'spec.verify: the signature is not checked here' }
   }

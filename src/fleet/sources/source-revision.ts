@@ -8,7 +8,10 @@ import type { SourceRef } from '../model/source-ref.ts'
  */
 export function sourceRevision(ref: SourceRef, commit: string): string {
   if (commit === '') return ''
-  if (ref.registry) return ref.registry.digest ? commit : `${ref.registry.tag ?? 'latest'}@${commit}`
+  if (ref.registry) {
+    const { digest, semver, tag = 'latest' } = ref.registry
+    return digest || semver ? commit : `${tag}@${commit}`
+  }
   const { branch, tag, name } = ref.commit ? { ...ref, tag: undefined, name: undefined } : canonicalRef(ref)
   const short = name?.startsWith('refs/') ? name.split('/').slice(2).join('/') : undefined
   const followed = branch ?? tag ?? short
