@@ -94,7 +94,7 @@ const readSecrets = (resourceNames: readonly string[]) => ({ ...rule('', ['secre
 
 /** To refuse a cluster where a kustomize-controller is active, to know this cluster again behind a kubeConfig, and to see Kustomizations change. */
 const OF_CLUSTER = [
-  rule('apps', ['deployments'], ['list']),
+  rule('apps', ['deployments'], ['list', 'watch']),
   rule('coordination.k8s.io', ['leases'], ['list']),
   { ...rule('', ['namespaces'], ['get']), resourceNames: ['kube-system'] },
   rule(FLUX, ['kustomizations'], ['get', 'list', 'watch']),

@@ -9,32 +9,45 @@ const FRESH_MS = 60_000
 
 /**
  * Throws `cluster-controller-active` where a kustomize-controller works on the cluster: a Deployment of it with
- * replicas, or a leader election renewed within the last minute. Two appliers would undo each other's work.
+ * replicas, or a leader election renewed within the last minute. Two appliers would undo each other's work. `watched`: the
+ * Deployments of it that a watch knows of, so that only those of its usual name are asked for; absent: all are read.
  */
-export async function refuseActiveController(client: ClusterClient, now: number = Date.now()): Promise<void> {
-  for (const deployment of await list(client, '/apis/apps/v1/deployments')) {
-    if (isController(deployment) && jsonAt(deployment, 'spec', 'replicas') !== 0) {
-      throw active(client, `Deployment ${place(deployment)} has replicas`)
-    }
+export async function refuseActiveController(
+  client: ClusterClient,
+  { now = Date.now(), watched }: { readonly now?: number; readonly watched?: Iterable<string> | undefined } = {},
+): Promise<void> {
+  const [renamed] = watched ?? []
+  if (renamed !== undefined) throw active(client, `Deployment ${renamed} has replicas`)
+  const named = watched === undefined ? {} : { fieldSelector: `metadata.name=${NAME}` }
+  for await (const deployment of list(client, '/apis/apps/v1/deployments', named)) {
+    if (isActiveController(deployment)) throw active(client, `Deployment ${place(deployment)} has replicas`)
   }
-  for (const lease of await list(client, '/apis/coordination.k8s.io/v1/leases')) {
-    if (stringAt(lease, 'metadata', 'name') === LEASE && isHeld(lease, now)) {
+  const elected = { fieldSelector: `metadata.name=${LEASE}` }
+  for await (const lease of list(client, '/apis/coordination.k8s.io/v1/leases', elected)) {
+    if (isHeld(lease, now)) {
       throw active(client, `Lease ${place(lease)} was renewed at ${stringAt(lease, 'spec', 'renewTime')}`)
     }
   }
 }
 
-async function list(client: ClusterClient, path: string): Promise<Json[]> {
-  const found: Json[] = []
+/** A Deployment of kustomize-controller with replicas. */
+export function isActiveController(deployment: Json): boolean {
+  return isController(deployment) && jsonAt(deployment, 'spec', 'replicas') !== 0
+}
+
+async function* list(
+  client: ClusterClient,
+  path: string,
+  query: Readonly<Record<string, string>>,
+): AsyncGenerator<Json, void> {
   let next = ''
   do {
     const { body } = await client.request('worker', 'GET', path, {
-      query: next ? { limit: '500', continue: next } : { limit: '500' },
+      query: next ? { ...query, limit: '500', continue: next } : { ...query, limit: '500' },
     })
-    found.push(...itemsAt(body, 'items'))
+    yield* itemsAt(body, 'items')
     next = stringAt(body, 'metadata', 'continue')
   } while (next)
-  return found
 }
 
 /** By its name or by its image, as people rename Deployments and mirror images. */
@@ -53,6 +66,7 @@ function isHeld(lease: Json, now: number): boolean {
   return stringAt(lease, 'spec', 'holderIdentity') !== '' && now - renewed < FRESH_MS
 }
 
+/** `<namespace>/<name>`. */
 function place(object: Json): string {
   return `${stringAt(object, 'metadata', 'namespace')}/${stringAt(object, 'metadata', 'name')}`
 }

@@ -16,7 +16,7 @@ import { METADATA_ONLY } from './read-live.ts'
 const MAX_BYTES = 900 * 1024
 const MAX_JSON_BYTES = 64 * 1024 * 1024
 const PAGE = '50'
-const METADATA_PAGE = '1000'
+const METADATA_PAGE = '5000'
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 /** As many are rather read as pages. */
 const MANY = 10

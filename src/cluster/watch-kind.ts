@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BailiwickError } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
-import type { ApiResource, ClusterClient } from './client.ts'
+import type { Actor, ApiResource, ClusterClient } from './client.ts'
 import { ClusterError, clusterError } from './cluster-error.ts'
 import { itemsAt, jsonAt, stringAt } from './json-at.ts'
 import { OWNER_NAME } from './ownership.ts'
@@ -15,8 +15,18 @@ const LASTS_SECONDS = 240
 const SHORT_MS = 1000
 const PAUSES_MS = [100, 1000, 2000, 5000, 10_000, 30_000]
 
+/** Which objects of a kind are watched; all that carry an owner label, where nothing else is said. */
+export interface WatchedObjects {
+  readonly labelSelector?: string | undefined
+  readonly namespace?: string
+  /** Whole objects, and at the start only those; absent: the metadata of all. */
+  readonly whole?: (object: Json) => boolean
+  /** As whom; absent: as the worker. */
+  readonly actor?: Actor
+}
+
 interface KindWatcher {
-  /** All that carry an owner label, at the start and whenever events may have been missed. */
+  /** All that are watched, at the start and whenever events may have been missed. */
   readonly listed: (objects: readonly Json[]) => void
   /** One that changed, came into being, or is gone (or lost its label). */
   readonly changed: (object: Json, gone: boolean) => void
@@ -25,7 +35,7 @@ interface KindWatcher {
 }
 
 /**
- * Follows the metadata of all objects of a kind that a Kustomization owns, as the worker: a list, then a watch from its
+ * Follows the metadata of all objects of a kind that a Kustomization owns (or see `which`), as the worker: a list, then a watch from its
  * resourceVersion on with bookmarks, and a list again where the server has forgotten that version (410). Returns when it
  * is told to stop. Throws ClusterError 403 and 404: the worker may not, or there is no such kind.
  */
@@ -34,13 +44,14 @@ export async function watchKind(
   resource: ApiResource,
   watcher: KindWatcher,
   signal: AbortSignal,
+  which: WatchedObjects = { labelSelector: OWNER_NAME },
 ): Promise<void> {
   let version = ''
   for (let failures = 0; !signal.aborted; ) {
     try {
-      if (version === '') version = await list(client, resource, watcher, signal)
+      if (version === '') version = await list(client, resource, watcher, signal, which)
       const begun = Date.now()
-      version = await watch(client, resource, version, watcher, signal)
+      version = await watch(client, resource, version, watcher, signal, which)
       failures = 0
       // whoever ends it at once would be asked again and again
       if (Date.now() - begun < SHORT_MS) await sleep(SHORT_MS, undefined, { signal }).catch(() => {})
@@ -64,16 +75,17 @@ async function list(
   resource: ApiResource,
   { listed }: KindWatcher,
   signal: AbortSignal,
+  which: WatchedObjects,
 ): Promise<string> {
   const objects: Json[] = []
   for (let next = ''; ; ) {
-    const { status, body } = await client.request('worker', 'GET', pathOf(resource), {
-      query: { labelSelector: OWNER_NAME, limit: PAGE, ...(next ? { continue: next } : {}) },
-      accept: LISTS,
+    const { status, body } = await client.request(which.actor ?? 'worker', 'GET', pathOf(resource, which), {
+      query: { ...selectorOf(which), limit: PAGE, ...(next ? { continue: next } : {}) },
+      ...(which.whole ? {} : { accept: LISTS }),
       signal,
     })
     if (status === 404) throw clusterError(client.name, status, body)
-    objects.push(...itemsAt(body, 'items'))
+    objects.push(...itemsAt(body, 'items').filter(object => which.whole?.(object) ?? true))
     next = stringAt(body, 'metadata', 'continue')
     if (next) continue
     listed(objects)
@@ -88,16 +100,18 @@ async function watch(
   from: string,
   { changed }: KindWatcher,
   signal: AbortSignal,
+  which: WatchedObjects,
 ): Promise<string> {
   let version = from
   const query = {
-    labelSelector: OWNER_NAME,
+    ...selectorOf(which),
     watch: 'true',
     allowWatchBookmarks: 'true',
     resourceVersion: from,
     timeoutSeconds: String(LASTS_SECONDS),
   }
-  await client.stream('worker', pathOf(resource), { query, accept: EVENTS, signal }, event => {
+  const options = which.whole ? { query, signal } : { query, accept: EVENTS, signal }
+  await client.stream(which.actor ?? 'worker', pathOf(resource, which), options, event => {
     const type = stringAt(event, 'type')
     const object = jsonAt(event, 'object') ?? null
     if (type === 'ERROR') version = ''
@@ -108,6 +122,11 @@ async function watch(
   return version
 }
 
-function pathOf({ apiVersion, plural }: ApiResource): string {
-  return `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}/${plural}`
+function selectorOf({ labelSelector }: WatchedObjects): Record<string, string> {
+  return labelSelector === undefined ? {} : { labelSelector }
+}
+
+function pathOf({ apiVersion, plural }: ApiResource, { namespace }: WatchedObjects): string {
+  const within = namespace === undefined ? '' : `namespaces/${encodeURIComponent(namespace)}/`
+  return `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}/${within}${plural}`
 }

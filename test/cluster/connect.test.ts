@@ -85,8 +85,10 @@ describe.skipIf(!haveAssets())('a connection to a real API server', () => {
       spec: { holderIdentity: 'pod_1', leaseDurationSeconds: 35, renewTime: '2026-01-01T12:00:00.000000Z' },
     })
     const renewed = Date.parse('2026-01-01T12:00:00Z')
-    await expect(refuseActiveController(cluster.client, renewed + 30_000)).rejects.toThrow('was renewed at 2026-01-01')
-    await expect(refuseActiveController(cluster.client, renewed + 90_000)).resolves.toBeUndefined()
+    await expect(refuseActiveController(cluster.client, { now: renewed + 30_000 })).rejects.toThrow(
+      'was renewed at 2026-01-01',
+    )
+    await expect(refuseActiveController(cluster.client, { now: renewed + 90_000 })).resolves.toBeUndefined()
   })
 
   test('an API server that goes away during an apply: unavailable, and the next run completes', async () => {

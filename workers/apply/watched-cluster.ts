@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { refuseActiveController } from '../../src/cluster/active-controller.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
+import { ControllerWatch } from '../../src/cluster/controller-watch.ts'
 import { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
 import { Slots } from '../../src/cluster/slots.ts'
 import type { Log } from '../../src/process/log.ts'
@@ -40,6 +41,7 @@ export class WatchedCluster {
   readonly #client: ClusterClient
   readonly #memory: ClusterMemory
   readonly #watch: DriftWatch | undefined
+  readonly #controllers: ControllerWatch | undefined
   readonly #kept = new KeptNodes()
   readonly #pace = new DriftPace()
   readonly #slots = new Slots({ count: LANES, slowMs: 5000, slow: Number.POSITIVE_INFINITY })
@@ -66,6 +68,7 @@ export class WatchedCluster {
                 'kind is not watched, its drift is looked for',
               ),
           })
+    this.#controllers = drift === 'poll' ? undefined : new ControllerWatch(client)
     this.#memory.health.onChange(settings.again)
     this.#memory.onTurnEnd(mayBeTried => (mayBeTried ? settings.again() : this.#retryLater()))
     this.#client = this.#watch?.observed(client) ?? client
@@ -74,7 +77,7 @@ export class WatchedCluster {
   /** Applies what is approved and not settled, and looks at what nobody looked at for long. Throws like applyApproved. */
   async run(approved: Approved, signal: AbortSignal): Promise<AppliedNode[]> {
     return this.#alone(async () => {
-      await refuseActiveController(this.#client)
+      await this.#refuseController()
       for (const { key } of approved.apply) if (this.#isOld(key)) this.#memory.suspect(key)
       this.#kept.replace([])
       const applied = await applyApproved(this.#client, approved, signal, this.#memory)
@@ -104,9 +107,16 @@ export class WatchedCluster {
     this.#abort.abort()
     await this.#memory.close()
     await this.#watch?.close()
+    await this.#controllers?.close()
     await this.#turn
     await Promise.allSettled(this.#showing)
     this.#settings.client.close()
+  }
+
+  /** Throws where another controller applies to the cluster: asked before every run and every correction. */
+  async #refuseController(): Promise<void> {
+    if (this.#controllers) await this.#controllers.refuse()
+    else await refuseActiveController(this.#client)
   }
 
   /** Nothing else is applied meanwhile: a node that two of us write would be fenced. */
@@ -161,7 +171,7 @@ export class WatchedCluster {
     try {
       await sleep(delayMs, undefined, { signal: this.#abort.signal })
       await this.#alone(async () => {
-        await refuseActiveController(client)
+        await this.#refuseController()
         await Promise.all(keys.map(key => this.#slots.run(() => this.#correctOne(key))))
       })
     } catch (error) {
