@@ -37,7 +37,7 @@ export function sarifText(verdict: Verdict, context: FormatContext): string {
     invocations: [{ executionSuccessful: verdict.result !== 'error' }],
     ...(bases.size > 0 ? { originalUriBaseIds: uriBases(bases) } : {}),
     results: [
-      ...findings.map(one => findingResult(one, ids, bases)),
+      ...onceForAllClusters(findings).map(same => findingResult(same, ids, bases)),
       ...groupFailures(verdict.errors).map(group => failureResult(group, ids, bases)),
       ...groupFindings(verdict.notEvaluated).map(({ finding }) => notEvaluatedResult(finding, ids, bases)),
       ...verdict.requiredApprovals.map(one => approvalResult(one, ids)),
@@ -64,7 +64,30 @@ function descriptor(id: string, rule: RuleText | undefined) {
   }
 }
 
-function findingResult(finding: Finding, ids: readonly string[], bases: ReadonlyMap<string, string>) {
+type SameFindings = readonly [Finding, ...Finding[]]
+
+/** A finding that several clusters have is one result: a viewer would show its line once for each. */
+function onceForAllClusters(findings: readonly Finding[]): SameFindings[] {
+  const same = Map.groupBy(findings, ({ rule, level, state, origin, object, field, message, fix }) =>
+    JSON.stringify([
+      rule,
+      level,
+      state,
+      origin.repository,
+      origin.file,
+      origin.line,
+      origin.column,
+      object,
+      field,
+      message,
+      fix,
+    ]),
+  )
+  return [...same.values()].map(([first, ...others]) => [first!, ...others])
+}
+
+function findingResult([finding, ...others]: SameFindings, ids: readonly string[], bases: ReadonlyMap<string, string>) {
+  const clusters = [...new Set([finding, ...others].map(one => one.cluster))].sort()
   const { rule, state, level, message, fix, cluster, tenant, identity, via } = finding
   return {
     ruleId: rule,
@@ -75,13 +98,13 @@ function findingResult(finding: Finding, ids: readonly string[], bases: Readonly
     locations: [{ ...physical(finding.origin, bases), logicalLocations: [logical(finding)] }],
     partialFingerprints: { 'bailiwick/v1': finding.fingerprint },
     ...(state === 'waived' ? { suppressions: [{ kind: 'external', status: 'accepted' }] } : {}),
-    properties: { state, severity: finding.severity, cluster, tenant, identity, field: finding.field, via },
+    properties: { state, severity: finding.severity, cluster, clusters, tenant, identity, field: finding.field, via },
   }
 }
 
 /** Said, and never decisive. */
 function notEvaluatedResult(finding: Finding, ids: readonly string[], bases: ReadonlyMap<string, string>) {
-  return { ...findingResult(finding, ids, bases), level: 'note' }
+  return { ...findingResult([finding], ids, bases), level: 'note' }
 }
 
 function approvalResult({ rule, message, path }: RequiredApproval, ids: readonly string[]) {

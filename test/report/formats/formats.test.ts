@@ -131,6 +131,16 @@ test.each(['text', 'github', 'sarif', 'junit'])('%s says an error of several clu
   expect(JSON.parse(print('json', verdict({ result: 'error', errors }))).errors).toHaveLength(4)
 })
 
+test('sarif says a finding of several clusters once, with all of them', () => {
+  const violations = ['staging', 'production'].map(cluster => finding({ cluster }))
+  const other = finding({ cluster: 'staging', message: 'something else' })
+  const { results } = JSON.parse(print('sarif', verdict({ violations: [...violations, other] }))).runs[0]
+  expect(results.map((one: { properties: { clusters: string[] } }) => one.properties.clusters)).toEqual([
+    ['production', 'staging'],
+    ['staging'],
+  ])
+})
+
 test('github names only files of the repository at hand', () => {
   const [here] = print('github', verdict({ violations: [finding()] })).split('\n')
   expect(here).toContain('file=steal.yaml,line=5,col=14')
