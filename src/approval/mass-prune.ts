@@ -1,5 +1,5 @@
 import { digestOfTexts } from '../fleet/model/digest.ts'
-import { display, type ObjectId } from '../kube/object.ts'
+import { display, groupOf, type ObjectId } from '../kube/object.ts'
 
 /** From when on a prune waits for a person. */
 export interface PruneLimits {
@@ -12,7 +12,7 @@ export interface PruneLimits {
 const PRUNE_LIMITS: PruneLimits = { share: 30, atLeast: 10 }
 
 /** What a node would have deleted now. */
-interface NodePrune {
+export interface NodePrune {
   /** `<cluster>/<namespace>/<name>`. */
   readonly node: string
   readonly objects: readonly { readonly id: ObjectId; readonly uid: string }[]
@@ -25,6 +25,8 @@ interface NodePrune {
 interface MassPrune {
   /** Of exactly this set of objects; what a person approves. */
   readonly digest: string
+  /** What would be deleted, and why that is much. */
+  readonly what: string
   readonly reason: string
 }
 
@@ -33,7 +35,7 @@ const NAMED = 5
 /**
  * Which prunes wait until a fleet admin approves exactly this set of objects: more than a share of what a node has, and
  * every node of a namespace whose nodes are all gone, which is how a tenant vanishes. `present`: the nodes that remain.
- * Pure; by the key of the node. What is approved (by its digest) does not wait.
+ * Pure; by the key of the node. What is approved does not wait: by its digest, or node and each object by their prints.
  */
 export function massPrunes(
   prunes: readonly NodePrune[],
@@ -48,11 +50,29 @@ export function massPrunes(
     const count = prune.objects.length
     const isShare = count >= limits.atLeast && count * 100 > prune.had * limits.share
     const digest = digestOf(prune)
-    if ((!vanished && !isShare) || approved.has(digest)) continue
-    held.set(prune.node, { digest, reason: reasonOf(prune, vanished, limits, digest) })
+    if ((!vanished && !isShare) || approved.has(digest) || prunePrints(prune).every(one => approved.has(one))) continue
+    const what = whatOf(prune, vanished, limits)
+    held.set(prune.node, { digest, what, reason: `${what} ${HOW}: /bailiwick approve-prune ${digest}` })
   }
   return held
 }
+
+const HOW = 'A fleet admin approves exactly these objects by a comment on an open issue or pull request of the fleet'
+
+/**
+ * A node and each object that it would have deleted, as short digests that are the same before the objects exist: what is
+ * approved before a merge. Of the same length, and of another one than a digest of a set.
+ */
+export function prunePrints({ node, objects }: Pick<NodePrune, 'node' | 'objects'>): string[] {
+  const print = (parts: readonly string[]) => digestOfTexts([JSON.stringify(parts)]).slice(0, PRINT)
+  return [
+    print([node]),
+    ...objects.map(({ id }) => print([node, groupOf(id.apiVersion), id.kind, id.namespace, id.name])),
+  ]
+}
+
+/** Hexadecimal digits of a print: 96 bits. */
+export const PRINT = 24
 
 function namespaceOf(node: string): string {
   return node.slice(0, node.lastIndexOf('/'))
@@ -63,7 +83,7 @@ function digestOf({ node, objects }: NodePrune): string {
   return digestOfTexts([JSON.stringify(node), ...texts.sort()]).slice(0, 32)
 }
 
-function reasonOf({ objects, had, node }: NodePrune, vanished: boolean, limits: PruneLimits, digest: string): string {
+function whatOf({ objects, had, node }: NodePrune, vanished: boolean, limits: PruneLimits): string {
   const kinds = new Map<string, number>()
   for (const { id } of objects) kinds.set(id.kind, (kinds.get(id.kind) ?? 0) + 1)
   const byKind = [...kinds].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([kind, n]) => `${n} ${kind}`)
@@ -76,5 +96,5 @@ function reasonOf({ objects, had, node }: NodePrune, vanished: boolean, limits: 
   const why = vanished
     ? `All Kustomizations of ${namespaceOf(node)} are removed at once`
     : `That is more than ${limits.share} % of what it has`
-  return `${what}. ${why}. A fleet admin approves exactly these objects by a comment on an open issue or pull request of the fleet: /bailiwick approve-prune ${digest}`
+  return `${what}. ${why}.`
 }

@@ -1,3 +1,4 @@
+import { PRINT } from '../approval/mass-prune.ts'
 import { code } from '../message/markdown.ts'
 import { visible } from '../message/visible.ts'
 import { commandError } from './command-error.ts'
@@ -9,6 +10,8 @@ export const PRUNE_RUN = 'bailiwick / approve-prune'
 
 const DIGEST = /^[0-9a-f]{32}$/
 const MOST = 200
+const PRINTS = new RegExp(`^(?:[0-9a-f]{${PRINT}})*$`)
+const PRINT_OF = new RegExp(`[0-9a-f]{${PRINT}}`, 'g')
 
 /** Sets of objects that fleet admins allow to be deleted. */
 interface PruneRecord {
@@ -17,6 +20,9 @@ interface PruneRecord {
   /** ISO time of the comment. */
   readonly at: string
   readonly digests: readonly string[]
+  /** Of an approval before a merge: the pull request, and what is approved, see prunePrints. */
+  readonly pull?: number
+  readonly prints?: readonly string[]
 }
 
 /** Reads what stands behind `approve-prune`. Throws `command-input` for anything but digests. */
@@ -35,20 +41,23 @@ export function withDigests(before: PruneRecord | undefined, approved: PruneReco
 }
 
 /** The record as the output of a check run. */
-export function pruneRecord({ by, at, digests }: PruneRecord): RecordText {
+export function pruneRecord({ by, at, digests, pull, prints }: PruneRecord): RecordText {
+  const before = pull === undefined || prints === undefined ? {} : { pull, prints: prints.join('') }
   return {
     title: visible(`${by} approves what is deleted`, 220),
     summary: [
       `${code(by)} approves that exactly these sets of objects are deleted (${code(at)}):`,
       ...digests.map(digest => `- ${code(digest)}`),
     ].join('\n'),
-    text: recordText({ by, at, digests }),
+    text: recordText({ by, at, digests, ...before }),
   }
 }
 
 /** What the check run holds; undefined for a text that is not one of ours. */
 export function readPruneRecord(text: string): PruneRecord | undefined {
-  const { by, at, digests } = readRecord(text) ?? {}
+  const { by, at, digests, pull, prints } = readRecord(text) ?? {}
   if (typeof by !== 'string' || typeof at !== 'string' || !Array.isArray(digests)) return undefined
-  return { by, at, digests: digests.filter(one => typeof one === 'string' && DIGEST.test(one)) }
+  const known = digests.filter(one => typeof one === 'string' && DIGEST.test(one))
+  const isBefore = typeof pull === 'number' && typeof prints === 'string' && PRINTS.test(prints)
+  return { by, at, digests: known, ...(isBefore ? { pull, prints: prints.match(PRINT_OF) ?? [] } : {}) }
 }

@@ -15,6 +15,7 @@ import { inCircumstances } from './in-circumstances.ts'
 import { matrixTable } from './matrix.ts'
 import { CLOSED_ERROR, isOpenError } from './open-error.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
+import { pruneSection } from './prune-section.ts'
 import { type View, viewFor } from './text/audience.ts'
 import { fitBudget } from './text/fit-budget.ts'
 import { fold } from './text/fold.ts'
@@ -57,6 +58,7 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
     // names of others' repositories are for the fleet's own readers
     audience === undefined ? wouldBreak(view.verdict, nodes, repository) : '',
     hiddenLine(view),
+    pruneSection(context.prunes),
     all.length > annotations.length ? `${annotations.length} of ${count(all.length, 'line')} are annotated.` : '',
   ]
   return {

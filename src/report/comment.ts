@@ -13,6 +13,7 @@ import { checkRunOf } from './check-run.ts'
 import { matrixLine } from './matrix.ts'
 import { nextStep } from './next-step.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
+import { pruneSection } from './prune-section.ts'
 import { type View, viewFor } from './text/audience.ts'
 import { failureText, findingText } from './text/finding-text.ts'
 import type { Section } from './text/fold.ts'
@@ -45,6 +46,7 @@ export function commentOf(outcome: Outcome, context: ReportContext): string | un
     counts === '' ? lead : `${lead} · objects: ${counts}`,
     [matrixLine(view.verdict), ...(assumed === undefined ? [] : [prose(assumed)])].join(' · '),
     nextStep(outcome, view.verdict, context),
+    pruneSection(context.prunes),
   ]
   return fitLevels(
     head.filter(line => line !== '').join('\n\n'),

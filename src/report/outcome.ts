@@ -1,3 +1,4 @@
+import type { ChangePrunes } from '../approval/change-prunes.ts'
 import type { Changes } from '../diff/changes.ts'
 import type { Circumstances } from '../gate/circumstances.ts'
 import type { EvaluatedNode } from '../rules/model/finding.ts'
@@ -27,6 +28,8 @@ export interface ReportContext {
   readonly circumstances?: Circumstances
   /** What a pull request does to what the clusters get, as its audience may see it; absent: not compared. */
   readonly changes?: Changes
+  /** What a worker would hold back after the merge, because it deletes much at once; absent: nothing. */
+  readonly prunes?: ChangePrunes
   /** Address of the details page. */
   readonly page?: string
 }

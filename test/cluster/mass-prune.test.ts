@@ -101,4 +101,18 @@ describe.skipIf(!haveAssets())('deleting much at once', () => {
     expect(await isThere('team-0')).toBe(false)
     expect(await isThere('account-0')).toBe(false)
   })
+
+  test('what moves to another Kustomization is not deleted, and asks nobody', async () => {
+    const objects = maps('moved', 14)
+    const from = (some: readonly Json[]) => ({ ...node('from', 'apps', some, null), tenant: null })
+    const to = (some: readonly Json[]) => ({ ...node('to', 'apps', some, null), tenant: null })
+    await run([from(objects), to(maps('stays', 1))])
+    const done = await run([from(objects.slice(0, 1)), to([...maps('stays', 1), ...objects.slice(1)])])
+    expect(done).toMatchObject([{ outcome: 'applied' }, { outcome: 'applied' }])
+    expect(await isThere('moved-13')).toBe(true)
+    // and is deleted, after an approval, where that one loses it
+    const held = await run([from(objects.slice(0, 1)), to(maps('stays', 1))])
+    expect(reasonOf(held, 'staging/apps/to')).toContain('it would delete 13 of')
+    expect(await isThere('moved-13')).toBe(true)
+  })
 })

@@ -76,6 +76,9 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/commands/request-waivers.ts MOST',
   ],
   closed: [
+    'src/approval/change-prunes.ts MAX_PRINTS',
+    'workers/evaluate/pull-prune-record.ts MAX_COMMITS',
+    'workers/apply/reconcile-cluster.ts MAX_APPROVING',
     'src/approval/mass-prune.ts PRUNE_LIMITS',
     'src/sops/data-key.ts MAX_BYTES',
     'src/sops/data-key.ts MAX_RECIPIENTS',
@@ -202,6 +205,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/report/applied/node-states.ts MAX_PATHS',
     'src/report/applied/node-states.ts MAX_REASON',
     'workers/jobs/say-applied.ts MAX_ASKED',
+    'src/report/prune-section.ts MAX_NODES',
     'src/diff/align.ts MAX_CELLS',
     'src/report/changes/change-lists.ts MAX_LINES',
     'src/report/changes/diff-block.ts MAX_ADDED',

@@ -6,8 +6,8 @@ import type { NodeResult } from './apply-node.ts'
 /** What an operator and fleet admins say about deleting much at once. */
 export interface PrunePolicy {
   readonly limits: PruneLimits
-  /** Digests of what is approved; asked only where something would wait. */
-  approvals(): Promise<ReadonlySet<string>>
+  /** Digests and prints of what is approved; asked only where something would wait. `nodes`: keys of what waits. */
+  approvals(nodes: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 interface Prunes {
@@ -24,8 +24,11 @@ export async function heldPrunes(
   { gone, results, present }: Prunes,
   policy: PrunePolicy | undefined,
 ): Promise<ReadonlyMap<string, string>> {
+  const done = [...results].filter(({ complete }) => complete)
+  // what another node has taken over is not deleted: it no longer carries the labels of this one
+  const taken = new Set(done.flatMap(({ inventory, stale }) => ownedBy(inventory, stale)))
   const described = (entries: readonly InventoryEntry[]) =>
-    entries.map(entry => ({ id: idOfEntry(entry), uid: entry.uid ?? '' }))
+    entries.filter(({ id }) => !taken.has(id)).map(entry => ({ id: idOfEntry(entry), uid: entry.uid ?? '' }))
   const prunes = [
     ...gone.map(({ node, entries, prune }) => ({
       node,
@@ -33,15 +36,19 @@ export async function heldPrunes(
       had: entries.length,
       gone: true,
     })),
-    ...[...results].flatMap(({ key, complete, inventory, stale }) =>
-      complete && inventory.prune
-        ? [{ node: key, objects: described(stale), had: inventory.entries.length, gone: false }]
-        : [],
+    ...done.flatMap(({ key, inventory, stale }) =>
+      inventory.prune ? [{ node: key, objects: described(stale), had: inventory.entries.length, gone: false }] : [],
     ),
   ]
   const held = massPrunes(prunes, present, policy?.limits)
   if (held.size === 0 || policy === undefined) return reasons(held)
-  return reasons(massPrunes(prunes, present, policy.limits, await policy.approvals()))
+  return reasons(massPrunes(prunes, present, policy.limits, await policy.approvals([...held.keys()])))
+}
+
+/** What a node has, without what it would have deleted. An entry with a uid carries its labels. */
+function ownedBy({ entries }: Inventory, stale: readonly InventoryEntry[]): string[] {
+  const going = new Set(stale.map(({ id }) => id))
+  return entries.flatMap(({ id, uid }) => (uid === undefined || going.has(id) ? [] : [id]))
 }
 
 function reasons(held: ReturnType<typeof massPrunes>): ReadonlyMap<string, string> {

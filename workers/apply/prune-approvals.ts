@@ -1,15 +1,16 @@
-import { PRUNE_RUN, readPruneRecord } from '../../src/command/prune-record.ts'
-import { listOurCheckRuns } from '../../src/github/checks/list-check-runs.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
+import { mergedPull } from '../../src/github/pulls/merged-pull.ts'
+import { pruneRecordOn, pullPruneRecord } from '../evaluate/pull-prune-record.ts'
 
-/** Digests of what fleet admins allow to be deleted, as recorded on the fleet's commit that is applied. */
+/** What fleet admins allow to be deleted: digests recorded on the commit, and prints on the pull request that it merged. */
 export async function pruneApprovals(
   octokit: Octokit,
   app: AppIdentity,
   repository: RepositoryName,
   commit: string,
-): Promise<ReadonlySet<string>> {
-  const runs = await listOurCheckRuns(octokit, app, repository, commit)
-  const record = readPruneRecord(runs.find(({ name }) => name === PRUNE_RUN)?.text ?? '')
-  return new Set(record?.digests)
+): Promise<string[]> {
+  const present = await pruneRecordOn(octokit, app, repository, commit)
+  const pull = await mergedPull(octokit, repository, commit)
+  const before = pull && (await pullPruneRecord(octokit, app, repository, pull))
+  return [...(present?.digests ?? []), ...(before?.prints ?? [])]
 }

@@ -6,7 +6,8 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
-import { approvedNodes } from './approved-nodes.ts'
+import { type CommitOf, commitOf } from './applied-groups.ts'
+import { type Approved, approvedNodes } from './approved-nodes.ts'
 import { openApproved } from './open-approved.ts'
 import { pruneApprovals } from './prune-approvals.ts'
 import type { ReconciledClusters } from './reconciled-clusters.ts'
@@ -33,16 +34,15 @@ export async function reconcileCluster(
   const binding = context.bindings.find(one => one.name === cluster && one.mode === 'reconcile')
   if (!binding) return
   const reporter = await reporterFor(context, memory, binding)
-  const { installation, octokit, app } = reporter
+  const { installation, octokit } = reporter
   const repository = await findRepository(installation, { url: binding.fleet })
   if (!repository) throw unreadable(binding)
   const look = () => githubInstallation(context, installation.id, octokit)
   const evaluated = await approvedNodes(context, binding, look, { repository, branch: binding.branch })
   const { pruneShare: share, pruneAtLeast: atLeast } = context.config
-  const name = { owner: repository.owner, repo: repository.name }
-  const approvals = () => pruneApprovals(octokit, app, name, evaluated.fleetCommit)
-  const prunes = { limits: { share, atLeast }, approvals }
   const fleet = { url: binding.fleet, commit: evaluated.fleetCommit }
+  const approvals = (keys: readonly string[]) => approvalsOf(reporter, fleet, evaluated, keys)
+  const prunes = { limits: { share, atLeast }, approvals }
   const about = { cluster, fleet, approved: { ...evaluated, prunes } }
   try {
     const watched = await memory.clusters.get(context, binding)
@@ -66,6 +66,27 @@ export async function reconcileCluster(
 /** A node that waits for a value of the cluster may have got it just now. */
 const isChanged = ({ objects }: AppliedNode) =>
   objects.some(({ action }) => action === 'created' || action === 'configured')
+
+/** What is approved on the commits that the nodes come from, and on the fleet's. */
+async function approvalsOf(
+  { octokit, app, installation }: Reporter,
+  fleet: CommitOf,
+  evaluated: Approved,
+  keys: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const all = [fleet, ...keys.map(key => commitOf(fleet, evaluated, key))]
+  const commits = new Map(all.map(one => [`${one.url} ${one.commit}`, one]))
+  const approved: string[] = []
+  for (const { url, commit } of [...commits.values()].slice(0, MAX_APPROVING)) {
+    const repository = await findRepository(installation, { url })
+    if (!repository) continue
+    approved.push(...(await pruneApprovals(octokit, app, { owner: repository.owner, repo: repository.name }, commit)))
+  }
+  return new Set(approved)
+}
+
+/** Commits of held nodes that are asked for approvals: beyond it they wait. */
+const MAX_APPROVING = 20
 
 /** Why the run as a whole ended: the next resync tries again. */
 function reasonOf({ fix, message }: BailiwickError): string {

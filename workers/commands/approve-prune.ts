@@ -1,3 +1,5 @@
+import { MAX_PRINTS } from '../../src/approval/change-prunes.ts'
+import { commandError } from '../../src/command/command-error.ts'
 import {
   APPROVE_PRUNE_USAGE,
   PRUNE_RUN,
@@ -9,27 +11,38 @@ import {
 import { publishCheckRun } from '../../src/github/checks/check-run.ts'
 import { listOurCheckRuns } from '../../src/github/checks/list-check-runs.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
+import { evaluatePullRequest } from '../evaluate/evaluate-pull-request.ts'
+import { evaluateAgain } from './evaluate-again.ts'
 import { decidesHere, fleetsHere } from './fleets-here.ts'
+import { mayDecideForFleet } from './may.ts'
+import { presentPull, subjectOf } from './present-pull.ts'
+import { refuseForeignFleets } from './refuse-foreign-fleets.ts'
 import type { Asking, Verb } from './verb.ts'
 
 /**
- * Lets the worker delete what it holds back because it is much at once: exactly the sets of objects that are named by their
- * digests. The record is a check run of our App on the commit that is applied now, so nobody else can write it.
+ * Lets the worker delete what it holds back, or would hold back after a merge, because it is much at once: exactly the sets
+ * of objects that are named by their digests. The record is a check run of our App on the commit that is applied now, or on
+ * the head of the pull request, so nobody else can write it.
  */
 export const approvePrune: Verb = {
   name: 'approve-prune',
   usage: APPROVE_PRUNE_USAGE,
-  summary: 'let the worker delete exactly the objects that it holds back (fleet admins)',
+  summary: 'let the worker delete exactly these objects, now or after the merge of this pull request (fleet admins)',
   where: 'anywhere',
   slow: true,
-  may: decidesHere,
+  may: asking => (asking.comment.issue.pullRequest ? mayDecideForFleet(asking) : decidesHere(asking)),
   refusal: 'This cannot be approved',
   run: async asking => {
     const digests = parseApprovePrune(asking.line.words)
     const { context } = asking
-    for (const fleet of await fleetsHere(asking)) {
+    const before = asking.comment.issue.pullRequest ? await approveChange(asking, digests) : undefined
+    const rest = digests.filter(digest => digest !== before)
+    if (rest.length === 0) return { reaction: 'rocket' }
+    const fleets = await fleetsHere(asking)
+    if (fleets.length === 0) throw unknownDigest(rest[0]!)
+    for (const fleet of fleets) {
       await context.queue.alone(`approve-prune ${fleet.repository.id} ${fleet.branch}`, () =>
-        record(asking, fleet, digests),
+        record(asking, fleet, rest),
       )
       for (const { name: cluster, fleet: url, branch, mode } of context.bindings) {
         if (mode !== 'reconcile' || url !== fleet.repository.url || branch !== fleet.branch) continue
@@ -38,6 +51,40 @@ export const approvePrune: Verb = {
     }
     return { reaction: 'rocket' }
   },
+}
+
+function unknownDigest(digest: string) {
+  return commandError(
+    `${digest} is not the digest of what this pull request deletes now`,
+    'Copy the command from its check.',
+  )
+}
+
+/** Approves what the pull request would delete now, if that has one of the digests; the answer is that digest. */
+async function approveChange(asking: Asking, digests: readonly string[]): Promise<string | undefined> {
+  const { context, place, data, comment, attempt } = asking
+  const pull = await presentPull(asking)
+  const { prunes } = (await evaluatePullRequest(context, subjectOf(asking), pull, attempt)).context
+  if (!prunes || !digests.includes(prunes.digest)) return undefined
+  const { digest, prints } = prunes
+  if (prints.length > MAX_PRINTS) {
+    throw commandError(
+      `more than ${MAX_PRINTS} objects cannot be approved before the merge`,
+      'Merge it, then approve what the apply check of the commit lists.',
+    )
+  }
+  await refuseForeignFleets(asking, pull)
+  const approved = { by: comment.author.login, at: comment.createdAt, digests: [digest], pull: pull.number, prints }
+  await publishCheckRun(place.octokit, place.app, data, {
+    ...pruneRecord(approved),
+    headSha: pull.head.sha,
+    name: PRUNE_RUN,
+    externalId: `approve-prune:${comment.id}`,
+    conclusion: 'success',
+    annotations: [],
+  })
+  await evaluateAgain(asking)
+  return digest
 }
 
 async function record(asking: Asking, { repository, branch }: FleetPlace, digests: readonly string[]): Promise<void> {

@@ -4,12 +4,11 @@ import { OVERRIDE_RUN, overrideRecord, pendingOverride } from '../../src/command
 import { publishCheckRun } from '../../src/github/checks/check-run.ts'
 import { isSince, openedAnew } from '../../src/github/pulls/opened-anew.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
-import type { FleetPlace } from '../context/readable-repository.ts'
-import { answersOf } from '../evaluate/answers-of.ts'
 import { evaluateAgain } from './evaluate-again.ts'
 import { mayDecideForFleet } from './may.ts'
 import { recordOf } from './override-record.ts'
-import { presentPull, subjectOf } from './present-pull.ts'
+import { presentPull } from './present-pull.ts'
+import { refuseForeignFleets } from './refuse-foreign-fleets.ts'
 import type { Asking, Verb } from './verb.ts'
 import { wasSeen } from './was-seen.ts'
 
@@ -66,31 +65,4 @@ async function refuseUnseenHead(asking: Asking, request: OverrideRequest, pull: 
   }
   if (await wasSeen(asking, pull)) return
   throw commandError('the current head may be newer than this comment', again)
-}
-
-/** A verdict that several fleets gave is let pass only by who decides for all of them. */
-async function refuseForeignFleets(asking: Asking, pull: PullRequest): Promise<void> {
-  const concerned = await concernedFleets(asking, pull)
-  if (concerned.length === 0) {
-    throw commandError('no fleet reads this change, so there is nothing to override', 'Merge it without an override.')
-  }
-  const mine = await asking.fleetsOf()
-  const isMine = (url: string, branch: string) =>
-    mine.some(fleet => fleet.repository.url === url && fleet.branch === branch)
-  if (concerned.every(({ repository, branch }) => isMine(repository.url, branch))) return
-  throw commandError('you are not an admin of a fleet that this change affects', 'Ask one of its admins.')
-}
-
-/**
- * The fleets that a pull request concerns. Where that cannot be found out, every one that it might: who lets it pass then
- * decides for all of them. An override is for the day on which evaluating itself fails, so whatever fails here is no answer.
- */
-async function concernedFleets(asking: Asking, pull: PullRequest): Promise<readonly FleetPlace[]> {
-  const { context, installation } = asking
-  try {
-    return (await answersOf(context, subjectOf(asking), pull)).map(answer => answer.place)
-  } catch (error) {
-    context.log.warn({ err: error, pull: pull.number }, 'could not determine which fleets a pull request affects')
-    return (await installation.designation()).fleets
-  }
 }

@@ -10,6 +10,8 @@ import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { changedPaths } from './changed-paths.ts'
 import { outcomeOf } from './outcome-of.ts'
 import { peopleOfPull } from './people-of.ts'
+import { prunesOf } from './prunes-of.ts'
+import { pullPruneRecord } from './pull-prune-record.ts'
 import type { Said } from './said.ts'
 
 /**
@@ -28,18 +30,30 @@ export async function evaluatePullRequest(
   try {
     const name = { owner: repository.owner, repo: repository.name }
     const merge = await (merging ?? readTestMerge(octokit, name, pull))
-    return await evaluateMerge(
-      context,
-      subject,
-      { onto: pull.base.ref, people: peopleOfPull(subject, pull) },
-      merge,
-      where,
-    )
+    const target = { onto: pull.base.ref, people: peopleOfPull(subject, pull) }
+    return await withPruneApproval(context, subject, pull, await evaluateMerge(context, subject, target, merge, where))
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, pull: `${repository.url}#${pull.number}` }, 'pull request could not be evaluated')
     return { outcome: asBailiwickError(error), context: where }
   }
+}
+
+/** Adds who approved what the change deletes at once: exactly that, or more. */
+async function withPruneApproval(
+  { app }: WorkerContext,
+  { octokit, repository }: OpenedRepository,
+  pull: PullRequest,
+  said: Said,
+): Promise<Said> {
+  const { prunes } = said.context
+  if (!prunes) return said
+  const name = { owner: repository.owner, repo: repository.name }
+  const place = { number: pull.number, head: pull.head.sha }
+  const record = await pullPruneRecord(octokit, await app.identity(), name, place)
+  const approved = new Set(record?.prints)
+  if (!record || !prunes.prints.every(one => approved.has(one))) return said
+  return { ...said, context: { ...said.context, prunes: { ...prunes, approvedBy: record.by } } }
 }
 
 /** What is merged into, and on whose behalf. */
@@ -69,6 +83,8 @@ export async function evaluateMerge(
     installation.content(repository, base.commit, base.tree),
     installation.content(repository, head.commit, head.tree),
   ])
-  const said = { ...where, ...statement, changedPaths: changedPaths(before, after) }
+  const prunes = prunesOf(context, answers, repository.url)
+  const deletes = prunes ? { prunes } : {}
+  const said = { ...where, ...statement, ...deletes, changedPaths: changedPaths(before, after) }
   return { outcome, context: said, tree: after, required }
 }

@@ -1,3 +1,4 @@
+import type { PlannedPrune } from '../../src/approval/planned-prunes.ts'
 import type { Changes } from '../../src/diff/changes.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
@@ -34,6 +35,8 @@ export interface FleetAnswer {
   readonly gated?: readonly GatedBranch[]
   /** What the change does to what its clusters get; absent without a base. */
   readonly changes?: Changes
+  /** What the change would have deleted; absent without a base. */
+  readonly prunes?: readonly PlannedPrune[]
   /** Sources of it that fewer people can see than the repository of the change: their text is not published there. */
   readonly narrower: readonly string[]
   /** Nobody knows which repositories it reads: it, or a part of it, could not be built. */
@@ -69,8 +72,8 @@ export async function evaluateChange(
     const isUnknown = evaluated.isDark && !alone
     isDark ||= isUnknown
     if (!concerned) continue
-    const { evaluation, gated, changes } = withPresentNames(pick(evaluated), names)
-    const more = { ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
+    const { evaluation, gated, changes, prunes } = withPresentNames(pick(evaluated), names)
+    const more = { ...(gated ? { gated } : {}), ...(changes ? { changes } : {}), ...(prunes ? { prunes } : {}) }
     const read = sources.flatMap(source => ('tree' in source ? [names.get(source.url) ?? source.url] : []))
     const present = await narrowerSources(installation, change.head.url, [...read, url])
     const earlier = [...names].flatMap(([name, now]) => (present.includes(now) ? [name] : []))
@@ -90,4 +93,6 @@ function unknownReader(): BailiwickError {
   })
 }
 
-const pick = ({ evaluation, gated, changes }: EvaluatedCombination) => ({ evaluation, gated, changes })
+const pick = ({ evaluation, gated, changes, prunes }: EvaluatedCombination) => ({
+  ...{ evaluation, gated, changes, prunes },
+})

@@ -1,3 +1,4 @@
+import type { PlannedPrune } from '../../src/approval/planned-prunes.ts'
 import type { Changes } from '../../src/diff/changes.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import { MAX_EARLIER } from '../../src/fleet/graph/build-with-earlier.ts'
@@ -37,6 +38,8 @@ export interface EvaluatedCombination {
   readonly gated?: readonly GatedBranch[]
   /** What the head does to what the clusters get; absent without a base. */
   readonly changes?: Changes
+  /** What the head would have deleted; absent without a base. */
+  readonly prunes?: readonly PlannedPrune[]
   /** Commit of the fleet repository that was evaluated. */
   readonly fleetCommit: string
   /** All that was evaluated, to ask more about it. */
@@ -104,11 +107,12 @@ export async function evaluateCombination(
       if (answer.earlier) earlier = await moreEarlier(reader, fleet, commit, earlier?.states ?? [])
     }
     if (answer.type === 'wanted' || found.length > 0 || isMoved) continue
-    const { evaluation, baseline, gated, changes, followed, isDark } = settled(answer, wanted)
+    const { evaluation, baseline, gated, changes, prunes, followed, isDark } = settled(answer, wanted)
     const hides = answer.type === 'judged' ? evaluation.nodes.flatMap(node => node.hides) : namedIn(head.snapshot)
     const concerned = reads(request, followed, names) || (url !== undefined && (await leads(reader, hides, url)))
     const { commit } = head.snapshot.fleet
-    const said = { evaluation, baseline, ...(gated ? { gated } : {}), ...(changes ? { changes } : {}) }
+    const compared = { ...(changes ? { changes } : {}), ...(prunes ? { prunes } : {}) }
+    const said = { evaluation, baseline, ...(gated ? { gated } : {}), ...compared }
     const sources = withLent(head.sources, followed)
     return { ...said, fleetCommit: commit, snapshot: head.snapshot, question, sources, names, concerned, isDark }
   }

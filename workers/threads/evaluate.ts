@@ -1,3 +1,4 @@
+import { plannedPrunes } from '../../src/approval/planned-prunes.ts'
 import { changesOf } from '../../src/diff/changes-of.ts'
 import { buildWithEarlier, type EarlierStates } from '../../src/fleet/graph/build-with-earlier.ts'
 import { combinationOf } from '../../src/fleet/graph/combination.ts'
@@ -53,7 +54,8 @@ export function evaluate(
     const baseline = acceptedBy(input.fleet.tree, input.fleet.url)
     const evaluation = leanEvaluation(session.evaluateFleet(head, { base, baseline, ...when }), head, request.changed)
     const changes = changesOf(base, head)
-    return { type: 'judged', evaluation, baseline: [], pinned, followed, isDark, gated: [], changes }
+    const prunes = plannedPrunes(base, head)
+    return { type: 'judged', evaluation, baseline: [], pinned, followed, isDark, gated: [], changes, prunes }
   }
   const baseline = baselineOf(input.fleet.tree, input.fleet.url)
   const evaluation = session.evaluateFleet(head, { baseline, ...when })

@@ -1,4 +1,5 @@
 import type { AccessOverview } from '../../src/access/access-overview.ts'
+import type { PlannedPrune } from '../../src/approval/planned-prunes.ts'
 import type { ClusterAudit } from '../../src/audit/audit-item.ts'
 import type { FleetSurvey } from '../../src/audit/survey-fleet.ts'
 import type { Changes } from '../../src/diff/changes.ts'
@@ -129,6 +130,8 @@ export type EvaluationAnswer =
       readonly isDark: boolean
       /** What the head does to what the clusters get; only where there is a base. */
       readonly changes?: Changes
+      /** What the head would have deleted; only where there is a base. */
+      readonly prunes?: readonly PlannedPrune[]
     }
   | { readonly type: 'surveyed'; readonly survey: FleetSurvey }
   | { readonly type: 'overviewed'; readonly audit: readonly ClusterAudit[]; readonly access: AccessOverview }

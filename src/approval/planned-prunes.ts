@@ -1,0 +1,72 @@
+import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
+import { readApplySettings } from '../flux/apply-settings/read-apply-settings.ts'
+import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import type { NodePrune } from './mass-prune.ts'
+
+/** What a change would have a node delete; no object exists yet, so there are no uids. */
+export interface PlannedPrune extends NodePrune {
+  /** The cluster whose worker would delete it. */
+  readonly cluster: string
+  /** Address of the repository that the node reads before the change. */
+  readonly source: string
+}
+
+/**
+ * What a change would have deleted, by node: objects that it renders before and not after, and nodes that are gone. What a
+ * Kustomization of the platform renders after the change is not deleted, because that one takes it over; a tenant's does not. Of what does
+ * not build on either side nothing is deleted. Pure.
+ */
+export function plannedPrunes(base: Fleet, head: Fleet): PlannedPrune[] {
+  const before = new Map(base.nodes.map(node => [node.key, node]))
+  const after = new Map(head.nodes.map(node => [node.key, node]))
+  let kept: Set<string> | undefined
+  return base.nodes.flatMap(was => {
+    const now = after.get(was.key)
+    if (was === now || isUnknown(was) || (now && (isUnknown(now) || !now.prune))) return []
+    if (!now && !isGone(was, before, after)) return []
+    const own = new Set(now?.objects.map(keyOf))
+    const gone = deletes(was, now) ? was.objects.filter(object => !own.has(keyOf(object))) : []
+    kept ??= takenOver(head)
+    const place = (object: KubeObject) => `${was.cluster} ${keyOf(object)}`
+    const objects = gone.filter(object => !kept!.has(place(object))).map(object => ({ id: idOf(object), uid: '' }))
+    if (now && objects.length === 0) return []
+    const cluster = was.hub ?? was.cluster
+    return [{ node: was.key, objects, had: was.objects.length, gone: !now, cluster, source: was.source.url }]
+  })
+}
+
+/** Nothing of it is applied, so nothing is deleted; or what it has is not known. */
+const isUnknown = ({ error, holes = [], source }: FleetNode): boolean =>
+  error !== undefined || holes.length > 0 || source.opaque !== undefined
+
+const keyOf = (object: KubeObject): string => {
+  const { apiVersion, kind, namespace, name } = idOf(object)
+  return JSON.stringify([groupOf(apiVersion), kind, namespace, name])
+}
+
+function takenOver({ nodes }: Fleet): Set<string> {
+  const platform = nodes.filter(({ tenant }) => tenant === undefined)
+  return new Set(platform.flatMap(({ cluster, objects }) => objects.map(object => `${cluster} ${keyOf(object)}`)))
+}
+
+/** One that goes ends as its deletionPolicy says. */
+function deletes(was: FleetNode, now: FleetNode | undefined): boolean {
+  if (now) return now.prune
+  const { deletionPolicy } = readApplySettings(was.kustomization, was.namespace).settings
+  return deletionPolicy === 'MirrorPrune' ? was.prune : deletionPolicy !== 'Orphan'
+}
+
+/** Its parent renders it no more, or is gone for that reason. With a parent that does not build, or a cluster that is gone, nobody knows. */
+function isGone(
+  node: FleetNode,
+  before: ReadonlyMap<string, FleetNode>,
+  after: ReadonlyMap<string, FleetNode>,
+): boolean {
+  const seen = new Set<string>()
+  for (let key = node.parent; key !== undefined && !seen.has(key); key = before.get(key)?.parent) {
+    seen.add(key)
+    const now = after.get(key)
+    if (now) return !isUnknown(now)
+  }
+  return false
+}
