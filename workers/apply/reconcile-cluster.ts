@@ -49,7 +49,7 @@ export async function reconcileCluster(
     const approved = { ...(await openApproved(context, watched.client, binding, evaluated, attempt.signal)), prunes }
     const retryAt = (key: string) => watched.retryAt(key)
     const progress = setInterval(
-      () => void reportProgress(reporter, { ...about, retryAt, applied: watched.progress() }),
+      () => void reportProgress(reporter, { ...about, approved, retryAt, applied: watched.progress() }),
       PROGRESS_MS,
     )
     const applied = await watched.run(approved, attempt.signal).finally(() => clearInterval(progress))
