@@ -28,6 +28,7 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     'Show which settings isolate the tenants of a cluster, and which are missing',
     async () => (await import('./audit.ts')).audit,
   ],
+  ['explain', 'Explain a rule, or list all rules', async () => (await import('./explain.ts')).explain],
   [
     'worker-rbac',
     'Print the least rights of a worker for a cluster',

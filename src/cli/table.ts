@@ -1,3 +1,5 @@
+import { wrap } from './wrap.ts'
+
 const GAP = '  '
 /** A column that must give way keeps this many characters. */
 const NARROWEST = 12
@@ -11,7 +13,7 @@ export function table(titles: readonly string[], rows: readonly (readonly string
   const wanted = titles.map((_, column) => Math.max(...all.map(row => (row[column] ?? '').length)))
   const widths = fitted(wanted, width - GAP.length * (titles.length - 1))
   return all.flatMap(row => {
-    const cells = widths.map((room, column) => wrapped(row[column] ?? '', room))
+    const cells = widths.map((room, column) => wrap(row[column] ?? '', room))
     const height = Math.max(...cells.map(lines => lines.length))
     return Array.from({ length: height }, (_, line) =>
       cells
@@ -37,21 +39,3 @@ function fitted(wanted: readonly number[], width: number): number[] {
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
-
-/** Lines of at most `room` characters, broken at spaces, and within a word only where it alone is longer. */
-function wrapped(cell: string, room: number): string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of cell.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > room) {
-      lines.push(line)
-      line = ''
-    }
-    line = line === '' ? word : `${line} ${word}`
-    while (line.length > room) {
-      lines.push(line.slice(0, room))
-      line = line.slice(room)
-    }
-  }
-  return [...lines, line]
-}

@@ -1,0 +1,76 @@
+import { BailiwickError } from '../errors.ts'
+import { visible } from '../message/visible.ts'
+import type { RuleText } from '../rules/model/rule.ts'
+import { rules } from '../rules/registry.ts'
+import { closest, probably } from './closest.ts'
+import type { Command } from './command.ts'
+import { parseOptions } from './parse-options.ts'
+import { table } from './table.ts'
+import { wrap } from './wrap.ts'
+
+const USAGE = 'explain [RULE] [-o text|json]'
+const SIMILAR = 3
+
+/** `bailiwick explain`: what a rule asks, why, and how to write it instead. */
+export const explain: Command = {
+  name: 'explain',
+  usage: `${USAGE}
+
+  RULE           id of a rule, as findings name it (default: a list of all rules)
+  -o text|json   text for people`,
+  async run(args, io) {
+    const options = parseOptions(args, ['output'], USAGE)
+    const [id, more] = options.positionals
+    const output = options.one('output') ?? 'text'
+    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra RULE`)
+    if (output !== 'text' && output !== 'json')
+      throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
+    if (id === undefined) {
+      const rows = rules.map(rule => [rule.id, weightOf(rule), rule.title])
+      io.stdout(
+        output === 'json' ? json(rules.map(plain)) : `${table(['RULE', 'SEVERITY', 'TITLE'], rows).join('\n')}\n`,
+      )
+      return 0
+    }
+    const rule = rules.find(one => one.id === id)
+    if (rule === undefined) throw unknown(id)
+    io.stdout(output === 'json' ? json(plain(rule)) : text(rule))
+    return 0
+  },
+}
+
+function unknown(id: string): BailiwickError {
+  const ids = rules.map(rule => rule.id)
+  const meant = probably(id, ids)
+  const fix =
+    meant === undefined
+      ? `Similar rules: ${closest(id, ids, SIMILAR).join(', ')}. Run bailiwick explain for all.`
+      : `Did you mean ${meant}?`
+  return new BailiwickError('usage', `unknown rule ${JSON.stringify(visible(id, 100))}`, { fix })
+}
+
+const weightOf = ({ severity, level = 'violation' }: RuleText) =>
+  level === 'violation' ? severity : `${level}, ${severity}`
+
+function text(rule: RuleText): string {
+  const { id, title, why, docs, source, profile } = rule
+  const parts = [
+    `${id}: ${title} (${weightOf(rule)})`,
+    why,
+    `What to do: ${docs}`,
+    ...(profile === 'restricted' ? ['Where the profile is "baseline", this is a warning.'] : []),
+    ...(source === undefined ? [] : [`Source: ${source}`]),
+  ]
+  return `${parts.map(part => wrap(part).join('\n')).join('\n\n')}\n`
+}
+
+const plain = ({ id, severity, level = 'violation', profile = 'baseline', title, why, docs, source }: RuleText) => ({
+  ...{ id, severity, level, profile, title, why, docs },
+  ...(source === undefined ? {} : { source }),
+})
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+
+function usage(message: string): BailiwickError {
+  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
+}

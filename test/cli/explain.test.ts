@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { rules } from '../../src/rules/registry.ts'
+import { run } from './run-main.ts'
+
+const here = import.meta.dirname
+
+test('every rule is explained in lines of 100 characters', async () => {
+  for (const rule of rules) {
+    const { code, stdout } = await run(here, 'explain', rule.id)
+    expect([rule.id, code]).toEqual([rule.id, 0])
+    const words = stdout.replaceAll(/\s+/g, ' ')
+    for (const part of [rule.id, rule.title, rule.docs]) expect(words).toContain(part.replaceAll(/\s+/g, ' '))
+    const long = stdout.split('\n').filter(line => line.length > 100)
+    expect([rule.id, long]).toEqual([rule.id, []])
+  }
+})
+
+test('without a rule all of them are listed', async () => {
+  const { stdout } = await run(here, 'explain')
+  expect(stdout).toMatch(/^RULE +SEVERITY +TITLE$/m)
+  for (const { id } of rules) expect(stdout).toContain(id)
+  const listed = JSON.parse((await run(here, 'explain', '-o', 'json')).stdout) as { id: string }[]
+  expect(listed.map(({ id }) => id)).toEqual(rules.map(({ id }) => id))
+})
+
+test('a misspelled rule gets the one that was meant', async () => {
+  const { code, stderr } = await run(here, 'explain', 'namespace-confinment')
+  expect(code).toBe(2)
+  expect(stderr).toBe('error[usage]: unknown rule "namespace-confinment". Did you mean namespace-confinement?\n')
+  expect((await run(here, 'explain', 'zzz')).stderr).toMatch(/Similar rules: \S+, \S+, \S+\. Run bailiwick explain/)
+})
