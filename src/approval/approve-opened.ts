@@ -81,8 +81,7 @@ function openedNode(
   const opened = after.apply.get(node.key)
   if (!opened) return `${WITH}, it is not approved`
   if (opened.digest === node.digest && sameText(opened.settings, node.settings)) return approved ?? opened
-  const [was, is] = [idsOf(node), idsOf(again)]
-  if (!sameText([...was].sort(), [...is].sort())) return `${WITH}, it would apply other objects`
+  if (!sameIds(idsOf(node), idsOf(again))) return `${WITH}, it would apply other objects`
   const known = new Set(node.objects)
   const confidential = opened.objects.flatMap((text, index) => (known.has(text) ? [] : [index]))
   return { ...opened, digest: seal(opened.digest), applyDigest: seal(opened.applyDigest), confidential }
@@ -93,7 +92,7 @@ const WITH = 'with the values that the cluster has'
 /** In words that hold no value: what was found may quote one. */
 function heldReason(node: EvaluatedNode, { by, found }: Held): string {
   if (by === 'values')
-    return 'a value that it depends on is not known, and no ConfigMap or Secret that it names gives it'
+    return 'a value that it depends on is still not known: an encrypted file is of a format that is not supported, or git encrypts the value itself'
   if (found && 'rule' in found) {
     const where = idsOf(node).includes(textOf(found.object)) ? ` in ${display(found.object)}` : ''
     return `${WITH}, it violates ${found.rule}${where}. Change the ConfigMap or Secret, or write the value into git to see more`
@@ -123,6 +122,17 @@ function isElsewhere(a: EvaluatedNode, b: EvaluatedNode): boolean {
 
 /** Both were written by the same code, in its order. */
 const sameText = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
+/** Names with a hash of values that were unknown are those with any hash. */
+function sameIds(was: readonly string[], is: readonly string[]): boolean {
+  const before = was.map(id => id.replace(/-unknown-[a-z0-9]{10}"\]$/, '-#"]'))
+  const known = new Set(before)
+  const after = is.map(id => {
+    const hashed = id.replace(/-[a-z0-9]{10}"\]$/, '-#"]')
+    return known.has(hashed) ? hashed : id
+  })
+  return sameText(before.sort(), after.sort())
+}
 
 const textOf = ({ apiVersion, kind, namespace, name }: ObjectId) => JSON.stringify([apiVersion, kind, namespace, name])
 

@@ -3,7 +3,7 @@ import { digestOfTexts } from '../fleet/model/digest.ts'
 import type { ApplySettings } from '../flux/apply-settings/apply-settings.ts'
 import type { Origin } from '../origin.ts'
 import type { EvaluatedNode, Finding, NodeFailure } from '../rules/model/finding.ts'
-import { UNKNOWN_VALUES } from '../rules/model/unknown-values.ts'
+import { SEALED_FILES, UNKNOWN_VALUES } from '../rules/model/unknown-values.ts'
 import type { ApprovalEvent, ApprovalState, KnownEvaluation } from './approval-state.ts'
 
 /**
@@ -61,7 +61,7 @@ export function approve(before: ApprovalState, event: ApprovalEvent): Approval {
     const reason = why.get(node.key) ?? chainReason(node, byKey, why)
     if (!reason) apply.push(approved(node, heads.combination))
     else held.push({ node: node.key, ...reason })
-    if (node.needs && otherwise.get(node.key) === undefined && chainReason(node, byKey, otherwise) === undefined)
+    if (isOpened(node) && otherwise.get(node.key) === undefined && chainReason(node, byKey, otherwise) === undefined)
       open.push(node)
   }
   return { state, apply, held, open }
@@ -112,15 +112,21 @@ type Why = Omit<Held, 'node'>
 function ownReason(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEvaluation): Why | undefined {
   const reason = ownText(node, state, evaluated)
   if (reason === undefined) return undefined
-  if (reason === AWAITS_VALUES) return { reason, by: 'values' }
+  if (reason === AWAITS_VALUES || reason === NOT_OPENED) return { reason, by: 'values' }
   const found = node.failures[0] ?? blockingIn(node, evaluated)
   return found ? { reason, found } : { reason }
 }
 
 const AWAITS_VALUES = 'it depends on values of the cluster that are not known'
+/** Nothing that it says itself leads to them. */
+const NOT_OPENED =
+  'it depends on values that only the cluster has, and names no ConfigMap, Secret or encrypted file that gives them. Encrypted files of a secretGenerator may be JSON, binary or, under envs, dotenv'
+
+const isOpened = ({ needs, decryption }: EvaluatedNode) => needs !== undefined || decryption?.files !== undefined
 
 /** What a worker may come to know by reading the cluster. */
-const isOpenable = (refused: readonly string[]) => refused.length > 0 && refused.every(one => one === UNKNOWN_VALUES)
+const isOpenable = (refused: readonly string[]) =>
+  refused.length > 0 && refused.every(one => one === UNKNOWN_VALUES || one === SEALED_FILES)
 
 function blockingIn({ findings }: EvaluatedNode, evaluated: KnownEvaluation): Finding | undefined {
   const baseline = new Set(evaluated.baseline)
@@ -149,7 +155,7 @@ function ownText(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEval
   if (problem) return `${problem.message} (${placeText(problem.origin)}). ${problem.fix}`
   const elsewhere = elsewhereReason(node, state)
   if (elsewhere !== undefined) return elsewhere
-  if (isOpenable(node.refused)) return AWAITS_VALUES
+  if (isOpenable(node.refused)) return isOpened(node) ? AWAITS_VALUES : NOT_OPENED
   if (node.refused.length > 0) return `the worker does not support ${node.refused.join(', ')} yet`
   return undefined
 }

@@ -1,4 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the variables of Flux
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { digestOfTexts } from '../../src/fleet/model/digest.ts'
 import type { Json } from '../../src/kube/node.ts'
@@ -11,7 +13,7 @@ import {
   haveAssets,
   startUnderTest,
 } from './cluster-under-test.ts'
-import { ValuedRun, valuedFleet } from './valued-fleet.ts'
+import { type Files, ValuedRun, valuedFleet } from './valued-fleet.ts'
 
 const FROM = (kind: string, name: string, more = '') =>
   `, postBuild: {substituteFrom: [{kind: ${kind}, name: ${name}${more}}]}`
@@ -21,6 +23,12 @@ const shown = (data: string, name = 'shown', namespace = 'apps') =>
 const node = (approved: Approved, name: string) => approved.apply.find(one => one.name === name)
 const reason = (approved: Approved, name: string) => approved.held.find(one => one.node.endsWith(`/${name}`))?.reason
 const dataOf = (approved: Approved, name: string) => node(approved, name)?.objects.map(text => JSON.parse(text).data)
+
+const sops = (name: string) => readFileSync(join(import.meta.dirname, '../fixtures/sops', name), 'utf8')
+const swapped = (text: string) => {
+  const [first, second] = text.match(/ENC\[[^\]]*type:str\]/g)!
+  return text.replace(first!, '@').replace(second!, first!).replace('@', second!)
+}
 
 describe.skipIf(!haveAssets())('values of the cluster', () => {
   let under: ClusterUnderTest
@@ -245,5 +253,74 @@ spec: {interval: 1h, path: ./child, prune: true, serviceAccountName: kustomize-c
     expect(await open("{is: '${A}'}", {}, `, postBuild: {substituteFrom: [${large.join(', ')}]}`)).toContain(
       'takes more than 4194304 bytes of values',
     )
+  })
+
+  describe('Secrets that are generated from encrypted files', () => {
+    const DECRYPTION = ', decryption: {provider: sops, secretRef: {name: sops-keys}}'
+    const consumer = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: apps}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: 'ghcr.io/acme/web:1.0.0', envFrom: [{secretRef: {name: settings}}]}]}
+`
+    const files = (generator: string, more: Files = {}): Files => ({
+      'app/kustomization.yaml': `namespace: apps\nresources: [web.yaml]\nsecretGenerator:\n- name: settings\n  ${generator}\n`,
+      'app/web.yaml': consumer,
+      ...Object.fromEntries(['env', 'json', 'bin'].map(kind => [`app/file.${kind}`, sops(`file.${kind}`)])),
+      ...more,
+    })
+    const openFiles = (all: Files, spec = DECRYPTION) =>
+      new ValuedRun().open(under.client, valuedFleet(all, { app: spec }))
+    const secretOf = (approved: Approved) =>
+      node(approved, 'app')
+        ?.objects.map(text => JSON.parse(text))
+        .find(({ kind }) => kind === 'Secret')
+
+    beforeAll(async () => {
+      await put('secrets', 'sops-keys', { 'age.agekey': Buffer.from(sops('age.txt')).toString('base64') })
+    })
+
+    test.each([
+      ['files: [file.json]', 'file.json', 'json'],
+      ['files: [.dockerconfigjson=file.json]', '.dockerconfigjson', 'json'],
+      ['files: [token=file.bin]', 'token', 'bin'],
+    ])('%s', async (generator, key, kind) => {
+      const approved = await openFiles(files(generator))
+      expect(reason(approved, 'app')).toBe(undefined)
+      const { data, metadata } = secretOf(approved)
+      expect(Buffer.from(data[key], 'base64').toString()).toBe(sops(`file.plain.${kind}`))
+      expect(metadata.name).toMatch(/^settings-[a-z0-9]{10}$/)
+      expect(JSON.stringify(node(approved, 'app')!.objects)).toContain(
+        `\\"secretRef\\":{\\"name\\":\\"${metadata.name}\\"}`,
+      )
+      expect(node(approved, 'app')!.confidential).toHaveLength(2)
+    })
+
+    test('envs', async () => {
+      const approved = await openFiles(files('envs: [file.env]'))
+      const { data } = secretOf(approved)
+      const plain = Object.entries<string>(data).map(([name, value]) => [name, Buffer.from(value, 'base64').toString()])
+      expect(Object.fromEntries(plain)).toMatchObject({ USER: 'admin', PASSWORD: 'p$$w=#d "x" ünï', EMPTY: '' })
+    })
+
+    test.each<[string, string, Files, string?]>([
+      ['a format that nobody here writes', 'files: [file.yaml=file.json]', {}],
+      ['one file as two formats', 'files: [file.json, token=file.json]', {}],
+      ['no key for it', 'files: [file.json]', {}, DECRYPTION.replace('sops-keys', 'absent')],
+      ['no Secret of keys', 'files: [file.json]', {}, ', decryption: {provider: sops}'],
+      ['values that changed places', 'envs: [file.env]', { 'app/file.env': swapped(sops('file.env')) }],
+      [
+        'a value in clear',
+        'envs: [file.env]',
+        { 'app/file.env': sops('file.env').replace(/^USER=.*$/m, 'USER=x1y2z3-kk8') },
+      ],
+    ])('%s holds it', async (_, generator, more, spec = DECRYPTION) => {
+      const approved = await openFiles(files(generator, more), spec)
+      expect(reason(approved, 'app')).toMatchSnapshot()
+      expect(node(approved, 'app')).toBe(undefined)
+    })
   })
 })

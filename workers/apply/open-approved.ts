@@ -12,6 +12,7 @@ import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 import { UNKNOWN_VALUES } from '../../src/rules/model/unknown-values.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { Approved, ApprovedWithValues } from './approved-nodes.ts'
+import { openFiles } from './open-files.ts'
 import { readValues } from './read-values.ts'
 
 /** As many as the client has connections. */
@@ -68,10 +69,11 @@ async function readAll(client: ClusterClient, nodes: readonly EvaluatedNode[], s
   const unread = new Map<string, string>()
   await eachLimited(nodes, AT_ONCE, async node => {
     try {
-      const values = await readValues(client, node, signal)
-      const isThere = [...values.objects.values()].some(data => data !== null)
+      const objects = await readValues(client, node, signal)
+      const files = await openFiles(client, node)
+      const isThere = files.size > 0 || [...objects.values()].some(data => data !== null)
       // without any of them it is as it was evaluated
-      if (isThere || node.refused.includes(UNKNOWN_VALUES)) read.set(node.key, values)
+      if (isThere || node.refused.includes(UNKNOWN_VALUES)) read.set(node.key, { objects, files })
     } catch (error) {
       const { message, fix } = await nodeFailure(client, error, signal)
       unread.set(node.key, fix === undefined ? message : `${message}. ${fix}`)
@@ -81,8 +83,9 @@ async function readAll(client: ClusterClient, nodes: readonly EvaluatedNode[], s
 }
 
 function clusterValues(nodes: ReadonlyMap<string, NodeValues>, seal: (text: string) => string): ClusterValues {
-  const all = [...nodes].map(([key, { objects }]) => [
+  const all = [...nodes].map(([key, { objects, files }]) => [
     key,
+    [...files].map(([path, bytes]) => [path, Buffer.from(bytes).toString('base64')]),
     [...objects].map(([id, data]) => [id, data && [...data].sort(([a], [b]) => (a < b ? -1 : 1))]),
   ])
   return { digest: seal(JSON.stringify(all)), nodes }

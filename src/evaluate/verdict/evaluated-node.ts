@@ -21,7 +21,7 @@ export function evaluatedNode(
 
 const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
   const { id, url, ref, commit, opaque, artifact, lent, includes, unverified } = node.source
-  const { decryption, refused } = readDecryption(node.kustomization, node.objects)
+  const { decryption, refused } = readDecryption(node.kustomization, node.objects, node.sealedFiles)
   const { settings, problems } = readApplySettings(node.kustomization, node.namespace)
   return {
     key: node.key,

@@ -1,6 +1,8 @@
+import type { SealedFile } from '../../fleet/model/cluster-values.ts'
 import { at, type Node, stringAt, toJson } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Decryption } from '../../rules/model/finding.ts'
+import { SEALED_FILES } from '../../rules/model/unknown-values.ts'
 import { isSealed, isSopsFile, isSopsValue } from '../../rules/secrets/support/sops.ts'
 
 /** How the encrypted objects of a node are opened, and what keeps the worker from it. */
@@ -16,23 +18,29 @@ const VALUES = ['data', 'stringData', 'binaryData']
 
 /**
  * Reads `spec.decryption` and what is encrypted. Only values of Secrets and ConfigMaps are opened when they are applied: a
- * name, a kind or a role that is encrypted would come out of it unevaluated.
+ * name, a kind or a role that is encrypted would come out of it unevaluated. `files`: what Secrets are generated from, which is
+ * opened before it is evaluated once more.
  */
-export function readDecryption(kustomization: KubeObject, objects: readonly KubeObject[]): ReadDecryption {
+export function readDecryption(
+  kustomization: KubeObject,
+  objects: readonly KubeObject[],
+  files: readonly SealedFile[] = [],
+): ReadDecryption {
   const spec = at(kustomization.root, ['spec', 'decryption'])
   const sealed = objects.flatMap((object, index) => (isSealed(object) ? [{ object, index }] : []))
   const refused = new Set<string>()
   if (sealed.some(({ object }) => !isOpened(object)))
     refused.add('SOPS encryption outside of the data of a Secret or ConfigMap')
-  if (objects.some(isOfSealedFile)) refused.add('Secrets that are generated from encrypted files')
-  if (sealed.length === 0) return { refused: [...refused] }
+  if (objects.some(isOfSealedFile)) refused.add(SEALED_FILES)
+  if (sealed.length === 0 && files.length === 0) return { refused: [...refused] }
   const secret = stringAt(spec, ['secretRef', 'name'])
   if (secret === undefined) refused.add('SOPS encryption without spec.decryption.secretRef')
   if (stringAt(spec, ['serviceAccountName']) !== undefined) refused.add('spec.decryption.serviceAccountName')
   if ((stringAt(spec, ['provider']) ?? 'sops') !== 'sops') refused.add('spec.decryption.provider')
-  if (refused.size > 0 || secret === undefined) return { refused: [...refused] }
+  const others = [...refused].filter(one => one !== SEALED_FILES)
+  if (others.length > 0 || secret === undefined) return { refused: [...refused] }
   const seals = sealed.map(({ object, index }) => ({ object: index, sops: toJson(blockOf(object)!) }))
-  return { decryption: { secret, seals }, refused: [] }
+  return { decryption: { secret, seals, ...(files.length > 0 ? { files } : {}) }, refused: [...refused] }
 }
 
 const blockOf = ({ root, sops }: KubeObject): Node | undefined => sops ?? at(root, ['sops'])

@@ -5,9 +5,14 @@ import type { Tree, TreeEntry } from '../../git/tree.ts'
  * A tree with some files written over or added, nothing removed. Ids of what changed are made up (they are no git ids), but
  * still differ whenever content differs. A path that runs through a file of `tree` is the caller's to refuse.
  */
-export function overlayTree(tree: Tree, files: ReadonlyMap<string, string>): Tree {
-  const contents = new Map([...files].map(([path, text]) => [path, new TextEncoder().encode(text)]))
-  const id = hash('sha1', JSON.stringify([tree.id, [...files].sort(([a], [b]) => (a < b ? -1 : 1))]))
+export function overlayTree(tree: Tree, files: ReadonlyMap<string, string | Uint8Array>): Tree {
+  const contents = new Map(
+    [...files].map(([path, text]) => [path, typeof text === 'string' ? new TextEncoder().encode(text) : text]),
+  )
+  const written = [...files].map(
+    ([path, text]) => [path, typeof text === 'string' ? text : hash('sha1', text)] as const,
+  )
+  const id = hash('sha1', JSON.stringify([tree.id, written.sort(([a], [b]) => (a < b ? -1 : 1))]))
   const entries = new Map<string, TreeEntry>()
   const children = new Map<string, Map<string, TreeEntry>>()
   const put = (entry: TreeEntry) => {

@@ -6,6 +6,7 @@ import { renderWithHoles } from '../../flux/render-with-holes.ts'
 import { originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { codeWord, message, part } from '../../message/message.ts'
+import { overlayTree } from '../bootstrap/overlay-tree.ts'
 import { accountOf } from '../model/appliers.ts'
 import type { Lockdown } from '../model/fleet.ts'
 import { nodeKey } from '../model/node-key.ts'
@@ -24,6 +25,7 @@ import type { NodeContext } from './node-context.ts'
 import { NodeRemotes } from './node-remotes.ts'
 import { clusterNeeds, findValues, missingNeed, type Need, needsOf } from './node-values.ts'
 import { remoteClusterOf } from './remote-cluster.ts'
+import { sealedFiles } from './sealed-files.ts'
 import { refuseUnknownSpec } from './unknown-spec.ts'
 import { whyNotRead } from './why-not-read.ts'
 
@@ -128,9 +130,17 @@ function renderNode(
   }
   const needs = clusterNeeds(kustomization, context.values)
   if (needs) draft.needs = needs
-  const rendered = renderWithHoles(artifact, kustomization, facts, context.memory?.render(draft.key))
+  const plain = withPlain(artifact, context.values.readFor(kustomization)?.files)
+  const rendered = renderWithHoles(plain, kustomization, facts, context.memory?.render(draft.key))
   Object.assign(draft, nodeContent(rendered, tenant, context.lockdown))
+  const sealed = sealedFiles(draft.objects, plain)
+  if (sealed) draft.sealedFiles = sealed
   withRemotes(draft, remotes)
+}
+
+/** With encrypted files in clear, as Flux opens them in place before it builds. */
+function withPlain(artifact: Artifact, files: ReadonlyMap<string, Uint8Array> | undefined): Artifact {
+  return files?.size ? { ...artifact, tree: overlayTree(artifact.tree, files) } : artifact
 }
 
 /** What was read of other repositories counts as included in the source: the node depends on it, and shows its text. */

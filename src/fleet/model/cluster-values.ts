@@ -1,3 +1,5 @@
+import type { SopsFormat } from '../../kube/sops-formats.ts'
+
 /** What the data of a ConfigMap or Secret holds, by key; null for bytes that are no text. */
 export type ReadData = ReadonlyMap<string, string | null>
 
@@ -5,6 +7,18 @@ export type ReadData = ReadonlyMap<string, string | null>
 export interface NodeValues {
   /** By `<Kind>/<namespace>/<name>`; null: the cluster has none. */
   readonly objects: ReadonlyMap<string, ReadData | null>
+  /** Encrypted files of its source in clear, by path. */
+  readonly files: ReadonlyMap<string, Uint8Array>
+}
+
+/** An encrypted file that Secrets of a Kustomization are generated from. */
+export interface SealedFile {
+  /** In its source. */
+  readonly path: string
+  /** As which it is opened. */
+  readonly format: SopsFormat
+  /** As it is encrypted. */
+  readonly text: string
 }
 
 /**

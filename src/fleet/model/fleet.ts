@@ -4,7 +4,7 @@ import type { Hole } from '../../kube/hole.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../origin.ts'
 import type { OtherStart, RootKind } from './cluster-root.ts'
-import type { ValueNeed } from './cluster-values.ts'
+import type { SealedFile, ValueNeed } from './cluster-values.ts'
 import type { FleetConfig } from './fleet-config.ts'
 import type { AskedRepository } from './read-access.ts'
 import type { SourceAccess } from './source-access.ts'
@@ -65,6 +65,8 @@ export interface FleetNode {
   readonly values?: string
   /** What it substitutes from and git does not say all of. */
   readonly needs?: readonly ValueNeed[]
+  /** The encrypted files that its Secrets are generated from. */
+  readonly sealedFiles?: readonly SealedFile[]
   /** Of a platform node with an error or holes: the repositories that what is not seen names, which it may lead to (see isNamed). */
   readonly hides?: readonly string[]
 }

@@ -1,4 +1,4 @@
-import type { ValueNeed } from '../../fleet/model/cluster-values.ts'
+import type { SealedFile, ValueNeed } from '../../fleet/model/cluster-values.ts'
 import type { Cluster, NotReached, NotSeen, Tenant } from '../../fleet/model/fleet.ts'
 import type { ApplySettings } from '../../flux/apply-settings/apply-settings.ts'
 import type { SettingsProblem } from '../../flux/apply-settings/settings-reader.ts'
@@ -143,6 +143,8 @@ export interface Decryption {
   readonly secret: string
   /** What SOPS wrote beside the values of each encrypted object, by its place in the list of objects. */
   readonly seals: readonly { readonly object: number; readonly sops: Json }[]
+  /** Files that its Secrets are generated from: opened, it is evaluated again before anything is applied. */
+  readonly files?: readonly SealedFile[]
 }
 
 /** A node with what the worker needs to apply it, as plain JSON: exactly these objects were evaluated. */

@@ -1,2 +1,5 @@
-/** Of what a worker does not apply as it was evaluated: what may be known once it has read the cluster. */
+/** Of what a worker does not apply as it was evaluated: what is known once the values of the cluster are read. */
 export const UNKNOWN_VALUES = 'values that only the cluster has'
+
+/** What is known once the files are opened with a key of the cluster. */
+export const SEALED_FILES = 'Secrets that are generated from encrypted files'

@@ -35,6 +35,8 @@ function isEncrypted(node: Node, part: string, sealed: boolean): boolean {
   const content = Buffer.from(node.value, part === 'data' ? 'base64' : 'utf8')
   // Flux moves stringData into data before it applies, so ciphertext may stand there as it is or in base64.
   if (sealed && (isSopsValue(node.value) || isSopsValue(content.toString('utf8')))) return true
+  // a line of an encrypted env file, which Flux decrypts before it builds
+  if (node.opaque?.length === 0 && isSopsValue(content.toString('utf8'))) return true
   // nobody reads in git what only the cluster has
   if (node.opaque && [node.value, content.toString('utf8')].some(text => VARIABLES.test(text))) return true
   // A generator puts a whole encrypted file into one key; Flux decrypts the file before it builds.

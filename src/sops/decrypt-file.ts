@@ -1,0 +1,151 @@
+import { BailiwickError } from '../errors.ts'
+import { mapNode, textNode } from '../kube/edit-node.ts'
+import type { Node } from '../kube/node.ts'
+import type { SopsFormat } from '../kube/sops-formats.ts'
+import { parseDocuments } from '../kube/yaml/parse-documents.ts'
+import { dataKey, type Identities } from './data-key.ts'
+import { isSealedValue, openValue, sealedType } from './open-value.ts'
+
+/**
+ * A file in clear, byte for byte as `sops decrypt` writes it (getsops/sops, stores), which names of generated objects depend
+ * on. Every value in it must be sealed, and for its own place. Throws `cluster-invalid`, without any value.
+ */
+export async function decryptFile(text: string, format: SopsFormat, identities: Identities): Promise<Uint8Array> {
+  const file = format === 'dotenv' ? readDotenv(text) : readJson(text)
+  const key = file.block && (await dataKey(file.block, identities))
+  if (!key) throw cannot('none of the keys opens it', 'Encrypt it for a key of the Secret that spec.decryption names.')
+  try {
+    if ('lines' in file) return Buffer.concat(file.lines.map(line => openLine(line, key)))
+    if (format === 'json') return Buffer.from(`${json(file.root, key, { path: [], depth: 0 })}\n`)
+    const data = file.root.type === 'map' ? file.root.fields.get('data')?.value : undefined
+    if (data?.type !== 'scalar' || typeof data.value !== 'string') throw cannot('it has no data', AGAIN)
+    return opened(data.value, key, 'data:', ['str', 'bytes'])
+  } finally {
+    key.fill(0)
+  }
+}
+
+const NOWHERE = { repository: '', file: '', line: 0, column: 0 }
+const AGAIN = 'Encrypt the file again.'
+
+interface Dotenv {
+  readonly lines: readonly string[]
+  readonly block: Node
+}
+
+interface JsonFile {
+  readonly root: Node
+  readonly block: Node | undefined
+}
+
+/** Lists of the block stand in keys such as `sops_age__list_0__map_enc`. */
+function readDotenv(text: string): Dotenv {
+  const lines: string[] = []
+  const keys: { age: Node[]; pgp: Node[] } = { age: [], pgp: [] }
+  for (const line of text.split('\n')) {
+    if (line === '') continue
+    if (!line.startsWith('sops_')) lines.push(line)
+    const [, kind, enc = ''] = /^sops_(age|pgp)__list_\d+__map_enc=(.*)$/.exec(line) ?? []
+    if (kind === 'age' || kind === 'pgp')
+      keys[kind].push(mapNode([['enc', textNode(enc.replaceAll('\\n', '\n'), NOWHERE)]], NOWHERE))
+    if (line.startsWith('sops_key_groups')) throw cannot('its key is split among groups', AGAIN)
+  }
+  const lists = Object.entries(keys).map(([kind, items]) => [kind, { type: 'list', items, origin: NOWHERE }] as const)
+  return { lines, block: mapNode(lists, NOWHERE) }
+}
+
+function openLine(line: string, key: Uint8Array): Buffer {
+  if (line.startsWith('#')) return Buffer.concat([HASH, opened(line.slice(1), key, ':', ['comment']), BREAK])
+  const equals = line.indexOf('=')
+  if (equals < 0) throw cannot('a line has no =', AGAIN)
+  const name = line.slice(0, equals)
+  const value = line.slice(equals + 1)
+  const plain = value === '' ? Buffer.alloc(0) : opened(value, key, `${name}:`, ['str'])
+  return Buffer.concat([Buffer.from(`${name}=`), escaped(plain), BREAK])
+}
+
+const HASH = Buffer.from('#')
+const BREAK = Buffer.from('\n')
+
+/** Line breaks as the two characters that stand for one. */
+const escaped = (bytes: Buffer): Buffer => Buffer.from(bytes.toString('latin1').replaceAll('\n', '\\n'), 'latin1')
+
+function readJson(text: string): JsonFile {
+  try {
+    const [root, ...others] = parseDocuments({ repository: '', path: 'secret' }, Buffer.from(text))
+    if (root?.type !== 'map' || others.length > 0) throw cannot('it is not one JSON object', AGAIN)
+    return { root, block: root.fields.get('sops')?.value }
+  } catch (error) {
+    // the words of a parser quote the file
+    if (error instanceof BailiwickError) throw cannot('it is not one JSON object', AGAIN)
+    throw error
+  }
+}
+
+interface Place {
+  /** A list adds nothing to it. */
+  readonly path: readonly string[]
+  readonly depth: number
+}
+
+/** JSON as Go writes it, indented by tabs. */
+function json(node: Node, key: Uint8Array, { path, depth }: Place): string {
+  if (node.type === 'scalar') return scalar(node.value, key, path)
+  const parts =
+    node.type === 'list'
+      ? node.items.map(item => json(item, key, { path, depth: depth + 1 }))
+      : [...node.fields]
+          .filter(([name]) => depth > 0 || name !== 'sops')
+          .map(
+            ([name, { value }]) =>
+              `${goString(name)}: ${json(value, key, { path: [...path, name], depth: depth + 1 })}`,
+          )
+  const [open, close] = node.type === 'list' ? '[]' : '{}'
+  if (parts.length === 0) return `${open}${close}`
+  const indent = '\t'.repeat(depth + 1)
+  return `${open}\n${parts.map(part => `${indent}${part}`).join(',\n')}\n${'\t'.repeat(depth)}${close}`
+}
+
+function scalar(value: unknown, key: Uint8Array, path: readonly string[]): string {
+  if (value === null) return 'null'
+  if (value === '') return '""'
+  if (typeof value !== 'string') throw cannot('a value of it is not encrypted', AGAIN)
+  const place = `${path.join(':')}:`
+  const text = decode(opened(value, key, place, ['str', 'int', 'bool', 'float']))
+  switch (sealedType(value)) {
+    case 'int':
+      if (/^-?(?:0|[1-9]\d*)$/.test(text)) return text
+      break
+    case 'bool':
+      if (/^(?:True|False)$/.test(text)) return text.toLowerCase()
+      break
+    case 'float':
+      // beyond these, Go writes an exponent
+      if (/^-?\d{1,15}(?:\.\d{1,6})?$/.test(text)) return String(Number(text))
+      break
+    default:
+      return goString(text)
+  }
+  throw cannot('a number or boolean of it has a form that is not supported', 'Write it as text.')
+}
+
+function opened(value: string, key: Uint8Array, place: string, types: readonly string[]): Buffer {
+  if (!isSealedValue(value)) throw cannot('a value of it is not encrypted', AGAIN)
+  if (!types.includes(sealedType(value))) throw cannot(`a value of it was encrypted as ${sealedType(value)}`, AGAIN)
+  const plain = openValue(value, key, place)
+  if (plain) return plain
+  throw cannot('a value of it was not encrypted for its place, or was changed since then', AGAIN)
+}
+
+function decode(bytes: Buffer): string {
+  const text = bytes.toString('utf8')
+  if (Buffer.from(text).equals(bytes)) return text
+  throw cannot('a value of it is no text', AGAIN)
+}
+
+const goString = (text: string): string =>
+  JSON.stringify(text).replace(/[<>&\u2028\u2029]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+function cannot(what: string, fix: string): BailiwickError {
+  return new BailiwickError('cluster-invalid', `cannot be decrypted: ${what}`, { fix })
+}
