@@ -161,8 +161,14 @@ function ownText(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEval
 }
 
 /** Of the platform, evaluated as another cluster: whoever its kubeconfig says applies it there, and never the worker. */
-function isByKubeConfig({ tenant, hub, user, settings }: EvaluatedNode): boolean {
-  return tenant === null && hub !== undefined && settings.kubeConfig !== undefined && actsAsKubeConfig(user)
+function isByKubeConfig({ tenant, hub, cluster, user, settings }: EvaluatedNode): boolean {
+  return (
+    tenant === null &&
+    hub !== undefined &&
+    hub !== cluster &&
+    settings.kubeConfig !== undefined &&
+    actsAsKubeConfig(user)
+  )
 }
 
 /** Why it may not be applied where its kubeConfig leads; what names none is applied where it was evaluated. */

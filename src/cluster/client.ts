@@ -62,5 +62,7 @@ export interface ClusterClient {
    * its own. Throws like `request`, also for 404, and where nothing comes for five minutes.
    */
   stream(actor: Actor, path: string, options: RequestOptions, onItem: (item: Json) => void): Promise<void>
+  /** What is true of requests of this client beside its credentials, of another one too: sent while a Lease is held. */
+  over?(other: ClusterClient): ClusterClient
   close(): void
 }

@@ -84,6 +84,53 @@ test.each<[string, Partial<EvaluatedNode>, string]>([
   expect(ready(changed('team', change)).held).toContainEqual({ node: keyOf('team'), reason })
 })
 
+const EDGE = 'staging -> kubeconfig flux-system/edge'
+const kubeConfig = { kind: 'Secret', name: 'edge', key: '' } as const
+const remote = (more: Partial<EvaluatedNode> = {}): Partial<EvaluatedNode> => ({
+  ...{ cluster: EDGE, hub: 'staging', user: 'kubeconfig flux-system/edge', impersonated: false },
+  settings: { ...DEFAULT_SETTINGS, kubeConfig },
+  ...more,
+})
+function listed(change: Partial<EvaluatedNode>, clusters: readonly string[]) {
+  const nodes = changed('team', change)
+  const before = initialApproval({
+    cluster: CLUSTER,
+    fleet: FLEET,
+    branch: 'main',
+    kubeConfigs: clusters.map(cluster => ({ cluster })),
+  })
+  const { state } = approve(before, evaluated(clean, nodes))
+  const { apply, held } = approve(state, { type: 'heads-read', heads: headsOf(clean) })
+  if (apply.some(({ name }) => name === 'team')) return 'apply'
+  return held.find(({ node }) => node === keyOf('team'))?.reason
+}
+
+test.each<[string, Partial<EvaluatedNode>, readonly string[], string]>([
+  ['its server is listed as what it was evaluated as', remote(), [EDGE], 'apply'],
+  [
+    'an account is impersonated there',
+    remote({ user: 'system:serviceaccount:a:b', impersonated: true }),
+    [EDGE],
+    'apply',
+  ],
+  ['a tenant by a proxy of this cluster', { settings: remote().settings! }, ['staging'], 'apply'],
+  ['nothing is listed', remote(), [], `lists no API server for what is evaluated as ${EDGE}`],
+  ['only this cluster is listed', remote(), ['staging'], `lists no API server for what is evaluated as ${EDGE}`],
+  ['a tenant where only another cluster is listed', { settings: remote().settings! }, [EDGE], 'evaluated as staging'],
+  ['it names no kubeConfig after all', remote({ settings: DEFAULT_SETTINGS }), [EDGE], 'it impersonates no account'],
+  ['it is evaluated elsewhere without one', { cluster: EDGE, hub: 'staging' }, [EDGE], 'to which no kubeConfig leads'],
+  ['a tenant that names no account', remote({ tenant: 'team' }), [EDGE], 'it impersonates no account'],
+  [
+    'the controller itself',
+    remote({ user: 'system:serviceaccount:flux-system:kustomize-controller' }),
+    [EDGE],
+    'it impersonates no account',
+  ],
+  ['on its own cluster without an account', remote({ cluster: 'staging' }), ['staging'], 'it impersonates no account'],
+])('with a kubeConfig: %s', (_what, change, clusters, expected) => {
+  expect(listed(change, clusters)).toContain(expected)
+})
+
 test('holds both of two nodes with one key', () => {
   const nodes = evaluateFleet(clean)
   const { apply, held } = ready([...nodes, nodes[3]!])

@@ -18,6 +18,30 @@ test('what is not written has the defaults of kustomize-controller', () => {
   expect(read('interval: 10m\nwait: null\nhealthChecks: null\nignore: []\ntimeout: ""')).toEqual(read('interval: 10m'))
 })
 
+test.each([
+  ['kubeConfig: {secretRef: {name: edge}}', { kind: 'Secret', name: 'edge', key: '' }],
+  ['kubeConfig: {secretRef: {name: edge, key: kubeconfig}}', { kind: 'Secret', name: 'edge', key: 'kubeconfig' }],
+  ['kubeConfig: {configMapRef: {name: edge}}', { kind: 'ConfigMap', name: 'edge', key: '' }],
+  ['kubeConfig: null', undefined],
+])('%s', (spec, expected) => {
+  expect(read(spec)).toMatchObject({ problems: [] })
+  expect(read(spec).settings.kubeConfig).toEqual(expected)
+})
+
+test.each([
+  'kubeConfig: {}',
+  'kubeConfig: edge',
+  'kubeConfig: {secretRef: {}}',
+  'kubeConfig: {secretRef: {name: ""}}',
+  'kubeConfig: {secretRef: {name: a}, configMapRef: {name: b}}',
+  'kubeConfig: {secretRef: {name: ../../x}}',
+  'kubeConfig: {secretRef: {name: ..}}',
+  'kubeConfig: {secretRef: {name: 5}}',
+  'kubeConfig: {secretRef: {name: a, key: 5}}',
+])('%s says nothing about where it is applied, so it is not', spec => {
+  expect(told(spec)).not.toEqual([])
+})
+
 describe('times', () => {
   test.each([
     ['interval: 5m', 300_000, 300_000, 270_000],
