@@ -16,7 +16,7 @@ const SHORT_MS = 1000
 const PAUSES_MS = [100, 1000, 2000, 5000, 10_000, 30_000]
 
 /** Which objects of a kind are watched; all that carry an owner label, where nothing else is said. */
-export interface WatchedObjects {
+interface WatchedObjects {
   readonly labelSelector?: string | undefined
   readonly namespace?: string
   /** Whole objects, and at the start only those; absent: the metadata of all. */
