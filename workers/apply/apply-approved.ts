@@ -191,6 +191,8 @@ async function waitsFor(
 ): Promise<AppliedNode | undefined> {
   const { key, user, cluster, hub = cluster } = node
   for (const expression of node.settings.readyExprs) {
+    // it may have been applied just now
+    await board.shown(`${hub}/${expression.dependency}`)
     const reason = await readyByExpression(client, node, expression, signal)
     if (reason === undefined) continue
     const said: AppliedNode = { key, user, outcome: 'held', reason, objects: [] }

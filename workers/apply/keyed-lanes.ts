@@ -19,20 +19,25 @@ export class KeyedLanes {
     while (this.#running.size > 0) await Promise.all(this.#running)
   }
 
-  readonly #busy = new Set<string>()
+  /** Resolves when nothing of this key is left to do. */
+  async idleOf(key: string): Promise<void> {
+    while (this.#waiting.has(key) || this.#busy.has(key)) await (this.#busy.get(key) ?? Promise.race(this.#running))
+  }
+
+  readonly #busy = new Map<string, Promise<void>>()
 
   #start(): void {
     for (const [key, queue] of this.#waiting) {
       if (this.#running.size >= this.#limit) return
       if (this.#busy.has(key)) continue
       this.#waiting.delete(key)
-      this.#busy.add(key)
       const run = this.#runAll(queue).finally(() => {
         this.#running.delete(run)
         this.#busy.delete(key)
         this.#start()
       })
       this.#running.add(run)
+      this.#busy.set(key, run)
     }
   }
 

@@ -29,11 +29,24 @@ export function showResult(
     return
   }
   const refused = objects.filter(({ action }) => action === 'refused')
-  const failures = refused.map(({ object, message = 'refused' }) => `${subject(object)}: ${redact(message, object)}`)
   const done = complete ? [] : changes.map(({ object, action }) => `${subject(object)} ${action}`)
-  const message = [...failures, ...done].join('\n')
+  const message = complete ? pruneFailure(refused) : [...refused.map(applyFailure), ...done].join('\n')
   const reason = complete ? 'PruneFailed' : 'ReconciliationFailed'
   board.show(node, { outcome: { state: 'failed', reason, message, entries }, changes, durationMs })
+}
+
+/** What the API server refuses names its object already, as with Flux. */
+function applyFailure({ object, message = 'refused' }: AppliedObject): string {
+  const text = redact(message, object)
+  return text.startsWith(`${subject(object)} `) ? text : `${subject(object)}: ${text}`
+}
+
+/** In the words of kustomize-controller (fluxcd/pkg, ssa/manager_delete.go). */
+function pruneFailure(refused: readonly AppliedObject[]): string {
+  const each = refused.map(({ object, message = 'refused' }) => {
+    return `${subject(object)} delete failed: ${redact(message, object)};`
+  })
+  return `delete failed, errors: ${each.join('')}`
 }
 
 /** Everything is applied; whether it is healthy is the rest. */

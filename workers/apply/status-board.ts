@@ -41,6 +41,8 @@ export interface StatusBoard {
   tell(live: Json, event: StatusEvent): Promise<void>
   /** Enqueues; writes come later, one at a time for each node. */
   show(node: ShownNode, shown: Shown): void
+  /** Resolves when what was shown of the node so far is written, so that others may read it. Never rejects. */
+  shown(key: string): Promise<void>
   /** Resolves when everything is written: what could not be, by the key of the node. Never rejects. */
   written(): Promise<ReadonlyMap<string, string>>
 }
@@ -112,6 +114,7 @@ export function statusBoard(
         }),
       )
     },
+    shown: key => lanes.idleOf(key),
     async written() {
       await lanes.idle()
       return problems

@@ -105,7 +105,7 @@ describe('the flux command sees what the worker did', () => {
     expect(conditionOf(live!, 'Ready')).toMatchObject({
       status: 'False',
       reason: 'ReconciliationFailed',
-      message: expect.stringContaining('ConfigMap/elsewhere/one: '),
+      message: expect.stringContaining('ConfigMap/elsewhere/one dry-run failed (Forbidden): '),
     })
     expect(live).toMatchObject({
       status: { lastAppliedRevision: `main@sha1:${COMMIT}`, lastAttemptedRevision: `main@sha1:${'b'.repeat(40)}` },
