@@ -4,6 +4,8 @@ export const SLOW: readonly string[] = [
   'test/app/index.test.ts',
   'test/cluster/crash/killed-worker.test.ts',
   'test/cluster/faults.test.ts',
+  'test/cluster/same-as-flux/same-as-flux.test.ts',
+  'test/cluster/status/with-controllers.test.ts',
   'test/kustomize/hostile.test.ts',
   'test/oracles/stdin.test.ts',
   'test/package/image.test.ts',

@@ -29,8 +29,9 @@ export interface FluxWorld {
   close(): Promise<void>
 }
 
-export async function openFluxWorld(): Promise<FluxWorld> {
-  const cluster = await startCluster()
+/** `options`: of its API server. */
+export async function openFluxWorld(options: Parameters<typeof startCluster>[0] = {}): Promise<FluxWorld> {
+  const cluster = await startCluster(options)
   await installFlux(cluster)
   const artifacts = await openArtifacts(cluster)
   const sink = await openEventSink()

@@ -1,0 +1,15 @@
+import { APPLY } from './cases/apply.ts'
+import { HEALTH } from './cases/health.ts'
+import { PRUNE } from './cases/prune.ts'
+import { TRANSFORM } from './cases/transform.ts'
+import { TROUBLE } from './cases/trouble.ts'
+import type { SameCase } from './step.ts'
+
+/** What kustomize-controller's own test functions are about, written anew as fleets. */
+export const SAME_CASES: Readonly<Record<string, SameCase>> = {
+  ...APPLY,
+  ...PRUNE,
+  ...TRANSFORM,
+  ...TROUBLE,
+  ...HEALTH,
+}
