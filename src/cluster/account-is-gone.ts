@@ -1,5 +1,6 @@
 import type { ClusterClient } from './client.ts'
 import { ClusterError } from './cluster-error.ts'
+import { stringAt } from './json-at.ts'
 
 const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
 
@@ -12,8 +13,9 @@ export async function accountIsGone(client: ClusterClient, user: string): Promis
   if (namespace === undefined || name === undefined) return false
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/serviceaccounts/${encodeURIComponent(name)}`
   try {
-    const { status } = await client.request('worker', 'GET', path)
-    return status === 404
+    const { status, body } = await client.request('worker', 'GET', path)
+    // not the 404 of something else
+    return status === 404 && stringAt(body, 'details', 'name') === name
   } catch (error) {
     if (error instanceof ClusterError && error.status === 403) return false
     throw error

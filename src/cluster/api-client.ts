@@ -76,8 +76,7 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
     for (let attempt = 1; ; attempt++) {
       const reply = await (more.ahead ? exchange(call, more) : inTurn(call, more))
       if (reply.status !== 429) slots.recover()
-      if ((reply.status >= 200 && reply.status < 300) || reply.status === 404)
-        return { status: reply.status, body: reply.body }
+      if ((reply.status >= 200 && reply.status < 300) || reply.status === 404) return answerOf(call, reply)
       // priority and fairness answers in plain text, and everybody slows down; a Status is about this request
       const isBusy = stringAt(reply.body, 'kind') !== 'Status'
       if (reply.status !== 429 || attempt >= ATTEMPTS[isBusy ? 'busy' : 'refused'] || more.signal?.aborted)
@@ -103,6 +102,17 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
     },
     close: () => agent.destroy(),
   }
+}
+
+/**
+ * Everything that an API server answers says what it is, but for what is asked for as text and a path that it does not
+ * serve. Throws `cluster-unavailable` for other answers: what a load balancer says is neither an empty list nor a deletion.
+ */
+function answerOf({ cluster, method, url, headers }: Call, { status, body }: Awaited<ReturnType<typeof send>>) {
+  const isFree = headers.Accept === 'text/plain' || (status === 404 && method === 'GET')
+  if (isFree || stringAt(body, 'kind') !== '') return { status, body }
+  const message = `cluster ${cluster}, ${method} ${url.pathname}: the answer is no object of Kubernetes: something else answers at this address`
+  throw new BailiwickError('cluster-unavailable', message)
 }
 
 /** Sends a call; once more with new credentials where the API server does not accept the old ones. */

@@ -43,7 +43,7 @@ describe.skipIf(!haveAssets())('answers that no API server should give', () => {
   const unavailable = (message: string) => ({ code: 'cluster-unavailable', message: expect.stringContaining(message) })
 
   test('the account is one header, and there is no group', async () => {
-    answer = (_request, response) => response.end('{}')
+    answer = (_request, response) => response.end('{"kind":"Status"}')
     await ask()
     const names = requests[0]!.rawHeaders.filter((_, index) => index % 2 === 0)
     expect(names.filter(name => /^impersonate/i.test(name))).toEqual(['Impersonate-User'])
@@ -65,7 +65,7 @@ describe.skipIf(!haveAssets())('answers that no API server should give', () => {
   test('a connection that was closed while it waited is not an outage', async () => {
     answer = (request, response, count) => {
       if (count === 2) request.socket.destroy()
-      else response.end('{"n":1}')
+      else response.end('{"kind":"Status"}')
     }
     await ask()
     expect((await ask()).status).toBe(200)
@@ -74,6 +74,7 @@ describe.skipIf(!haveAssets())('answers that no API server should give', () => {
 
   test.each<[string, typeof answer, string]>([
     ['no answer', () => {}, 'no answer in 1 s'],
+    ['JSON of something else', (_request, response) => response.end('{}'), 'the answer is no object of Kubernetes'],
     [
       'half an answer',
       (_, response) => response.write('{') && setTimeout(() => response.destroy(), 20),
