@@ -62,10 +62,13 @@ async function applyAll(
   const results = new Map<string, NodeResult>()
   const said = new Map<string, AppliedNode>()
   const evaluated = new Map(approved.nodes.map(node => [node.key, node]))
+  const notYet: (() => void)[] = []
   for (const { node: key, reason } of approved.held) {
     const node = evaluated.get(key)
     said.set(key, { key, user: node?.user ?? '', outcome: 'held', reason, objects: [] })
-    if (node) showHeld(board, node, reason)
+    // what its parent makes in this run is shown when it is there
+    if (node && board.live(node)) showHeld(board, node, reason)
+    else if (node) notYet.push(() => showHeld(board, node, reason))
   }
   memory.progress = () => inOrder(approved, said)
   const run: Run = { client, memory, signal, results, said, board, took: new Map(), health: new Map() }
@@ -80,6 +83,7 @@ async function applyAll(
     },
     apply: node => turnOf(run, node, known),
   })
+  for (const show of notYet) show()
   await adoptHeld(run, approved, known)
   const complete = new Set([...results.values()].filter(result => result.complete).map(({ key }) => key))
   const unfinished = await pruneAll(run, approved, [...known.values()], complete)

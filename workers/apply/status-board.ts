@@ -1,5 +1,6 @@
 import type { ApprovedNode } from '../../src/approval/approve.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
+import { ClusterError } from '../../src/cluster/cluster-error.ts'
 import { stringAt } from '../../src/cluster/json-at.ts'
 import type { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
 import type { ReconcileAttempt, ReconcileOutcome } from '../../src/cluster/status/kustomization-status.ts'
@@ -56,9 +57,15 @@ export interface BoardMemory {
 
 const AT_ONCE = 8
 
-/** Reads the live Kustomizations of a cluster. A cluster that cannot be read is one where nothing can be shown, and says so. */
+/**
+ * Reads the live Kustomizations of a cluster. Where the worker may not, nothing can be shown, and the board says so. Throws
+ * where they cannot be read now: who suspended what by hand is not known, and it must not be applied.
+ */
 export async function openStatusBoard(client: ClusterClient, memory: BoardMemory): Promise<StatusBoard> {
-  const known = await readKustomizations(client).catch((error: unknown) => reasonOf(error))
+  const known = await readKustomizations(client).catch((error: unknown) => {
+    if (!(error instanceof ClusterError) || error.status !== 403) throw error
+    return `${error.message}. What is suspended by hand is not known`
+  })
   const missing = known === undefined ? 'the cluster has no kind Kustomization' : undefined
   const unusable = typeof known === 'string' ? known : missing
   return statusBoard(client, memory, known instanceof Map ? known.values() : [], unusable)

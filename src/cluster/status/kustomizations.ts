@@ -1,3 +1,4 @@
+import { BailiwickError } from '../../errors.ts'
 import { KUSTOMIZE_GROUP } from '../../flux/kinds.ts'
 import type { Json } from '../../kube/node.ts'
 import type { ClusterClient } from '../client.ts'
@@ -6,7 +7,7 @@ import { itemsAt, jsonAt, mapAt, stringAt } from '../json-at.ts'
 import { nextStatus, type ReconcileAttempt } from './kustomization-status.ts'
 import { FINALIZER, hasFinalizer, isSuspended, isTerminating, keyOf } from './live-kustomization.ts'
 
-const API = `/apis/${KUSTOMIZE_GROUP}/v1`
+const API_VERSION = `${KUSTOMIZE_GROUP}/v1`
 const PAGE = '250'
 const MERGE_PATCH = 'application/merge-patch+json'
 /** As kustomize-controller, whose status it takes over. */
@@ -19,8 +20,8 @@ export async function readKustomizations(client: ClusterClient): Promise<Map<str
   let next = ''
   do {
     const query = next ? { limit: PAGE, continue: next } : { limit: PAGE }
-    const { status, body } = await client.request('worker', 'GET', `${API}/kustomizations`, { query })
-    if (status === 404) return undefined
+    const body = await readServed(client, api => ({ path: `${api}/kustomizations`, query }))
+    if (body === undefined) return undefined
     for (const item of itemsAt(body, 'items')) found.set(keyOf(item), withoutManagers(item))
     next = stringAt(body, 'metadata', 'continue')
   } while (next)
@@ -33,12 +34,41 @@ export async function readKustomization(
   namespace: string,
   name: string,
 ): Promise<Json | undefined> {
-  const { status, body } = await client.request('worker', 'GET', pathOf(namespace, name))
-  return status === 404 ? undefined : withoutManagers(body)
+  const body = await readServed(client, api => ({ path: pathOf(api, namespace, name) }))
+  return body === undefined || isMissing(body, name) ? undefined : withoutManagers(body)
 }
 
-function pathOf(namespace: string, name: string): string {
-  return `${API}/namespaces/${encodeURIComponent(namespace)}/kustomizations/${encodeURIComponent(name)}`
+/**
+ * What the API server has at a path below `/apis/<group>/<version>` of the kind: in v1, or in what an older Flux serves.
+ * Undefined where it serves none. Throws `cluster-unavailable` for the 404 of something else: not to know whether a
+ * Kustomization is suspended is not the same as to know that it is not.
+ */
+async function readServed(
+  client: ClusterClient,
+  at: (api: string) => { readonly path: string; readonly query?: Readonly<Record<string, string>> },
+): Promise<Json | undefined> {
+  const ask = async (apiVersion: string) => {
+    const { path, ...options } = at(`/apis/${apiVersion}`)
+    const { status, body } = await client.request('worker', 'GET', path, options)
+    return status === 404 && stringAt(body, 'details', 'name') === '' ? undefined : body
+  }
+  const first = await ask(API_VERSION)
+  if (first !== undefined) return first
+  client.discovery.forget()
+  const resource = await client.discovery.findAnyVersion(API_VERSION, 'Kustomization')
+  if (!resource) return undefined
+  const other = await ask(resource.apiVersion)
+  if (other !== undefined) return other
+  const message = `cluster ${client.name} lists ${resource.apiVersion} Kustomization and does not serve it`
+  throw new BailiwickError('cluster-unavailable', message)
+}
+
+/** The answer is the API server's Status about this name. */
+const isMissing = (body: Json, name: string): boolean =>
+  stringAt(body, 'kind') === 'Status' && stringAt(body, 'details', 'name') === name
+
+function pathOf(api: string, namespace: string, name: string): string {
+  return `${api}/namespaces/${encodeURIComponent(namespace)}/kustomizations/${encodeURIComponent(name)}`
 }
 
 /**
@@ -73,7 +103,9 @@ async function change(
   subresource: '' | '/status',
   patchOf: (current: Json) => { readonly [field: string]: Json } | undefined,
 ): Promise<Json | undefined> {
-  const path = pathOf(stringAt(live, 'metadata', 'namespace'), stringAt(live, 'metadata', 'name'))
+  const name = stringAt(live, 'metadata', 'name')
+  const api = `/apis/${stringAt(live, 'apiVersion') || API_VERSION}`
+  const path = pathOf(api, stringAt(live, 'metadata', 'namespace'), name)
   let current: Json = live
   for (let attempt = 1; ; attempt++) {
     const patch = patchOf(current)
