@@ -6,6 +6,7 @@ export const SLOW: readonly string[] = [
   'test/cluster/faults.test.ts',
   'test/cluster/same-as-flux/same-as-flux.test.ts',
   'test/cluster/status/with-controllers.test.ts',
+  'test/fleets/reconciled.test.ts',
   'test/kustomize/hostile.test.ts',
   'test/oracles/stdin.test.ts',
   'test/package/image.test.ts',

@@ -3,27 +3,32 @@ import type { TestCluster } from '../envtest/start.ts'
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
+interface DefinitionOptions {
+  /** The first one is stored. */
+  readonly versions?: readonly string[]
+  readonly scope?: 'Namespaced' | 'Cluster'
+}
+
 /** The definition of a kind whose objects may say anything. */
-export function definition(group: string, kind: string, version = 'v1'): Json {
-  const plural = `${kind.toLowerCase()}s`
-  const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+export function definition(group: string, kind: string, options: DefinitionOptions = {}): Json {
+  const { versions = ['v1'], scope = 'Namespaced' } = options
+  const plural = `${kind.toLowerCase()}${kind.endsWith('y') ? '-' : ''}s`.replace('y-s', 'ies')
+  const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  // as in Flux's own definitions: what no controller has looked at yet is not healthy
+  const status = group.endsWith('.toolkit.fluxcd.io') ? { ...anything, default: { observedGeneration: -1 } } : anything
+  const schema = { ...anything, properties: { status } }
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
-      scope: 'Namespaced',
+      scope,
       names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: schema },
-          subresources: { status: {} },
-        },
-      ],
+      versions: versions.map((name, index) => ({
+        ...{ name, served: true, storage: index === 0 },
+        ...{ schema: { openAPIV3Schema: schema }, subresources: { status: {} } },
+      })),
     },
   }
 }

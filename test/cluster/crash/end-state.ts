@@ -5,11 +5,10 @@ import type { Answered } from '../fault-proxy.ts'
 import type { CrashWorld } from './crash-world.ts'
 
 const INVENTORIES = '/api/v1/namespaces/bailiwick-system/configmaps'
-/** Different in every run, and in no way of interest. */
+/** Different in every run, and in no way of interest; `history` tells what failed. */
 const PASSING = new Set([
   ...['uid', 'resourceVersion', 'creationTimestamp', 'time', 'lastTransitionTime', 'lastAppliedTime', 'claim'],
-  ...['firstReconciled', 'lastReconciled', 'lastReconciledDuration', 'totalReconciliations', 'generation'],
-  ...['observedGeneration', 'deletionTimestamp', 'digest'],
+  ...['generation', 'observedGeneration', 'deletionTimestamp', 'digest', 'history'],
 ])
 
 /** All that a world has on the cluster, inventories included, without what differs in every run and without its name. */

@@ -13,16 +13,31 @@ export interface Applier {
   close(): Promise<void>
 }
 
-export async function openApplier(
-  kubeconfig: string,
-  cluster: string,
-  options: { readonly timeoutMs?: number; readonly drift?: 'watch' | 'poll' } = {},
-): Promise<Applier> {
-  const { timeoutMs = 30_000, drift = 'poll' } = options
-  const client = await connect(binding(cluster, kubeconfig), { timeoutMs })
-  const hour = 3_600_000
+interface ApplierOptions {
+  readonly timeoutMs?: number
+  readonly drift?: 'watch' | 'poll'
+  /** After how long an object is looked at again though nothing says that it changed. */
+  readonly passMs?: number
+  /** Told the stack of each request. */
+  readonly called?: (stack: string) => void
+}
+
+export async function openApplier(kubeconfig: string, cluster: string, options: ApplierOptions = {}): Promise<Applier> {
+  const { timeoutMs = 30_000, drift = 'poll', passMs = 3_600_000, called = () => {} } = options
+  const plain = await connect(binding(cluster, kubeconfig), { timeoutMs })
+  const client: ClusterClient = {
+    ...plain,
+    request(...call) {
+      called(new Error('request').stack!)
+      return plain.request(...call)
+    },
+    stream(...call) {
+      called(new Error('stream').stack!)
+      return plain.stream(...call)
+    },
+  }
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-  const watched = new WatchedCluster({ client, drift, fullPassMs: hour, pollMs: hour, log, again: () => {} })
+  const watched = new WatchedCluster({ client, drift, fullPassMs: passMs, pollMs: passMs, log, again: () => {} })
   return {
     client,
     run: nodes => watched.run(approvedOf(nodes), AbortSignal.timeout(120_000)),

@@ -1,0 +1,150 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { FleetInput } from '../../src/fleet/model/input.ts'
+import type { AppliedNode } from '../../src/report/apply-report.ts'
+import { WatchedCluster } from '../../workers/apply/watched-cluster.ts'
+import {
+  type ClusterUnderTest,
+  createPlatformAccount,
+  haveAssets,
+  startUnderTest,
+} from '../cluster/cluster-under-test.ts'
+import { inputOf } from '../fleet/fleet-of.ts'
+import { readFolder, sharedFleetsPresent } from '../fleet/read-folder.ts'
+import { fleetFiles, fleetRepositories } from './read-fleet.ts'
+import { approvedOfFleet, bootstrap, readiness, runOthers } from './reconciled-fleet.ts'
+
+describe.skipIf(!haveAssets())('a whole fleet in mode reconcile, after its bootstrap', () => {
+  let under: ClusterUnderTest
+  afterEach(() => under?.stop())
+
+  /** Runs until a run changes nothing: how each Kustomization ended. */
+  async function reconciled(input: FleetInput, cluster: string): Promise<Record<string, string>> {
+    under = await startUnderTest(cluster)
+    const { server, client } = under
+    const approved = approvedOfFleet(input, cluster)
+    await createPlatformAccount(server)
+    await bootstrap(server, approved)
+    const stop = new AbortController()
+    const others = runOthers(server, approved, stop.signal)
+    let calls = 0
+    const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+    const hour = 3_600_000
+    const again = () => calls++
+    const worker = new WatchedCluster({ client, drift: 'poll', fullPassMs: hour, pollMs: hour, log, again })
+    let said: AppliedNode[] = []
+    for (let run = 0; run < 8; run++) {
+      const asked = calls
+      said = await worker.run(approved, AbortSignal.timeout(120_000))
+      const isWaiting = said.some(({ reason }) => reason === 'its health checks still run')
+      for (let tick = 0; isWaiting && calls === asked && tick < 150; tick++)
+        await new Promise(resolve => setTimeout(resolve, 100))
+      if (calls === asked) break
+    }
+    stop.abort()
+    await others
+    await worker.close()
+    const refused = said.flatMap(({ objects }) => objects.filter(({ action }) => action === 'refused'))
+    expect(refused).toEqual([])
+    return await readiness(server, approved)
+  }
+
+  test.each(['staging', 'production'])(
+    'acme/fleet on %s',
+    async cluster => {
+      const { 'acme/fleet': fleet, 'acme/dev-team': dev, 'acme/ops-team': ops } = fleetRepositories
+      const input = inputOf({
+        url: fleet.url,
+        fleet: fleetFiles('acme/fleet'),
+        sources: [
+          { url: dev.url, ref: { branch: 'main' }, files: fleetFiles('acme/dev-team') },
+          { url: ops.url, ref: { branch: 'main' }, files: fleetFiles('acme/ops-team') },
+        ],
+      })
+      expect(await reconciled(input, cluster)).toEqual({
+        'flux-system/flux-system': 'Ready',
+        'flux-system/infrastructure': 'Ready',
+        'flux-system/sandbox-limits': 'Ready',
+        'flux-system/tenants': 'Ready',
+        'apps/dev-team': 'Ready',
+      })
+    },
+    120_000,
+  )
+
+  const reference = (change: (text: string) => string): FleetInput => {
+    const url = 'https://github.com/fluxcd/flux2-multi-tenancy'
+    const files = Object.entries(readFolder('flux2-multi-tenancy/fleet')).map(([path, text]) => [path, change(text)])
+    const given = inputOf({
+      url,
+      fleet: Object.fromEntries(files),
+      sources: [
+        { url, ref: { branch: 'dev-team' }, files: readFolder('flux2-multi-tenancy/dev-team') },
+        {
+          url: 'oci://ghcr.io/kyverno/manifests/kyverno',
+          ref: { registry: { tag: 'v1.14.4' } },
+          commit: `sha256:${'d'.repeat(64)}`,
+          files: { 'kyverno.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: {name: kyverno}\n' },
+        },
+      ],
+    })
+    return { ...given, registries: ['ghcr.io'] }
+  }
+
+  test.runIf(sharedFleetsPresent())(
+    'fluxcd/flux2-multi-tenancy: what it asks to be verified is held, and said',
+    async () => {
+      expect(
+        await reconciled(
+          reference(text => text),
+          'staging',
+        ),
+      ).toEqual({
+        'flux-system/flux-system': 'Ready',
+        'flux-system/kyverno': 'Progressing: Reconciliation in progress',
+        'flux-system/kyverno-controller':
+          'NotApproved: its source is not verified: spec.verify: the signature is not checked here',
+        'flux-system/kyverno-policies': "DependencyNotReady: dependency 'flux-system/kyverno' is not ready",
+        'flux-system/tenants': "DependencyNotReady: dependency 'flux-system/kyverno-policies' is not ready",
+      })
+    },
+    120_000,
+  )
+
+  /** Its operator allows the registry, and its platform asks for no signature. */
+  const unverified = (text: string) => text.replace('  verify:\n    provider: cosign\n', '')
+  test.runIf(sharedFleetsPresent()).each(['staging', 'production'])(
+    'fluxcd/flux2-multi-tenancy on %s',
+    async cluster => {
+      expect(await reconciled(reference(unverified), cluster)).toEqual({
+        'flux-system/flux-system': 'Ready',
+        'flux-system/kyverno': 'Ready',
+        'flux-system/kyverno-controller': 'Ready',
+        'flux-system/kyverno-policies': 'Ready',
+        'flux-system/tenants': 'Ready',
+        'apps/dev-team': 'Ready',
+      })
+    },
+    120_000,
+  )
+
+  test.runIf(sharedFleetsPresent())(
+    'clastix/flux2-capsule-multi-tenancy',
+    async () => {
+      const url = 'https://github.com/clastix/flux2-capsule-multi-tenancy'
+      const input = inputOf({
+        url,
+        fleet: readFolder('flux2-capsule-multi-tenancy/fleet'),
+        sources: [{ url, ref: { branch: 'dev-team' }, files: readFolder('flux2-capsule-multi-tenancy/dev-team') }],
+      })
+      expect(await reconciled(input, 'staging')).toEqual({
+        'flux-system/flux-system': 'Ready',
+        'flux-system/capsule': 'Ready',
+        'flux-system/capsule-proxy': 'Ready',
+        'flux-system/tenants': 'Ready',
+        'dev-team/dev-team':
+          'NotApproved: spec.kubeConfig: clusters.yaml lists no API server for what is evaluated as staging. List it under kubeConfigs of staging',
+      })
+    },
+    120_000,
+  )
+})
