@@ -159,6 +159,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/apply/health-watch.ts PATIENCE_MS',
     'workers/apply/node-retries.ts LONGEST_MS',
     'workers/apply/node-turns.ts PATIENCE_MS',
+    'workers/apply/trigger-watch.ts MAX_NAMESPACES',
     'src/fleet/artifacts/published-artifacts.ts MAX_KNOWN',
     'src/fleet/bootstrap/flux-files.ts MAX_FOLDERS',
     'src/fleet/model/digest.ts MAX_AT_ONCE',

@@ -46,7 +46,7 @@ export async function correctNode(
     if (turn === 'left') return nothing
     const { result, tookMs } = turn
     const changed = result.objects.filter(({ action }) => action !== 'unchanged').map(({ object }) => object)
-    log.info({ cluster: client.name, node: key, changed }, 'drift was put back')
+    if (changed.length > 0) log.info({ cluster: client.name, node: key, changed }, 'drift was put back')
     if (live === undefined) return nothing
     return { shown: show({ client, memory, log, signal }, board, node, result, tookMs) }
   } catch (error) {

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ApprovedNode } from '../../src/approval/approve.ts'
 import { refuseActiveController } from '../../src/cluster/active-controller.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { ControllerWatch } from '../../src/cluster/controller-watch.ts'
 import { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
 import { Slots } from '../../src/cluster/slots.ts'
+import { readKustomization } from '../../src/cluster/status/kustomizations.ts'
+import { isRequested } from '../../src/cluster/status/live-kustomization.ts'
 import type { Log } from '../../src/process/log.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { applyApproved } from './apply-approved.ts'
@@ -15,6 +18,7 @@ import { DriftPace } from './drift-pace.ts'
 import { DriftWatch } from './drift-watch.ts'
 import { isSettled } from './is-settled.ts'
 import { KeptNodes } from './kept-nodes.ts'
+import { TriggerWatch } from './trigger-watch.ts'
 
 interface WatchedClusterSettings {
   readonly client: ClusterClient
@@ -42,12 +46,17 @@ export class WatchedCluster {
   readonly #memory: ClusterMemory
   readonly #watch: DriftWatch | undefined
   readonly #controllers: ControllerWatch | undefined
+  readonly #triggers: TriggerWatch | undefined
   readonly #kept = new KeptNodes()
   readonly #pace = new DriftPace()
   readonly #slots = new Slots({ count: LANES, slowMs: 5000, slow: Number.POSITIVE_INFINITY })
   readonly #abort = new AbortController()
   #turn: Promise<unknown> = Promise.resolve()
   #drifted = new Set<string>()
+  /** Nodes whose reconciliation somebody may have asked for. */
+  readonly #asked = new Set<string>()
+  /** Nodes that need a ConfigMap or Secret that was changed. */
+  readonly #configured = new Set<string>()
   #retry: NodeJS.Timeout | undefined
   /** What is being written about nodes that were put back. */
   readonly #showing = new Set<Promise<void>>()
@@ -69,6 +78,18 @@ export class WatchedCluster {
               ),
           })
     this.#controllers = drift === 'poll' ? undefined : new ControllerWatch(client)
+    this.#triggers =
+      drift === 'poll'
+        ? undefined
+        : new TriggerWatch(client, {
+            requested: node => this.#onRequest(node),
+            configured: node => this.#onConfig(node),
+            unwatched: (what, error) =>
+              log.warn(
+                { cluster: client.name, kind: what, reason: error.message },
+                'not watched: it triggers no reconciliation at once',
+              ),
+          })
     this.#memory.health.onChange(settings.again)
     this.#memory.onTurnEnd(mayBeTried => (mayBeTried ? settings.again() : this.#retryLater()))
     this.#client = this.#watch?.observed(client) ?? client
@@ -83,6 +104,7 @@ export class WatchedCluster {
       const applied = await applyApproved(this.#client, approved, signal, this.#memory)
       const held = new Set(applied.filter(({ outcome }) => outcome === 'held').map(({ key }) => key))
       this.#kept.replace(approved.apply.filter(({ key }) => !held.has(key)))
+      if (!this.#abort.signal.aborted) this.#triggers?.settle(approved.nodes)
       return applied
     })
   }
@@ -108,6 +130,7 @@ export class WatchedCluster {
     await this.#memory.close()
     await this.#watch?.close()
     await this.#controllers?.close()
+    await this.#triggers?.close()
     await this.#turn
     await Promise.allSettled(this.#showing)
     this.#settings.client.close()
@@ -152,6 +175,21 @@ export class WatchedCluster {
 
   #onDrift(key: string): void {
     this.#memory.suspect(key)
+    this.#look(key)
+  }
+
+  #onRequest(key: string): void {
+    this.#asked.add(key)
+    this.#look(key)
+  }
+
+  #onConfig(key: string): void {
+    this.#memory.suspect(key)
+    this.#configured.add(key)
+    this.#look(key)
+  }
+
+  #look(key: string): void {
     const isFirst = this.#drifted.size === 0
     this.#drifted.add(key)
     if (isFirst) void this.#gather()
@@ -185,16 +223,30 @@ export class WatchedCluster {
     const memory = this.#memory
     const node = this.#kept.get(key)
     const inventory = memory.inventories.get(key)
-    // a run was there meanwhile, or will be: only what was applied already is applied again here
-    if (!memory.isSuspect(key)) return
+    const isAsked = this.#asked.delete(key)
+    // a run was there meanwhile
+    if (!memory.isSuspect(key) && !(isAsked && (await this.#isRequested(key)))) return
     if (memory.turns.isBusy(key)) return
-    if (!node || !isSettled(node, inventory)) return this.#settings.again()
+    // only what was applied already is applied again here; what new values make of it, a run evaluates
+    const isOther = this.#configured.delete(key) && node !== undefined && needsValues(node)
+    if (!node || !isSettled(node, inventory) || isOther) return this.#settings.again()
     const { log } = this.#settings
     const at = { client: this.#client, memory, log, signal: this.#abort.signal }
     const { shown } = await correctNode(at, node, inventory)
     const showing = shown.finally(() => this.#showing.delete(showing))
     this.#showing.add(showing)
   }
+
+  /** The live Kustomization asks for what its status does not answer. */
+  async #isRequested(key: string): Promise<boolean> {
+    const [, namespace = '', name = ''] = key.split('/')
+    return isRequested(await readKustomization(this.#settings.client, namespace, name))
+  }
+}
+
+/** What is applied is made of values of the cluster, which only a run reads and evaluates. */
+function needsValues({ needs = [], decryption }: Pick<ApprovedNode, 'needs' | 'decryption'>): boolean {
+  return needs.length > 0 || (decryption?.files ?? []).length > 0
 }
 
 /** Between 0 and 1, the same for the same text. */

@@ -1,0 +1,201 @@
+import type { ApiResource, ClusterClient } from '../../src/cluster/client.ts'
+import { ClusterError } from '../../src/cluster/cluster-error.ts'
+import { stringAt } from '../../src/cluster/json-at.ts'
+import { requestedAt } from '../../src/cluster/status/live-kustomization.ts'
+import { watchKind } from '../../src/cluster/watch-kind.ts'
+import { BailiwickError } from '../../src/errors.ts'
+import { KUSTOMIZE_GROUP } from '../../src/flux/kinds.ts'
+import type { Json } from '../../src/kube/node.ts'
+import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
+
+/** The default of kustomize-controller's --watch-configs-label-selector. */
+const WATCHED = 'reconcile.fluxcd.io/watch=Enabled'
+const KUSTOMIZATIONS: ApiResource = {
+  apiVersion: `${KUSTOMIZE_GROUP}/v1`,
+  kind: 'Kustomization',
+  plural: 'kustomizations',
+  namespaced: true,
+}
+const CONFIGS: readonly ApiResource[] = [
+  { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
+  { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true },
+]
+/** So many namespaces are watched each for itself, where the worker may not watch a kind as a whole. */
+const MAX_NAMESPACES = 64
+const REFUSED_MS = 600_000
+
+type Needing = Pick<EvaluatedNode, 'key' | 'namespace' | 'name' | 'user' | 'needs' | 'decryption' | 'settings'>
+
+interface TriggerListener {
+  /** Somebody asks for the reconciliation of a node. */
+  readonly requested: (node: string) => void
+  /** A ConfigMap or Secret that a node needs was changed. */
+  readonly configured: (node: string) => void
+  readonly unwatched: (what: string, error: BailiwickError) => void
+}
+
+/**
+ * Watches what asks for a reconciliation at once, as kustomize-controller does: the annotation
+ * `reconcile.fluxcd.io/requestedAt`, and changes of labelled ConfigMaps and Secrets that Kustomizations name in
+ * substituteFrom, decryption and kubeConfig. Metadata only. What the worker may not watch as itself is watched in the
+ * namespaces that need it, as the account of a node there.
+ */
+export class TriggerWatch {
+  readonly #client: ClusterClient
+  readonly #listener: TriggerListener
+  readonly #watches = new Map<string, { readonly abort: AbortController; readonly done: Promise<void> }>()
+  readonly #refused = new Map<string, number>()
+  #nodes = new Map<string, string>()
+  /** Keys of nodes by what they need: `<kind>/<namespace>/<name>`. */
+  #needed = new Map<string, string[]>()
+  /** An account for each namespace that needs a kind. */
+  #accounts = new Map<string, Map<string, string>>()
+  #isClosed = false
+
+  constructor(client: ClusterClient, listener: TriggerListener) {
+    this.#client = client
+    this.#listener = listener
+  }
+
+  /** These are all nodes of the cluster now. */
+  settle(nodes: readonly Needing[]): void {
+    this.#nodes = new Map(nodes.map(({ key, namespace, name }) => [`${namespace}/${name}`, key]))
+    this.#needed = new Map()
+    this.#accounts = new Map()
+    for (const node of nodes) {
+      for (const { kind, name } of needsOf(node)) {
+        const id = `${kind}/${node.namespace}/${name}`
+        this.#needed.set(id, [...(this.#needed.get(id) ?? []), node.key])
+        this.#accounts.set(kind, (this.#accounts.get(kind) ?? new Map()).set(node.namespace, node.user))
+      }
+    }
+    this.#start()
+  }
+
+  #start(): void {
+    if (this.#isClosed) return
+    const wanted = new Set<string>()
+    this.#want(wanted, 'Kustomization', (name, signal) => this.#followRequests(name, signal))
+    for (const resource of CONFIGS) {
+      const accounts = this.#accounts.get(resource.kind)
+      if (!accounts) continue
+      this.#want(wanted, resource.kind, (name, signal) => this.#followConfigs(name, resource, signal))
+      if (!this.#isRefused(resource.kind)) continue
+      if (accounts.size > MAX_NAMESPACES && !this.#isRefused(`${resource.kind} elsewhere`)) {
+        const what = `${accounts.size - MAX_NAMESPACES} namespaces are not watched for changes of a ${resource.kind}`
+        const fix = `Let the worker list and watch every ${resource.kind}.`
+        this.#refuse(`${resource.kind} elsewhere`, new BailiwickError('cluster-forbidden', what, { fix }))
+      }
+      for (const [namespace, user] of [...accounts].slice(0, MAX_NAMESPACES)) {
+        const at = { namespace, user }
+        const name = `${resource.kind} in ${namespace}`
+        this.#want(wanted, name, (name, signal) => this.#followConfigs(name, resource, signal, at))
+      }
+    }
+    for (const [name, { abort }] of this.#watches) if (!wanted.has(name)) abort.abort()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const watches = [...this.#watches.values()]
+    for (const { abort } of watches) abort.abort()
+    await Promise.all(watches.map(({ done }) => done))
+  }
+
+  #isRefused(name: string): boolean {
+    return (this.#refused.get(name) ?? 0) > Date.now()
+  }
+
+  #refuse(name: string, error: BailiwickError): void {
+    // a kind that is refused as a whole is watched by namespace; without Flux there is nothing to ask for
+    const isSaid = CONFIGS.some(({ kind }) => kind === name) || (error instanceof ClusterError && error.status === 404)
+    if (!isSaid && !this.#refused.has(name)) this.#listener.unwatched(name, error)
+    this.#refused.set(name, Date.now() + REFUSED_MS)
+  }
+
+  #want(wanted: Set<string>, name: string, follow: (name: string, signal: AbortSignal) => Promise<void>): void {
+    wanted.add(name)
+    if (this.#watches.has(name) || this.#isRefused(name)) return
+    const abort = new AbortController()
+    const done = follow(name, abort.signal)
+      .catch((error: unknown) => {
+        const known = error instanceof BailiwickError ? error : new BailiwickError('internal', String(error))
+        this.#refuse(name, known)
+      })
+      .finally(() => {
+        this.#watches.delete(name)
+        // where the whole kind is refused, its namespaces are watched
+        if (this.#isRefused(name)) this.#start()
+      })
+    this.#watches.set(name, { abort, done })
+  }
+
+  async #followRequests(_name: string, signal: AbortSignal): Promise<void> {
+    const seen = new Map<string, string>()
+    await this.#follow(KUSTOMIZATIONS, signal, {}, (object, at, gone) => {
+      const before = seen.get(at)
+      const requested = gone ? '' : requestedAt(object)
+      if (requested === '') seen.delete(at)
+      else seen.set(at, requested)
+      const node = this.#nodes.get(at)
+      // one that was there before we looked may be answered already: whoever hears of it asks
+      if (node !== undefined && requested !== '' && requested !== before) this.#listener.requested(node)
+    })
+  }
+
+  async #followConfigs(
+    _name: string,
+    resource: ApiResource,
+    signal: AbortSignal,
+    as?: { readonly namespace: string; readonly user: string },
+  ): Promise<void> {
+    const seen = new Map<string, string>()
+    let isFirst = true
+    const which = as === undefined ? {} : { namespace: as.namespace, actor: { user: as.user } }
+    await this.#follow(
+      resource,
+      signal,
+      { ...which, labelSelector: WATCHED },
+      (object, at, gone) => {
+        const version = gone ? '' : stringAt(object, 'metadata', 'resourceVersion')
+        const isChanged = !isFirst && version !== (seen.get(at) ?? '')
+        if (gone) seen.delete(at)
+        else seen.set(at, version)
+        if (!isChanged) return
+        for (const node of this.#needed.get(`${resource.kind}/${at}`) ?? []) this.#listener.configured(node)
+      },
+      () => {
+        isFirst = false
+      },
+    )
+  }
+
+  async #follow(
+    resource: ApiResource,
+    signal: AbortSignal,
+    which: NonNullable<Parameters<typeof watchKind>[4]>,
+    see: (object: Json, at: string, gone: boolean) => void,
+    listed: () => void = () => {},
+  ): Promise<void> {
+    const one = (object: Json, gone: boolean) =>
+      see(object, `${stringAt(object, 'metadata', 'namespace')}/${stringAt(object, 'metadata', 'name')}`, gone)
+    const watcher = {
+      listed: (objects: readonly Json[]) => {
+        for (const object of objects) one(object, false)
+        listed()
+      },
+      changed: one,
+      interrupted: () => {},
+    }
+    await watchKind(this.#client, resource, watcher, signal, which)
+  }
+}
+
+/** What kustomize-controller indexes a Kustomization by (internal/controller/kustomization_manager.go). */
+function needsOf({ needs = [], decryption, settings }: Needing): { readonly kind: string; readonly name: string }[] {
+  return [
+    ...needs,
+    ...(decryption ? [{ kind: 'Secret', name: decryption.secret }] : []),
+    ...(settings.kubeConfig ? [settings.kubeConfig] : []),
+  ]
+}
