@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { FLEET_NAME, type FleetName, parseFleetName } from './designation/fleet-name.ts'
 import { type RegistryHost, registryHosts } from './oci/registry-hosts.ts'
 import { address, badVariable, type Environment, integer, oneOf, optional, required } from './process/environment.ts'
+import { isLoopbackHost } from './process/loopback.ts'
 import { readPrivateKey } from './process/private-key.ts'
 import { readWebSettings, type WebSettings } from './process/web-settings.ts'
 import { readWebhookSecrets, type WebhookSecrets } from './process/webhook-secrets.ts'
@@ -55,6 +56,32 @@ interface WorkerConfig extends Config {
   readonly redisUrl: string
 }
 
+/** What the worker of a cluster knows: nothing of the App, of Redis and of other clusters. */
+export interface ClusterWorkerConfig
+  extends Pick<
+    Config,
+    | 'registries'
+    | 'githubApiUrl'
+    | 'cacheDir'
+    | 'logLevel'
+    | 'resyncSeconds'
+    | 'renderThreads'
+    | 'renderTimeoutMs'
+    | 'renderHeapMb'
+    | 'host'
+    | 'port'
+  > {
+  /** Names in clusters.yaml. */
+  readonly clusters: readonly string[]
+  readonly clustersFile: string
+  /** Of the web process, without a slash at the end. */
+  readonly webUrl: string
+  /** Absolute path. */
+  readonly workerKeyFile: string
+  /** How often the web process is asked. */
+  readonly pollSeconds: number
+}
+
 type ReadFile = (path: string) => string
 
 const readText: ReadFile = path => readFileSync(path, 'utf8')
@@ -74,30 +101,88 @@ export function readWorkerConfig(env: Environment, readFile: ReadFile = readText
   return seal({ ...settings, redisUrl: settings.redisUrl ?? '' })
 }
 
+/** Whoever breaks into a cluster finds none of these there. */
+const NOT_IN_A_CLUSTER = [
+  'APP_ID',
+  'PRIVATE_KEY',
+  'PRIVATE_KEY_PATH',
+  'WEBHOOK_SECRET',
+  'WEBHOOK_SECRET_PREVIOUS',
+  'CLIENT_SECRET',
+  'REDIS_URL',
+]
+
+/**
+ * Reads the settings of a worker that runs in the cluster that it applies to; undefined where WORKER_CLUSTERS is not set. Throws
+ * `config` for what is missing, and for every secret that does not belong into a cluster.
+ */
+export function readClusterWorkerConfig(
+  env: Environment,
+  readFile: ReadFile = readText,
+): ClusterWorkerConfig | undefined {
+  if (env.WORKER_CLUSTERS === undefined) return undefined
+  const names = env.WORKER_CLUSTERS.split(',').map(name => name.trim())
+  if (!names.every(name => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))) {
+    const fix = 'write names of clusters.yaml separated by commas (production), or remove the variable'
+    throw badVariable('WORKER_CLUSTERS', 'contains an entry that is not the name of a cluster', fix)
+  }
+  for (const name of NOT_IN_A_CLUSTER) {
+    if (optional(env, name) === undefined) continue
+    throw badVariable(
+      name,
+      'is set for a worker in a cluster',
+      'remove it: this worker gets what it needs from WEB_URL',
+    )
+  }
+  required(env, 'CLUSTERS_FILE', 'mount a clusters.yaml with the entries of WORKER_CLUSTERS')
+  const { clustersFile, ...settings } = ofWorkers(env, readFile)
+  return seal({
+    ...settings,
+    clusters: [...new Set(names)],
+    clustersFile: clustersFile ?? '',
+    webUrl: webUrl(env),
+    workerKeyFile: resolve(required(env, 'WORKER_KEY_FILE', 'mount the key that `workerKey` of clusters.yaml names')),
+    pollSeconds: integer(env, 'WORKER_POLL_SECONDS', { min: 1, max: 3600, otherwise: 5 }),
+  })
+}
+
+function webUrl(env: Environment): string {
+  required(env, 'WEB_URL', 'set it to the address of the web process')
+  const url = address(env, 'WEB_URL', ['https', 'http'])
+  if (url?.protocol === 'https:' || (url && isLoopbackHost(url.hostname))) return url.href.replace(/\/+$/, '')
+  throw badVariable('WEB_URL', 'would send the key unencrypted', 'use https; http is for this machine only')
+}
+
+function ofWorkers(env: Environment, readFile: ReadFile) {
+  return {
+    clustersFile: clustersFile(env, readFile),
+    registries: registries(env, readFile),
+    githubApiUrl: githubApiUrl(env),
+    cacheDir: cacheDir(env),
+    logLevel: oneOf(env, 'LOG_LEVEL', ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
+    resyncSeconds: integer(env, 'RESYNC_SECONDS', { min: 1, max: 86_400, otherwise: 60 }),
+    renderTimeoutMs: integer(env, 'RENDER_TIMEOUT_MS', { min: 100, max: 3_600_000, otherwise: 60_000 }),
+    renderThreads: integer(env, 'RENDER_THREADS', { min: 1, max: 256, otherwise: availableParallelism() }),
+    renderHeapMb: integer(env, 'RENDER_HEAP_MB', { min: 64, max: 65_536, otherwise: 1024 }),
+    host: host(env),
+    port: integer(env, 'PORT', { min: 0, max: 65_535, otherwise: 3000 }),
+  }
+}
+
 function common(env: Environment, readFile: ReadFile): Config {
   return {
     appId: appId(env),
     privateKey: readPrivateKey(env, readFile),
     redisUrl: address(env, 'REDIS_URL', ['redis', 'rediss'])?.href,
     redisPrefix: redisPrefix(env),
-    clustersFile: clustersFile(env, readFile),
     fleets: fleets(env),
     allowedAccounts: allowedAccounts(env),
-    registries: registries(env, readFile),
-    githubApiUrl: githubApiUrl(env),
-    cacheDir: cacheDir(env),
-    logLevel: oneOf(env, 'LOG_LEVEL', ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
-    resyncSeconds: integer(env, 'RESYNC_SECONDS', { min: 1, max: 86_400, otherwise: 60 }),
     pruneShare: integer(env, 'PRUNE_SHARE', { min: 0, max: 100, otherwise: 30 }),
     pruneAtLeast: integer(env, 'PRUNE_AT_LEAST', { min: 1, max: 1_000_000, otherwise: 10 }),
     trail: oneOf(env, 'TRAIL', ['on', 'off'], 'off') === 'on',
     sweepSeconds: integer(env, 'SWEEP_SECONDS', { min: 1, max: 86_400, otherwise: 3600 }),
     jobLockMs: integer(env, 'JOB_LOCK_MS', { min: 1_000, max: 600_000, otherwise: 30_000 }),
-    renderTimeoutMs: integer(env, 'RENDER_TIMEOUT_MS', { min: 100, max: 3_600_000, otherwise: 60_000 }),
-    renderThreads: integer(env, 'RENDER_THREADS', { min: 1, max: 256, otherwise: availableParallelism() }),
-    renderHeapMb: integer(env, 'RENDER_HEAP_MB', { min: 64, max: 65_536, otherwise: 1024 }),
-    host: host(env),
-    port: integer(env, 'PORT', { min: 0, max: 65_535, otherwise: 3000 }),
+    ...ofWorkers(env, readFile),
     ...readWebSettings(env),
   }
 }

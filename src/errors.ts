@@ -50,6 +50,8 @@ export type ErrorCode =
   | 'cluster-conflict'
   | 'cluster-fenced'
   | 'cluster-controller-active'
+  // the web process, asked by the worker of a cluster
+  | 'web-unavailable'
   // queue
   | 'queue-unavailable'
   // set-up and command line

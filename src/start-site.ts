@@ -2,11 +2,13 @@ import { type ApplicationFunction, Probot } from 'probot'
 import type { WebConfig } from './config.ts'
 import { openMetrics } from './metrics/open-metrics.ts'
 import { openPages } from './pages/open-pages.ts'
+import { openWorkStore } from './pages/open-work-store.ts'
 import type { createLog } from './process/log.ts'
 import { openQueue } from './queue/open-queue.ts'
 import type { OpenQueue } from './queue/queue.ts'
 import type { RetryPolicy } from './queue/retry.ts'
 import { openSitePages, pagesAddress } from './site-pages.ts'
+import { openClusterDoor } from './site-workers.ts'
 import type { Receiver } from './web/receive-webhook.ts'
 import { startServer, type WebServer } from './web/server.ts'
 import { verifySignature } from './web/verify-signature.ts'
@@ -39,13 +41,17 @@ export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehea
     registerWebhooks(probot, { queue, log, appId, allowedAccounts }),
   )
   const store = openPages(config, log)
+  const work = openWorkStore(config, log)
   const { metrics, access } = openMetrics(config, queue)
-  const { pages, close: closePages } = openSitePages(config, { store, queueDepths: () => queue.depths(), log })
+  const clusters = openClusterDoor(config, { queue, store: work, log })
+  const { pages, close: closeSitePages } = openSitePages(config, { store, queueDepths: () => queue.depths(), log })
+  const closePages = () => closeSitePages().then(() => work.close())
   const server = await startServer({
     host,
     port,
     receiver,
     pages,
+    clusters,
     metrics: access,
     onDelivery: status => metrics.deliveryAnswered(status),
     ready: () => queue.ping(),
@@ -60,7 +66,7 @@ export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehea
     // Not a static import: the web process beside a Redis must not load what renders and applies.
     const { startWorkers } = await import('../workers/start-workers.ts')
     const kept = { store, publicUrl: pagesAddress(config, server.url) }
-    const workers = await startWorkers({ config, queue, log, pages: kept, metrics, disabledRules, pace })
+    const workers = await startWorkers({ config, queue, log, pages: kept, work, metrics, disabledRules, pace })
     return siteOf(server, queue, () => workers.close().then(closePages))
   } catch (error) {
     await siteOf(server, queue, closePages).close(0)

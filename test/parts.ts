@@ -55,26 +55,42 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   oci: ['errors', 'git', 'fleet'],
   config: ['errors', 'process', 'designation', 'oci'],
   queue: ['errors', 'process'],
+  // What the web process and the worker of a cluster say to each other.
+  channel: ['errors', 'fleet', 'report'],
   github: [...core, 'git', 'process'],
   cluster: core,
   metrics: ['queue'],
   // What waits to be written to a trail.
   outbox: ['errors', 'process', 'trail'],
   // What pages show is written by src/report, and kept by src/pages.
-  pages: ['errors', 'process', ...core],
+  pages: ['errors', 'process', 'channel', ...core],
   // Who can see a repository is a word of src/fleet.
-  web: ['errors', 'process', 'pages', 'report', 'message', 'fleet'],
+  web: ['errors', 'process', 'channel', 'pages', 'report', 'message', 'fleet'],
   // The command line is a program of its own: it opens its own working copies.
   cli: [...core, 'sops', 'git', 'package.json'],
   webhooks: ['errors', 'process', 'queue'],
   // Registers the App once, on somebody's own machine.
   setup: ['errors', 'process', 'config', 'github'],
   'site-pages': ['errors', 'process', 'config', 'github', 'pages', 'web'],
-  'start-site': ['errors', 'process', 'config', 'queue', 'webhooks', 'web', 'pages', 'metrics', 'site-pages'],
+  // Which worker of a cluster may ask for what.
+  'site-workers': ['errors', 'process', 'config', 'channel', 'cluster', 'github', 'pages', 'queue', 'web'],
+  'start-site': [
+    'errors',
+    'process',
+    'config',
+    'queue',
+    'webhooks',
+    'web',
+    'pages',
+    'metrics',
+    'site-pages',
+    'site-workers',
+  ],
   index: ['process', 'config', 'start-site'],
   workers: [
     ...core,
     'designation',
+    'channel',
     'sops',
     'process',
     'config',

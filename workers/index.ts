@@ -1,37 +1,12 @@
-import { readWorkerConfig } from '../src/config.ts'
-import { openMetrics } from '../src/metrics/open-metrics.ts'
-import { openPages } from '../src/pages/open-pages.ts'
-import { createLog } from '../src/process/log.ts'
+import { readClusterWorkerConfig } from '../src/config.ts'
 import { runProcess } from '../src/process/run-process.ts'
-import { stopOnSignal } from '../src/process/stop-on-signal.ts'
-import { lockTimes } from '../src/queue/bullmq-settings.ts'
-import { openQueue } from '../src/queue/open-queue.ts'
-import { startServer } from '../src/web/server.ts'
-import { startWorkers } from './start-workers.ts'
 
-/** A process of workers alone, beside a web process on the same Redis. */
+/** A process of workers alone: beside a web process on the same Redis, or in the cluster that it applies to. */
 async function main(): Promise<void> {
-  const config = readWorkerConfig(process.env)
-  const log = createLog(config.logLevel)
-  const queue = openQueue({
-    redisUrl: config.redisUrl,
-    prefix: config.redisPrefix,
-    log,
-    locks: lockTimes(config.jobLockMs),
-  })
-  const { host, port } = config
-  const { metrics, access } = openMetrics(config, queue)
-  const server = await startServer({ host, port, metrics: access, ready: () => queue.ping(), log })
-  const store = openPages(config, log)
-  const pages = { store, publicUrl: config.publicUrl }
-  const workers = await startWorkers({ config, queue, log, pages, metrics })
-  stopOnSignal(log, async () => {
-    await server.close(1_000)
-    await queue.close(20_000) // running jobs need their workers until here
-    await workers.close()
-    await store.close()
-  })
-  log.info({ health: `${server.url}/readyz` }, 'working')
+  const inCluster = readClusterWorkerConfig(process.env)
+  // not static imports: a worker in a cluster loads nothing of Redis and of jobs
+  if (inCluster) await (await import('./in-cluster/run.ts')).runInCluster(inCluster)
+  else await (await import('./run-on-redis.ts')).runOnRedis()
 }
 
 await runProcess(main)

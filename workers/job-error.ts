@@ -6,6 +6,7 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   'queue-unavailable',
   'cluster-unavailable',
   'cluster-fenced',
+  'web-unavailable',
   // an API server that starts denies everything until it has read its roles
   'cluster-forbidden',
 ])

@@ -28,6 +28,7 @@ interface WorkerDependencies {
   readonly queue: Queue
   readonly log: Log
   readonly pages: WorkerContext['pages']
+  readonly work: WorkerContext['work']
   readonly metrics: Metrics
   /** Rules to switch off in this process. */
   readonly disabledRules?: readonly string[]
@@ -48,7 +49,7 @@ interface Workers {
  * promised any more, now and from time to time. Throws `config` for a clusters.yaml that cannot be used.
  */
 export async function startWorkers(dependencies: WorkerDependencies): Promise<Workers> {
-  const { config, log, pages, metrics, disabledRules = [], pace } = dependencies
+  const { config, log, pages, work, metrics, disabledRules = [], pace } = dependencies
   const queue = measureJobs(dependencies.queue, metrics)
   const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
   const evaluator = new Evaluator({
@@ -81,6 +82,7 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
     pages,
     statements,
     outbox,
+    work,
     metrics,
     disabledRules,
     log,

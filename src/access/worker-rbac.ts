@@ -2,7 +2,9 @@ import { actsAsKubeConfig } from '../fleet/model/appliers.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import { readApplySettings } from '../flux/apply-settings/read-apply-settings.ts'
 import { KUSTOMIZE_GROUP as FLUX, ROOT_NAMESPACE } from '../flux/kinds.ts'
+import { groupOf, idOf } from '../kube/object.ts'
 import { userOfAccount } from '../kube/rbac/groups-of.ts'
+import { customPlurals, resourceOf } from '../kube/rbac/resource-name.ts'
 
 /** A manifest as plain data. */
 type Manifest = Readonly<Record<string, unknown>>
@@ -19,6 +21,9 @@ interface WorkerRbac {
 /** Where the worker lives. */
 const WORKER_NAMESPACE = 'bailiwick-system'
 const WORKER_ACCOUNT = 'bailiwick'
+const RESTRICTED = Object.fromEntries(
+  ['enforce', 'audit', 'warn'].map(mode => [`pod-security.kubernetes.io/${mode}`, 'restricted']),
+)
 const WORKER_LEASE = 'bailiwick-worker'
 
 const RBAC = 'rbac.authorization.k8s.io'
@@ -29,7 +34,7 @@ const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
 
 /**
  * Returns the least rights of a worker for one cluster: it may impersonate exactly the accounts that the cluster's
- * Kustomizations name, and itself writes only inventories, status and Events. Accounts in the worker's own namespace
+ * Kustomizations name, watch the kinds that they apply, and itself writes only inventories, its Lease, status and Events. Accounts in the worker's own namespace
  * are refused, because impersonating them could grant the worker's rights.
  */
 export function workerRbac({ nodes }: Pick<Fleet, 'nodes'>, cluster: string): WorkerRbac {
@@ -58,18 +63,46 @@ export function workerRbac({ nodes }: Pick<Fleet, 'nodes'>, cluster: string): Wo
       ...(namespaces.has(namespace) ? OF_KUSTOMIZATIONS : []),
     ])
   })
-  const wide = [...OF_CLUSTER, ...(users.size > 0 ? [impersonate('users', [...users].sort())] : [])]
+  const asUsers = users.size > 0 ? [impersonate('users', [...users].sort())] : []
+  const drift = watchedKinds(here)
   return {
     manifests: [
-      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: WORKER_NAMESPACE } },
-      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: WORKER_ACCOUNT, namespace: WORKER_NAMESPACE } },
-      ...bound('ClusterRole', { name: NAME }, wide),
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: WORKER_NAMESPACE, labels: RESTRICTED } },
+      {
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { name: WORKER_ACCOUNT, namespace: WORKER_NAMESPACE },
+        automountServiceAccountToken: false,
+      },
+      ...bound('ClusterRole', { name: NAME }, OF_CLUSTER),
       ...bound('Role', { namespace: WORKER_NAMESPACE, name: 'bailiwick-inventories' }, OF_OWN_NAMESPACE),
+      ...(asUsers.length > 0 ? bound('ClusterRole', { name: `${NAME}-users` }, asUsers) : []),
       ...inNamespaces,
+      ...(drift.length > 0 ? bound('ClusterRole', { name: 'bailiwick-drift' }, drift) : []),
     ],
     left,
     asController: here.flatMap(({ key, identity }) => (identity.user === CONTROLLER ? [key] : [])),
   }
+}
+
+/**
+ * One rule for each API group: the kinds that the cluster's Kustomizations apply, so that their drift is seen at once. Secrets
+ * are left out: who may list a kind can read all of its objects.
+ */
+function watchedKinds(nodes: Fleet['nodes']): Manifest[] {
+  const plurals = customPlurals(nodes.filter(({ tenant }) => tenant === undefined).flatMap(node => node.objects))
+  const groups = new Map<string, Set<string>>()
+  for (const object of nodes.flatMap(node => node.objects)) {
+    const { apiVersion, kind } = idOf(object)
+    const group = groupOf(apiVersion)
+    if (!/^[A-Za-z][A-Za-z0-9]*$/.test(kind) || !/^[a-z0-9.-]*$/.test(group)) continue
+    const resource = resourceOf(apiVersion, kind, plurals)
+    if (group === '' && resource === 'secrets') continue
+    groups.set(group, (groups.get(group) ?? new Set()).add(resource))
+  }
+  return [...groups]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([group, names]) => rule(group, [...names].sort(), ['list', 'watch']))
 }
 
 const rule = (apiGroup: string, resources: readonly string[], verbs: readonly string[]) => ({

@@ -16,6 +16,8 @@ export interface ClusterBinding {
   /** Absolute path; absent: the account of the pod that the worker runs in. */
   readonly kubeconfig?: string
   readonly context?: string
+  /** Absolute path of the key of a worker that runs in the cluster and applies there; absent: a worker of the site does. */
+  readonly workerKey?: string
   readonly mode: 'gate' | 'reconcile'
   /** The worker's own namespace on that cluster. */
   readonly namespace: string
@@ -40,6 +42,7 @@ const KEYS = [
   'path',
   'kubeconfig',
   'context',
+  'workerKey',
   'mode',
   'namespace',
   'resync',
@@ -53,7 +56,7 @@ const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /**
  * The operator's clusters.yaml: `clusters:`, a list with `name`, `fleet`, and optionally `branch` (main), `path` (the folder
- * that Flux starts from, clusters/<name>; `./` is the root), `kubeconfig`, `context`, `mode` (gate), `namespace`
+ * that Flux starts from, clusters/<name>; `./` is the root), `kubeconfig`, `context`, `workerKey` (file), `mode` (gate), `namespace`
  * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS), `drift` (watch), `fullPass` (seconds),
  * `lanes` (16), `events` (address of notification-controller, none), `kubeConfigs` (API servers that kubeconfigs may lead
  * to, none). Whether the fleet has the cluster there is seen where it is applied.
@@ -89,6 +92,12 @@ export function parseClusters(text: string, file: string): ClusterBinding[] {
   return bindings
 }
 
+function assertOneApplier(map: ReadonlyMap<string, unknown>, mode: string, at: string, file: string): void {
+  if (!map.has('workerKey') || (mode === 'reconcile' && !map.has('kubeconfig'))) return
+  const what = 'stands beside `kubeconfig` or without `mode: reconcile`: who applies is not clear'
+  throw wrongSetting(file, `${at}.workerKey`, what)
+}
+
 function readBinding(item: unknown, at: string, file: string): ClusterBinding {
   const map = settingsMap(item, file, at)
   onlyKeys(map, KEYS, file, `${at}.`)
@@ -117,6 +126,7 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
     throw wrongSetting(file, `${at}.events`, `${events} is not an http or https address without a user`)
   }
   const [resync, fullPass] = [seconds('resync'), seconds('fullPass')]
+  assertOneApplier(map, mode, at, file)
   const lanes = map.get('lanes')
   if (lanes !== undefined && !isWhole(lanes, 1, 256)) {
     throw wrongSetting(file, `${at}.lanes`, `${String(lanes)} is not a whole number from 1 to 256`)
@@ -136,6 +146,7 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
     ...(resync === undefined ? {} : { resyncSeconds: resync }),
     ...(fullPass === undefined ? {} : { fullPassSeconds: fullPass }),
     ...(map.has('kubeconfig') ? { kubeconfig: resolve(dirname(file), text('kubeconfig')) } : {}),
+    ...(map.has('workerKey') ? { workerKey: resolve(dirname(file), text('workerKey')) } : {}),
     ...(map.has('context') ? { context: text('context') } : {}),
     ...(events === undefined ? {} : { events }),
     ...(map.has('kubeConfigs')

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
+import { dirname, resolve } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
+import { parse } from 'yaml'
 import { BailiwickError } from '../errors.ts'
 import type { ClusterBinding } from './clusters-file.ts'
 
@@ -62,6 +65,10 @@ async function load(binding: ClusterBinding): Promise<KubeConfig> {
     throw wrong(binding, cause instanceof Error ? cause.message : String(cause))
   }
   if (binding.context !== undefined) config.setCurrentContext(binding.context)
+  const user = config.getCurrentUser()
+  const file = tokenFileOf(binding.kubeconfig, user?.name)
+  if (user && file !== undefined)
+    Object.assign(user, { authProvider: { name: 'tokenFile', config: { tokenFile: file } } })
   return config
 }
 
@@ -73,10 +80,35 @@ async function readAccess(binding: ClusterBinding, config: KubeConfig): Promise<
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new BailiwickError('cluster-unavailable', `cluster ${binding.name}: no credentials: ${reason}`, { cause })
   }
-  const authorization = new Headers(options.headers as Record<string, string>).get('authorization')
+  const file: unknown = config.getCurrentUser()?.authProvider?.config?.tokenFile
+  const authorization =
+    typeof file === 'string'
+      ? `Bearer ${readToken(binding, file)}`
+      : new Headers(options.headers as Record<string, string>).get('authorization')
   const { ca, cert, key, servername } = options
   const tls = Object.fromEntries(Object.entries({ ca, cert, key, servername }).filter(([, value]) => value))
   return { headers: authorization ? { Authorization: authorization } : {}, tls }
+}
+
+/** Read anew each time: the kubelet replaces the token before it ends. */
+function readToken({ name }: ClusterBinding, file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new BailiwickError('cluster-unavailable', `cluster ${name}: no credentials: ${reason}`, { cause })
+  }
+}
+
+/** `tokenFile` of a user of a kubeconfig, which the client library does not read; relative to the kubeconfig. */
+function tokenFileOf(kubeconfig: string, user: string | undefined): string | undefined {
+  const root: unknown = parse(readFileSync(kubeconfig, 'utf8'))
+  const users: unknown = root !== null && typeof root === 'object' && 'users' in root ? root.users : []
+  for (const one of Array.isArray(users) ? users : []) {
+    const file: unknown = one?.name === user ? one?.user?.tokenFile : undefined
+    if (typeof file === 'string' && file !== '') return resolve(dirname(kubeconfig), file)
+  }
+  return undefined
 }
 
 function wrong({ name, kubeconfig }: ClusterBinding, what: string): BailiwickError {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { BailiwickError } from '../errors.ts'
 import type { Log } from '../process/log.ts'
 import { answer, refuse } from './answer.ts'
+import type { ClusterDoor } from './cluster-door.ts'
 import { type MetricsAccess, serveMetrics } from './metrics-page.ts'
 import type { Pages } from './pages.ts'
 import { BodyReader } from './read-body.ts'
@@ -20,10 +21,14 @@ interface ServerSettings {
   readonly onDelivery?: ((status: number) => void) | undefined
   /** Absent: there are no pages for people. */
   readonly pages?: Pages | undefined
+  /** Absent: no cluster has a worker of its own. */
+  readonly clusters?: Pick<ClusterDoor, 'serve'> | undefined
   /** Absent: there are no metrics. */
   readonly metrics?: MetricsAccess | undefined
   /** Rejects while the process cannot do its work. */
   readonly ready: () => Promise<void>
+  /** What it says then; by default that the queue does not respond. */
+  readonly notReady?: string
   readonly log: Log
 }
 
@@ -71,6 +76,7 @@ async function serve(
   if (path === '/healthz' && request.method === 'GET') return answer(response, { status: 200, text: 'ok' })
   if (path === '/readyz' && request.method === 'GET') return sayReady(response, settings)
   if (path === '/metrics' && settings.metrics) return serveMetrics(request, response, settings.metrics)
+  if (await settings.clusters?.serve(request, response)) return
   if (path !== WEBHOOK_PATH && (await settings.pages?.serve(request, response))) return
   if (path !== WEBHOOK_PATH || settings.receiver === undefined) {
     return refuse(request, response, { status: 404, text: 'not found' })
@@ -96,13 +102,13 @@ async function serveWebhook(
   answer(response, await receiveWebhook(delivery, body, receiver, log))
 }
 
-async function sayReady(response: ServerResponse, { ready, log }: ServerSettings): Promise<void> {
+async function sayReady(response: ServerResponse, { ready, notReady, log }: ServerSettings): Promise<void> {
   try {
     await ready()
     answer(response, { status: 200, text: 'ready' })
   } catch (err) {
     log.warn({ err }, 'not ready')
-    answer(response, { status: 503, text: 'not ready: the queue does not respond' })
+    answer(response, { status: 503, text: `not ready: ${notReady ?? 'the queue does not respond'}` })
   }
 }
 

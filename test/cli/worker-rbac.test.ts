@@ -22,6 +22,7 @@ interface Manifest {
   readonly kind: string
   readonly metadata: { readonly name: string; readonly namespace?: string }
   readonly rules?: readonly {
+    readonly apiGroups: readonly string[]
     readonly resources: readonly string[]
     readonly verbs: readonly string[]
     readonly resourceNames?: string[]
@@ -59,9 +60,32 @@ test('everything else is what docs/worker-rbac.yaml gives, no more', async () =>
         rules.flatMap(({ resources, verbs }) => resources.flatMap(one => verbs.map(verb => `${verb} ${one}`))),
       ),
     )
-  // watching for drift reads kinds of the whole cluster: who wants that applies the role of the documents besides
-  const without = all.filter(({ metadata }) => metadata.name !== 'bailiwick-drift')
-  expect([...rights(await printed())].sort()).toEqual([...rights(without)].sort())
+  const isDrift = ({ metadata }: Manifest) => metadata.name === 'bailiwick-drift'
+  const [given, documented] = [await printed(), all].map(manifests => rights(manifests.filter(one => !isDrift(one))))
+  expect([...given!].sort()).toEqual([...documented!].sort())
+})
+
+test('drift is watched of the kinds that the cluster gets, and never of Secrets', async () => {
+  const drift = (await printed()).find(
+    ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'bailiwick-drift',
+  )
+  const watched = drift!.rules!.map(({ apiGroups, resources, verbs }) => `${apiGroups}: ${resources} ${verbs}`)
+  expect(watched).toEqual([
+    ': configmaps,limitranges,namespaces,resourcequotas,serviceaccounts,services list,watch',
+    'apiextensions.k8s.io: customresourcedefinitions list,watch',
+    'apps: deployments list,watch',
+    'example.acme.dev: widgets list,watch',
+    'kustomize.toolkit.fluxcd.io: kustomizations list,watch',
+    'rbac.authorization.k8s.io: clusterrolebindings,rolebindings list,watch',
+    'source.toolkit.fluxcd.io: gitrepositories list,watch',
+  ])
+})
+
+test('what deploy/worker gives is part of what is printed, to the letter', async () => {
+  const result = await run(join(import.meta.dirname, '../..'), 'render', 'deploy/worker')
+  const deployed = documents(result.stdout).filter(({ kind }) => /^(?:Namespace|ServiceAccount|.*Role.*)$/.test(kind))
+  expect(deployed).toHaveLength(6)
+  for (const one of deployed) expect(await printed()).toContainEqual(one)
 })
 
 test('bad use is said', async () => {
@@ -81,6 +105,8 @@ describe.skipIf(!haveAssets())('on a real API server', () => {
     const rbac = '/apis/rbac.authorization.k8s.io/v1'
     await cluster.request('DELETE', `${rbac}/clusterrolebindings/bailiwick-worker`)
     await cluster.request('DELETE', `${rbac}/clusterroles/bailiwick-worker`)
+    await cluster.request('DELETE', `${rbac}/clusterrolebindings/bailiwick-drift`)
+    await cluster.request('DELETE', `${rbac}/clusterroles/bailiwick-drift`)
     for (const { kind, metadata, ...rest } of await printed()) {
       const isThere = ['Namespace', 'ServiceAccount'].includes(kind) || metadata.name === 'bailiwick-inventories'
       const within = metadata.namespace ? `/namespaces/${metadata.namespace}` : ''

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { readConfig, readWorkerConfig } from '../../src/config.ts'
 import { openMetrics } from '../../src/metrics/open-metrics.ts'
 import { openPages } from '../../src/pages/open-pages.ts'
+import { openWorkStore } from '../../src/pages/open-work-store.ts'
 import { createLog } from '../../src/process/log.ts'
 import { lockTimes } from '../../src/queue/bullmq-settings.ts'
 import { openQueue } from '../../src/queue/open-queue.ts'
@@ -43,7 +44,7 @@ export async function startWithWorkers(environment: Record<string, string>, opti
   }
 }
 
-/** What workers/index.ts starts, but for the process around it. */
+/** What workers/run-on-redis.ts starts, but for the process around it. */
 async function startSet(
   environment: Record<string, string>,
   publicUrl: string | undefined,
@@ -55,12 +56,23 @@ async function startSet(
   const queue = openQueue({ redisUrl, prefix, log, retry, locks: lockTimes(LOCK_MS) })
   const { metrics } = openMetrics(config, queue)
   const store = openPages(config, log)
-  const workers = await startWorkers({ config, queue, log, pages: { store, publicUrl }, metrics, disabledRules, pace })
+  const work = openWorkStore(config, log)
+  const workers = await startWorkers({
+    config,
+    queue,
+    log,
+    pages: { store, publicUrl },
+    work,
+    metrics,
+    disabledRules,
+    pace,
+  })
   return {
     close: async graceMs => {
       await queue.close(graceMs)
       await workers.close()
       await store.close()
+      await work.close()
     },
   }
 }

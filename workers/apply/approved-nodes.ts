@@ -4,7 +4,7 @@ import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
 import type { EvaluatedNode, Evaluation } from '../../src/rules/model/finding.ts'
-import type { Installation } from '../context/installation.ts'
+import type { SourceInstallation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { type EvaluatedCombination, evaluateCombination } from '../fleets/evaluate-combination.ts'
@@ -42,9 +42,9 @@ const MAX_ROUNDS = 3
  * Nothing is remembered from before: a process that starts with nothing comes to the same answer. `look` asks GitHub anew.
  */
 export async function approvedNodes(
-  context: WorkerContext,
+  context: Pick<WorkerContext, 'evaluator' | 'disabledRules'>,
   binding: ClusterBinding,
-  look: () => Installation,
+  look: () => SourceInstallation,
   place: FleetPlace,
 ): Promise<ApprovedWithValues> {
   for (let round = 0; round < MAX_ROUNDS; round++) {

@@ -5,9 +5,11 @@ import type { AppliedNode } from '../../src/report/apply-report.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
+import { InstallationRecord, recordedInstallation } from '../fleets/recorded-installation.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { type CommitOf, commitOf } from './applied-groups.ts'
 import { type Approved, approvedNodes } from './approved-nodes.ts'
+import { offerWork } from './offer-work.ts'
 import { openApproved } from './open-approved.ts'
 import { pruneApprovals } from './prune-approvals.ts'
 import type { ReconciledClusters } from './reconciled-clusters.ts'
@@ -24,7 +26,7 @@ interface ReconcileMemory {
 /** How often a run that goes on is reported. */
 const PROGRESS_MS = 10_000
 
-/** Brings one bound cluster to what is approved now, and says on the commits what came of it. Safe to run at any time, any number of times. */
+/** Brings one bound cluster to what is approved now, or has its own worker do that, and says on the commits what came of it. Safe to run at any time, any number of times. */
 export async function reconcileCluster(
   context: WorkerContext,
   memory: ReconcileMemory,
@@ -37,12 +39,15 @@ export async function reconcileCluster(
   const { installation, octokit } = reporter
   const repository = await findRepository(installation, { url: binding.fleet })
   if (!repository) throw unreadable(binding)
-  const look = () => githubInstallation(context, installation.id, octokit)
+  const record = new InstallationRecord()
+  const look = () => recordedInstallation(githubInstallation(context, installation.id, octokit), record)
   const evaluated = await approvedNodes(context, binding, look, { repository, branch: binding.branch })
   const { pruneShare: share, pruneAtLeast: atLeast } = context.config
   const fleet = { url: binding.fleet, commit: evaluated.fleetCommit }
   const approvals = (keys: readonly string[]) => approvalsOf(reporter, fleet, evaluated, keys)
   const prunes = { limits: { share, atLeast }, approvals }
+  if (binding.workerKey !== undefined)
+    return offerWork(reporter, { binding, approved: { ...evaluated, prunes }, record, fleet })
   const about = { cluster, fleet, approved: { ...evaluated, prunes } }
   try {
     const watched = await memory.clusters.get(context, binding)

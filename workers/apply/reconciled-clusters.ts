@@ -1,11 +1,10 @@
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { connect } from '../../src/cluster/connect.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { WatchedCluster } from './watched-cluster.ts'
+import { openWatchedCluster } from './open-watched-cluster.ts'
+import type { WatchedCluster } from './watched-cluster.ts'
 
 type Context = Pick<WorkerContext, 'config' | 'log' | 'queue'>
-
-const FULL_PASS_SECONDS = 600
 
 /** What this process keeps of each bound cluster: its connections, its kinds, what was applied there, who watches it. */
 export class ReconciledClusters {
@@ -34,21 +33,15 @@ export class ReconciledClusters {
 
 async function open({ config, log, queue }: Context, binding: ClusterBinding): Promise<WatchedCluster> {
   const { name: cluster } = binding
-  const resync = binding.resyncSeconds ?? config.resyncSeconds
   const again = () => {
     queue.add('reconcile', { cluster }).catch(error => {
       // the next resync does it
       log.warn({ err: error, cluster }, 'another run could not be promised')
     })
   }
-  return new WatchedCluster({
+  return openWatchedCluster(binding, {
     client: await connect(binding),
-    drift: binding.drift ?? 'watch',
-    fullPassMs: (binding.fullPassSeconds ?? Math.max(FULL_PASS_SECONDS, resync)) * 1000,
-    pollMs: (binding.fullPassSeconds ?? resync) * 1000,
-    ...(binding.lanes === undefined ? {} : { lanes: binding.lanes }),
-    events: binding.events,
-    kubeConfigs: binding.kubeConfigs,
+    resyncSeconds: config.resyncSeconds,
     log,
     again,
   })

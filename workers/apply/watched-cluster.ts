@@ -34,6 +34,8 @@ interface WatchedClusterSettings {
   readonly events?: string | undefined
   /** API servers that kubeConfigs may lead to. */
   readonly kubeConfigs?: ClusterBinding['kubeConfigs'] | undefined
+  /** What stands before each client of such a server; `client` has it already. */
+  readonly guard?: (client: ClusterClient) => ClusterClient
 }
 
 const GATHER_MS = 20
@@ -62,9 +64,9 @@ export class WatchedCluster {
   readonly #showing = new Set<Promise<void>>()
 
   constructor(settings: WatchedClusterSettings) {
-    const { client, drift, log, lanes, events, kubeConfigs = [] } = settings
+    const { client, drift, log, lanes, events, kubeConfigs = [], guard } = settings
     this.#settings = settings
-    const remotes = new RemoteClients(client, kubeConfigs)
+    const remotes = new RemoteClients(client, kubeConfigs, guard)
     this.#memory = new ClusterMemory({ events, remotes, ...(lanes === undefined ? {} : { lanes }) })
     this.#watch =
       drift === 'poll'

@@ -36,3 +36,9 @@ export interface Installation {
   /** `tree`: its tree id, where the caller knows it. */
   content(repository: ReadableRepository, commit: string, tree?: string): Promise<TreeSnapshot>
 }
+
+/** What reading the sources of a fleet asks of an installation. */
+export type SourceInstallation = Pick<
+  Installation,
+  'registry' | 'repositories' | 'head' | 'lookUp' | 'leadsTo' | 'mayRead' | 'parent' | 'content'
+>

@@ -7,6 +7,7 @@ import type { Registry } from '../../src/oci/registry.ts'
 import type { Outbox } from '../../src/outbox/outbox.ts'
 import type { PageStore } from '../../src/pages/page-store.ts'
 import type { StatementStore } from '../../src/pages/statement-store.ts'
+import type { WorkStore } from '../../src/pages/work-store.ts'
 import type { Log } from '../../src/process/log.ts'
 import type { Queue } from '../../src/queue/queue.ts'
 import type { Evaluator } from '../threads/evaluator.ts'
@@ -33,6 +34,8 @@ export interface WorkerContext {
   readonly statements: StatementStore
   /** Decisions on their way to the trails of fleets; absent: none are kept. */
   readonly outbox?: Outbox | undefined
+  /** What is approved for clusters that have a worker of their own. */
+  readonly work: WorkStore
   readonly metrics: Metrics
   /** Rules that are switched off for this process. */
   readonly disabledRules: readonly string[]

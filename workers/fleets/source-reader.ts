@@ -5,7 +5,7 @@ import type { RegistryRef, WantedSource } from '../../src/fleet/model/source-ref
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/client/octokit.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
-import type { Installation } from '../context/installation.ts'
+import type { Installation, SourceInstallation } from '../context/installation.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { EarlierSnapshot, PinnedRepository } from '../threads/protocol.ts'
 import { findRepository, idAt, repositoryAt } from './find-repository.ts'
@@ -63,13 +63,13 @@ function nameAt(url: string, fleet: string): RepositoryName | undefined {
  * What cannot be read is opaque, with the reason; a failing GitHub throws (and the job is tried again).
  */
 export class SourceReader {
-  readonly #installation: Installation
+  readonly #installation: SourceInstallation
   readonly #only: string | undefined
   readonly #heads = new Map<string, Promise<string | undefined>>()
   readonly #moved = new Map<string, ReadableRepository>()
 
   /** `only`: address of the one repository that may be read; what others hold must not be shown where anybody may write. */
-  constructor(installation: Installation, only?: string) {
+  constructor(installation: SourceInstallation, only?: string) {
     this.#installation = installation
     this.#only = only
   }

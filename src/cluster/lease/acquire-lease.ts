@@ -21,8 +21,8 @@ interface LeaseOptions {
   /** Unique to this process. */
   readonly identity: string
   readonly timing?: LeaseTiming
-  /** Told each time that somebody else holds it, or that the API server does not say. */
-  readonly waiting?: (why: string) => void
+  /** Told each time that somebody else holds it, or else that the API server does not say. */
+  readonly waiting?: (why: string, isHeld: boolean) => void
 }
 
 /** Waits until the Lease is ours. Throws `cluster-forbidden` and what ends the wait; rejects when it is told to stop. */
@@ -38,11 +38,11 @@ export async function acquireLease(
     try {
       if (await within(timing.renewDeadline, stop, signal => election.attempt(signal)))
         return hold(election, { name, timing }, begun)
-      waiting?.(`${election.holder || 'another worker'} holds it`)
+      waiting?.(`${election.holder || 'another worker'} holds it`, true)
     } catch (error) {
       stop.throwIfAborted()
       if (!(error instanceof BailiwickError) || error.code === 'cluster-forbidden') throw error
-      waiting?.(error.message)
+      waiting?.(error.message, false)
     }
     // with jitter, so that candidates do not meet again and again
     await pause(timing.retry * (1 + Math.random() * JITTER), stop)

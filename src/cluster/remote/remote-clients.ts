@@ -43,12 +43,19 @@ const MAX_OPEN = 2000
  */
 export class RemoteClients {
   readonly #home: ClusterClient
+  readonly #guard: (client: ClusterClient) => ClusterClient
   readonly #allowed: readonly RemoteServer[]
   readonly #servers = new Map<string, ApiServer>()
   readonly #open = new Map<string, OpenRemote>()
   readonly #opening = new Map<string, Promise<RemoteTarget>>()
 
-  constructor(home: ClusterClient, allowed: readonly RemoteServer[]) {
+  /** `guard`: what stands before each client, as it stands before that of the home cluster. */
+  constructor(
+    home: ClusterClient,
+    allowed: readonly RemoteServer[],
+    guard: (client: ClusterClient) => ClusterClient = client => client,
+  ) {
+    this.#guard = guard
     this.#home = home
     this.#allowed = allowed
   }
@@ -104,12 +111,14 @@ export class RemoteClients {
     const name = `${server.cluster} (${where})`
     const servername = server.serverName === undefined ? {} : { servername: server.serverName }
     const credentials = { headers: access.headers, tls: { ...access.tls, ...servername, ca } }
-    const remote = apiClient({
-      ...{ name, namespace: this.#home.namespace, server: this.#serverAt(server.server) },
-      access: async () => credentials,
-      // credentials that are not accepted are a matter of whose they are, not of the worker
-      refused: (status, body) => (status === 401 ? notAccepted(where) : clusterError(name, status, body)),
-    })
+    const remote = this.#guard(
+      apiClient({
+        ...{ name, namespace: this.#home.namespace, server: this.#serverAt(server.server) },
+        access: async () => credentials,
+        // credentials that are not accepted are a matter of whose they are, not of the worker
+        refused: (status, body) => (status === 401 ? notAccepted(where) : clusterError(name, status, body)),
+      }),
+    )
     await assertEvaluatedAs(this.#home, remote, server, where)
     return { client: towards(this.#home, remote), server: server.server, access, ca }
   }

@@ -1,7 +1,8 @@
-import { ProbotOctokit } from 'probot'
 import { BailiwickError } from '../../errors.ts'
 import { message } from '../../message/message.ts'
 import { isAllowedAccount } from '../../process/allowed-account.ts'
+import { type ClientSettings, clientClass, LIMITS_ARE_THROWN } from './client-class.ts'
+import { contentToken } from './content-token.ts'
 import { github } from './github-error.ts'
 import {
   accountLogin,
@@ -18,30 +19,15 @@ import { scopedAuth, type TokenScope } from './scoped-auth.ts'
 import { tokenCache } from './token-cache.ts'
 import { GITHUB_PACE, type Pace, WriteTurns } from './write-turns.ts'
 
-export interface AppOptions {
+export interface AppOptions extends ClientSettings {
   readonly appId: number
   readonly privateKey: string
-  /** Root of the REST API; default GitHub's own. */
-  readonly baseUrl?: string
   /** Accounts whose installations are served; absent: all. */
   readonly allowedAccounts?: readonly string[] | undefined
   /** How writes of one installation follow each other; default what GitHub asks for. */
   readonly pace?: Pace | undefined
-  /** How often a read is repeated after a 5xx, with 1, 4, 9 s between. Writes never are: they might have arrived. */
-  readonly readRetries?: number
-  /** For one request with its whole answer, archives included; default two minutes. */
-  readonly timeoutMs?: number
   /** Told of each answer of GitHub. */
   readonly onAnswer?: ((answer: ObservedResponse) => void) | undefined
-  /** Where octokit writes; default nowhere. */
-  readonly log?: Log
-}
-
-interface Log {
-  debug(message: string): unknown
-  info(message: string): unknown
-  warn(message: string): unknown
-  error(message: string): unknown
 }
 
 interface Installation {
@@ -67,6 +53,11 @@ export interface App {
   client(installation: number, repositoryIds?: readonly number[]): Promise<Octokit>
   /** A client that may read what the installation may, and change nothing. Throws like `client`. */
   reader(installation: number): Promise<Octokit>
+  /**
+   * A token that reads the content of these repositories of an installation (at most 500) and can do nothing else, with the
+   * time at which it ends. Throws like `client`, and `not-permitted` where one of them is not of the installation.
+   */
+  contentToken(installation: number, repositoryIds: readonly number[]): Promise<{ token: string; expiresAt: string }>
 }
 
 /** Makes the App from its credentials. Nothing is asked of GitHub until the first call. */
@@ -123,6 +114,11 @@ export function openApp(options: AppOptions): App {
       assertAllowed(account, options.allowedAccounts)
       return clientWith(installation, { permissions: readPermissions(granted) })
     },
+    contentToken: async (installation, repositoryIds) => {
+      const { account } = await known.of(installation)
+      assertAllowed(account, options.allowedAccounts)
+      return contentToken(app, installation, repositoryIds)
+    },
   }
 }
 
@@ -135,48 +131,6 @@ function assertAllowed(account: string, allowed: readonly string[] | undefined):
       fix: 'Add the account to ALLOWED_ACCOUNTS, or uninstall the App there.',
     },
   )
-}
-
-type ClientOptions = NonNullable<ConstructorParameters<typeof ProbotOctokit>[0]>
-
-type Throttle = Extract<ClientOptions['throttle'], { onRateLimit: unknown }>
-
-const atOnce = { key: () => ({ schedule: (_: unknown, run: () => Promise<void>) => run() }) }
-
-/**
- * Octokit's own throttling keeps to ten requests at once. When writes go is said by `paceWrites`, and a limit is the queue's
- * matter: it knows when to come back and does not hold a worker meanwhile.
- */
-const LIMITS_ARE_THROWN = {
-  write: atOnce as unknown as NonNullable<Throttle['write']>,
-  notifications: atOnce as unknown as NonNullable<Throttle['notifications']>,
-  onRateLimit: () => false,
-  onSecondaryRateLimit: () => false,
-}
-
-function clientClass(options: AppOptions) {
-  const quiet = () => {}
-  const log = options.log ?? { debug: quiet, info: quiet, warn: quiet, error: quiet }
-  const timeout = options.timeoutMs ?? 120_000
-  const timedFetch = (input: string | URL | Request, init?: RequestInit) => {
-    const signals = [AbortSignal.timeout(timeout), ...(init?.signal ? [init.signal] : [])]
-    return fetch(input, { ...init, signal: AbortSignal.any(signals) })
-  }
-  return ProbotOctokit.defaults((instance: ClientOptions) => ({
-    ...instance,
-    ...(options.baseUrl ? { baseUrl: options.baseUrl.replace(/\/+$/, '') } : {}),
-    log,
-    request: { fetch: timedFetch, log },
-    throttle: { ...LIMITS_ARE_THROWN, ...instance.throttle },
-    retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 429, 451], retries: options.readRetries ?? 1 },
-  })).plugin(octokit => {
-    // a POST that failed with 502 may have been done: what is written must be looked at again before it is repeated
-    octokit.hook.before('request', request => {
-      // a new object: the one that is there is shared by all requests
-      if (request.method !== 'GET') request.request = { ...request.request, retries: 0 }
-    })
-    return {}
-  })
 }
 
 async function readIdentity(app: Octokit): Promise<AppIdentity> {

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs'
+import { BailiwickError } from '../errors.ts'
+import { type ApplyResults, applyResultsText } from './apply-results.ts'
+import { type ClusterWork, type ContentToken, parseClusterWork, parseContentTokens } from './cluster-work.ts'
+import { parseWorkerKeys } from './worker-keys.ts'
+
+const TIMEOUT_MS = 30_000
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+
+/** What the worker of a cluster asks of the web process. */
+export interface WebClient {
+  /** What is approved for a cluster now; undefined where it is what `known` named. */
+  work(cluster: string, known?: string): Promise<{ readonly work: ClusterWork; readonly tag: string } | undefined>
+  /** Tokens for the sources of a cluster. */
+  tokens(cluster: string): Promise<readonly ContentToken[]>
+  results(cluster: string, results: ApplyResults): Promise<void>
+}
+
+/**
+ * Asks the web process at `url`, with the key in `keyFile`, which is read for each request as it is replaced. Throws
+ * `web-unavailable` where the web process does not answer or does not accept the key, and `cluster-invalid`.
+ */
+export function openWebClient({ url, keyFile }: { readonly url: string; readonly keyFile: string }): WebClient {
+  const ask = async (cluster: string, what: string, init: RequestInit = {}): Promise<Response> => {
+    const [key] = readWorkerKeys(keyFile)
+    const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${key}` }
+    const path = `/api/clusters/${encodeURIComponent(cluster)}/${what}`
+    try {
+      // a redirect would send the key elsewhere
+      const more = { headers, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) } as const
+      return await fetch(`${url}${path}`, { ...init, ...more })
+    } catch (cause) {
+      throw unavailable(`${url} does not answer: ${(cause as Error).message}`, cause)
+    }
+  }
+  return {
+    work: async (cluster, known) => {
+      const response = await ask(cluster, 'work', known === undefined ? {} : { headers: { 'if-none-match': known } })
+      if (response.status === 304) return undefined
+      const work = parseClusterWork(await textOf(response, url))
+      return { work, tag: response.headers.get('etag') ?? '' }
+    },
+    tokens: async cluster => parseContentTokens(await textOf(await ask(cluster, 'tokens', { method: 'POST' }), url)),
+    results: async (cluster, results) => {
+      const headers = { 'content-type': 'application/json' }
+      const body = applyResultsText(results)
+      await textOf(await ask(cluster, 'results', { method: 'POST', headers, body }), url)
+    },
+  }
+}
+
+/** The keys of WORKER_KEY_FILE, the one to send first. Throws `config`. */
+export function readWorkerKeys(file: string): ReturnType<typeof parseWorkerKeys> {
+  try {
+    return parseWorkerKeys(readFileSync(file, 'utf8'), 'WORKER_KEY_FILE')
+  } catch (cause) {
+    if (cause instanceof BailiwickError) throw cause
+    throw new BailiwickError('config', 'WORKER_KEY_FILE names a file that cannot be read', { fix: 'mount the file' })
+  }
+}
+
+async function textOf(response: Response, url: string): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length
+      if (size > MAX_ANSWER_BYTES) throw new Error(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`)
+      chunks.push(chunk)
+    }
+  } catch (cause) {
+    throw unavailable(`${url}: ${(cause as Error).message}`, cause)
+  }
+  const text = Buffer.concat(chunks).toString('utf8')
+  if (response.ok) return text
+  const line = text.split('\n', 1)[0]!.slice(0, 500)
+  throw unavailable(`${url} answers ${response.status}: ${line}`)
+}
+
+function unavailable(message: string, cause?: unknown): BailiwickError {
+  return new BailiwickError('web-unavailable', message, {
+    cause,
+    fix: 'Check WEB_URL, WORKER_KEY_FILE and the network.',
+  })
+}

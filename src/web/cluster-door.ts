@@ -1,0 +1,108 @@
+import { hash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { MAX_RESULT_BYTES, parseApplyResults } from '../channel/apply-results.ts'
+import type { ContentToken } from '../channel/cluster-work.ts'
+import { isWorkerKey } from '../channel/worker-keys.ts'
+import { BailiwickError } from '../errors.ts'
+import type { WorkStore } from '../pages/work-store.ts'
+import type { Log } from '../process/log.ts'
+import { answer, refuse } from './answer.ts'
+import { BodyReader } from './read-body.ts'
+
+const PATH = /^\/api\/clusters\/([a-z0-9-]{1,63})\/(work|tokens|results)$/
+const METHODS = { work: 'GET', tokens: 'POST', results: 'POST' } as const
+/** Compared with where there is no such cluster, so that the answer takes as long. */
+const NO_KEYS = ['']
+
+interface ClusterDoorSettings {
+  readonly store: Pick<WorkStore, 'offered' | 'report'>
+  /** The keys of the worker of a cluster, as they are now; undefined where it has none. */
+  readonly keysOf: (cluster: string) => readonly string[] | undefined
+  /** Tokens that read these repositories of an installation. */
+  readonly tokens: (installation: number, repositories: readonly number[]) => Promise<readonly ContentToken[]>
+  /** The cluster's worker sent results. */
+  readonly onResults: (cluster: string) => Promise<void>
+  readonly log: Log
+}
+
+/**
+ * What the worker of a cluster may ask of the web process, with the key of that cluster: the approved work for it, tokens for
+ * the sources of that work, and to take its results. Nothing that it sends is published as it is, and none of it concerns
+ * another cluster: the name in the path is the one that the key belongs to.
+ */
+export class ClusterDoor {
+  readonly #settings: ClusterDoorSettings
+  readonly #bodies = new Map<string, BodyReader>()
+
+  constructor(settings: ClusterDoorSettings) {
+    this.#settings = settings
+  }
+
+  /** Answers what workers ask; false for another path, which is not answered. */
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const path = request.url?.split('?', 1)[0] ?? ''
+    const [, cluster, what] = PATH.exec(path) ?? []
+    if (cluster === undefined) return false
+    const keys = this.#settings.keysOf(cluster)
+    const isKnown = isWorkerKey(keyOf(request), keys ?? NO_KEYS)
+    if (!isKnown || keys === undefined) refuse(request, response, { status: 401, text: 'not a worker of this cluster' })
+    else
+      await this.#answer(cluster, what as keyof typeof METHODS, request, response).catch(
+        this.#failed(cluster, response),
+      )
+    return true
+  }
+
+  async #answer(
+    cluster: string,
+    what: keyof typeof METHODS,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    if (request.method !== METHODS[what])
+      return refuse(request, response, { status: 405, text: `only ${METHODS[what]}` })
+    if (what === 'results') return this.#take(cluster, request, response)
+    const offered = await this.#settings.store.offered(cluster)
+    if (!offered) return refuse(request, response, { status: 503, text: 'nothing was evaluated for this cluster yet' })
+    const { installation, work } = offered
+    if (what === 'work') return json(request, response, JSON.stringify(work))
+    const repositories = work.repositories.map(({ id }) => id)
+    const tokens = await this.#settings.tokens(installation, repositories)
+    json(request, response, JSON.stringify({ tokens }))
+  }
+
+  async #take(cluster: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // each cluster has its own share of memory: one that floods takes nothing from the others, nor from webhooks
+    const bodies = this.#bodies.get(cluster) ?? new BodyReader(MAX_RESULT_BYTES, 1)
+    this.#bodies.set(cluster, bodies)
+    const body = await bodies.read(request)
+    if (body === 'aborted') return void response.destroy()
+    if (body === 'too-large') return refuse(request, response, { status: 413, text: 'the results are too large' })
+    if (body === 'busy') return refuse(request, response, { status: 503, text: 'other results are read' })
+    await this.#settings.store.report(cluster, parseApplyResults(body.toString('utf8')))
+    await this.#settings.onResults(cluster)
+    answer(response, { status: 202, text: 'taken' })
+  }
+
+  #failed(cluster: string, response: ServerResponse): (err: unknown) => void {
+    return err => {
+      if (!(err instanceof BailiwickError)) throw err
+      this.#settings.log.warn({ err, cluster }, 'worker of a cluster was not answered')
+      const isTheirs = err.code === 'cluster-invalid'
+      answer(response, { status: isTheirs ? 400 : 503, text: isTheirs ? err.message : 'not now' })
+    }
+  }
+}
+
+function keyOf({ headers }: IncomingMessage): string {
+  return /^Bearer ([\x21-\x7e]{1,512})$/.exec(headers.authorization ?? '')?.[1] ?? ''
+}
+
+/** With a tag, by which an unchanged answer is not sent again. */
+function json(request: IncomingMessage, response: ServerResponse, text: string): void {
+  const etag = `"${hash('sha256', text)}"`
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', etag }
+  const isSame = request.headers['if-none-match'] === etag
+  response.writeHead(isSame ? 304 : 200, headers)
+  response.end(isSame ? undefined : text)
+}

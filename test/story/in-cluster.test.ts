@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { jsonAt, stringAt } from '../../src/cluster/json-at.ts'
+import type { Json } from '../../src/kube/node.ts'
+import type { ClusterWorkers } from '../../workers/in-cluster/start-cluster-workers.ts'
+import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
+import { fleetFiles } from '../fleets/read-fleet.ts'
+import { fetchWork, type InClusterWorld, openInCluster } from './in-cluster-world.ts'
+import { live, liveStatus } from './live.ts'
+import { deploymentFile } from './tenant-changes.ts'
+
+const missing = findAssets() ? undefined : NO_ASSETS
+const APPLY = 'bailiwick / apply (staging)'
+const STOREFRONT = '/apis/apps/v1/namespaces/apps/deployments/storefront'
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/bailiwick-system/leases/bailiwick-worker'
+
+describe.skipIf(missing)(`a worker in its cluster${missing ? ` (${missing})` : ''}`, () => {
+  let world: InClusterWorld
+  const workers: ClusterWorkers[] = []
+  beforeAll(async () => {
+    world = await openInCluster()
+    await world.stage.settle()
+  }, 120_000)
+  afterAll(() => world?.close())
+
+  const applied = (repo: string, ref = 'main') =>
+    world.stage.github.checkRunsOf(repo, ref).findLast(({ name }) => name === APPLY)
+  const holder = async () => stringAt((await world.cluster.request('GET', LEASE)).body, 'spec', 'holderIdentity')
+
+  test('nothing is applied, and nothing is said to be, before a worker is there', async () => {
+    expect(applied('acme/fleet')).toBeUndefined()
+    expect(await liveStatus(world.cluster, STOREFRONT)).toBe(404)
+  })
+
+  test('from approved to applied with the rights of deploy/worker and of `worker-rbac` alone', async () => {
+    workers.push(world.startWorker())
+    await world.comesTo(() => applied('acme/fleet')?.conclusion === 'success')
+    expect(await liveStatus(world.cluster, STOREFRONT)).toBe(200)
+    expect(applied('acme/dev-team')).toMatchObject({ conclusion: 'success' })
+    const made = await live(world.cluster, STOREFRONT)
+    expect(jsonAt(made, 'metadata', 'labels', 'kustomize.toolkit.fluxcd.io/name')).toBe('dev-team')
+  })
+
+  test('a merged change arrives without anybody calling the worker', async () => {
+    const text = fleetFiles('acme/dev-team')['base/kustomization.yaml']!
+    const overlay = text.replace('  - widget.yaml\n', '  - widget.yaml\n  - report.yaml\n')
+    const { github } = world.stage
+    const repo = 'acme/dev-team'
+    const files = { 'base/kustomization.yaml': overlay, 'base/report.yaml': deploymentFile('report') }
+    github.push({ repo, branch: 'report', parent: github.commitOf(repo, 'main'), files, as: 'dora' })
+    const pull = github.openPullRequest({ repo, head: 'report', title: 'Add the report', as: 'dora' })
+    await world.stage.settle()
+    expect(github.merge({ repo, pull: pull.issue.number, as: 'dora' })).toMatchObject({ status: 200 })
+    await world.comesTo(
+      async () => (await liveStatus(world.cluster, STOREFRONT.replace('storefront', 'report'))) === 200,
+    )
+    await world.comesTo(() => applied('acme/dev-team')?.conclusion === 'success')
+  })
+
+  test('one of two replicas applies; the other goes on at once when that one ends', async () => {
+    const first = await holder()
+    workers.push(world.startWorker())
+    await workers[0]!.close()
+    await world.comesTo(async () => ![first, ''].includes(await holder()))
+    await world.cluster.request('DELETE', STOREFRONT)
+    await world.comesTo(async () => (await liveStatus(world.cluster, STOREFRONT)) === 200)
+  })
+
+  test('it holds no secret of the App: tokens for the content of its own sources, and nothing else', async () => {
+    const work = await fetchWork(world.environment)
+    const repositories = (jsonAt(work, 'repositories') as Json[]).map(one => stringAt(one, 'name'))
+    expect(repositories.sort()).toEqual(['dev-team', 'fleet'])
+    const { github } = world.stage
+    const key = readFileSync(world.keyFile, 'utf8').trim()
+    const answer = await fetch(`${world.environment.WEB_URL}/api/clusters/staging/tokens`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+    })
+    const { tokens } = (await answer.json()) as { tokens: { token: string }[] }
+    const ask = (path: string, init: RequestInit = {}) =>
+      fetch(`${github.url}${path}`, { ...init, headers: { authorization: `token ${tokens[0]!.token}` } })
+    expect(tokens).toHaveLength(1)
+    expect((await ask('/repos/acme/dev-team/git/ref/heads/main')).status).toBe(200)
+    expect((await ask('/repos/acme/ops-team/git/ref/heads/main')).status).toBe(404)
+    const sha = github.commitOf('acme/dev-team', 'main')
+    const forged = { name: 'bailiwick / tenancy', head_sha: sha, conclusion: 'success', status: 'completed' }
+    const checks = await ask('/repos/acme/dev-team/check-runs', { method: 'POST', body: JSON.stringify(forged) })
+    expect(checks.status).toBe(403)
+  })
+})

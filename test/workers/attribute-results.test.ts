@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import type { ApplyResults } from '../../src/channel/apply-results.ts'
+import type { Approved } from '../../workers/apply/approved-nodes.ts'
+import { attributeResults } from '../../workers/apply/attribute-results.ts'
+
+const node = (key: string, user = 'system:serviceaccount:apps:team') => ({ key, user })
+const approved = {
+  nodes: [node('a/apps/team'), node('a/ops/team'), node('a/web/held')],
+  apply: [node('a/apps/team'), node('a/ops/team')],
+  held: [{ node: 'a/web/held', reason: 'it violates a rule' }],
+} as unknown as Approved
+const said = (key: string, more: object = {}) => ({
+  key,
+  user: 'system:admin',
+  outcome: 'applied',
+  objects: [],
+  ...more,
+})
+const attribute = (applied: object[]) => attributeResults('a', approved, { revisionSet: 's', applied } as ApplyResults)
+const outcomes = (applied: object[]) => attribute(applied).map(({ key, outcome }) => `${key} ${outcome}`)
+
+test('a node that the worker leaves out has failed', () => {
+  expect(outcomes([said('a/apps/team')])).toEqual(['a/apps/team applied', 'a/ops/team failed', 'a/web/held held'])
+})
+
+test('what is held was not applied, whatever the worker says, and its reason is ours', () => {
+  const held = attribute([said('a/web/held', { reason: 'all is well' })]).find(({ key }) => key === 'a/web/held')
+  expect(held).toMatchObject({ outcome: 'held', reason: 'it violates a rule' })
+})
+
+test('of nodes of other clusters it can say nothing', () => {
+  expect(outcomes([said('b/apps/team'), said('ab/apps/team'), said('a')])).toEqual([
+    'a/apps/team failed',
+    'a/ops/team failed',
+    'a/web/held held',
+  ])
+})
+
+test('as whom a node was applied is what was evaluated', () => {
+  expect(attribute([said('a/apps/team')])[0]).toMatchObject({ user: 'system:serviceaccount:apps:team' })
+})
+
+test('of a node that is gone it says what it deleted', () => {
+  expect(outcomes([said('a/old/team')])).toContain('a/old/team applied')
+})
+
+test('what waits for values of the cluster is opened by its worker', () => {
+  const waits = { ...approved, held: [{ node: 'a/web/held', reason: 'it waits for values', by: 'values' as const }] }
+  const of = (applied: object[]) =>
+    attributeResults('a', waits, { revisionSet: 's', applied } as ApplyResults).find(({ key }) => key === 'a/web/held')
+  expect(of([said('a/web/held')])).toMatchObject({ outcome: 'applied' })
+  expect(of([])).toMatchObject({ outcome: 'held', reason: 'it waits for values' })
+})
