@@ -19,7 +19,7 @@ const TOKEN_LASTS_MS = 600_000
  * What the workers of clusters ask of the site; undefined where the operator's clusters.yaml names no key of one. Throws
  * `config` for a file that cannot be used.
  */
-export function openClusterDoor(
+export function openSiteWorkers(
   config: Config,
   { queue, store, log }: { readonly queue: Pick<Queue, 'add'>; readonly store: WorkStore; readonly log: Log },
 ): ClusterDoor | undefined {

@@ -8,7 +8,7 @@ import { openQueue } from './queue/open-queue.ts'
 import type { OpenQueue } from './queue/queue.ts'
 import type { RetryPolicy } from './queue/retry.ts'
 import { openSitePages, pagesAddress } from './site-pages.ts'
-import { openClusterDoor } from './site-workers.ts'
+import { openSiteWorkers } from './site-workers.ts'
 import type { Receiver } from './web/receive-webhook.ts'
 import { startServer, type WebServer } from './web/server.ts'
 import { verifySignature } from './web/verify-signature.ts'
@@ -43,7 +43,7 @@ export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehea
   const store = openPages(config, log)
   const work = openWorkStore(config, log)
   const { metrics, access } = openMetrics(config, queue)
-  const clusters = openClusterDoor(config, { queue, store: work, log })
+  const clusters = openSiteWorkers(config, { queue, store: work, log })
   const { pages, close: closeSitePages } = openSitePages(config, { store, queueDepths: () => queue.depths(), log })
   const closePages = () => closeSitePages().then(() => work.close())
   const server = await startServer({

@@ -176,6 +176,7 @@ const READS_CONTENT = [
   'workers/fleets/fleet-text.ts',
   'workers/fleets/github-installation.ts',
   'workers/fleets/source-reader.ts',
+  'workers/in-cluster/work-installation.ts',
   'workers/evaluate/is-fleet-admin.ts',
   'workers/commands/prepare-onboarding.ts',
   'workers/survey/survey-place.ts',

@@ -3,7 +3,7 @@ import type { ClusterWork } from '../channel/cluster-work.ts'
 import type { Shelf } from './shelf.ts'
 
 /** Work for the worker of a cluster, and the installation that its sources belong to, which the worker is not told. */
-export interface OfferedWork {
+interface OfferedWork {
   readonly installation: number
   readonly work: ClusterWork
 }

@@ -15,10 +15,10 @@ import { asBailiwickError, isPassing } from '../job-error.ts'
 import { applyWork, type WorkTools } from './apply-work.ts'
 import { Wake } from './wake.ts'
 
-export const WORKER_LEASE = 'bailiwick-worker'
+const WORKER_LEASE = 'bailiwick-worker'
 
 /** How one cluster is served. */
-export interface ServeSettings {
+interface ServeSettings {
   readonly binding: ClusterBinding
   readonly web: WebClient
   readonly tools: WorkTools
