@@ -2,10 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { workerRbac } from '../../src/access/worker-rbac.ts'
 import { jsonAt } from '../../src/cluster/json-at.ts'
+import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { haveAssets } from '../cluster/cluster-under-test.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
+import { inputOf } from '../fleet/fleet-of.ts'
+import { miniFleet } from '../fleet/mini-fleet.ts'
 import { run } from './run-main.ts'
 
 const ACME = join(import.meta.dirname, '../fleets/acme')
@@ -86,6 +90,37 @@ test('what deploy/worker gives is part of what is printed, to the letter', async
   const deployed = documents(result.stdout).filter(({ kind }) => /^(?:Namespace|ServiceAccount|.*Role.*)$/.test(kind))
   expect(deployed).toHaveLength(6)
   for (const one of deployed) expect(await printed()).toContainEqual(one)
+})
+
+test('a kubeConfig of the platform is read as its account, or else by name as the worker', () => {
+  const kustomization = (name: string, more: string) => `---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: ${name}, namespace: flux-system}
+spec: {interval: 1h, path: ./apps, prune: true, ${more}, sourceRef: {kind: GitRepository, name: flux-system}}
+`
+  const given = miniFleet({
+    fleet: {
+      // with a default account, that one is impersonated
+      'clusters/staging/flux-system/kustomization.yaml': 'resources: [gotk-components.yaml, gotk-sync.yaml]\n',
+      'clusters/staging/kustomization.yaml': 'resources: [flux-system, edge.yaml]\n',
+      'clusters/staging/edge.yaml': [
+        kustomization('edge', 'kubeConfig: {secretRef: {name: edge}}'),
+        kustomization('edge-2', 'kubeConfig: {secretRef: {name: edge, key: kubeconfig}}'),
+        kustomization('as', 'serviceAccountName: edge, kubeConfig: {secretRef: {name: other}}'),
+        kustomization('cloud', 'kubeConfig: {configMapRef: {name: cloud}}'),
+      ].join(''),
+    },
+  })
+  const { manifests, left } = workerRbac(buildFleet(inputOf(given)), 'staging')
+  const role = (manifests as unknown as Manifest[]).find(
+    ({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'flux-system',
+  )
+  expect(role?.rules?.filter(({ resources }) => resources.includes('secrets'))).toEqual([
+    { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['edge'] },
+  ])
+  expect(impersonated([role!])).toContain('flux-system serviceaccounts edge')
+  expect(left).toContain('staging/flux-system/cloud: it impersonates no account')
 })
 
 test('bad use is said', async () => {

@@ -27,6 +27,11 @@ const secret = (name: string) => fixture(name).replace('metadata:', 'metadata:\n
 const SECRETS = Object.fromEntries(
   ['age', 'age-pq', 'pgp'].map(name => [`clusters/staging/${name}.yaml`, secret(`${name}.yaml`)]),
 )
+const ARN = 'kms:\n  - {arn: "arn:aws:kms:eu-west-1:1:key/a", enc: a}'
+const withoutEmpty = (text: string) => text.replace(/^ {2}\w+: \[\]\n/gm, '')
+/** The same file, but for the recipients. */
+const byCloud = (recipients: string) =>
+  withoutEmpty(secret('age.yaml')).replace(/^ {2}age:[\s\S]*?(?=^ {2}\w)/m, `  ${recipients}\n`)
 const nodeOfFleet = (given: Parameters<typeof fleetOf>[0]) => evaluationOf(given).nodes[0]!
 
 test.each<[string, Record<string, string>, string, string[]]>([
@@ -62,10 +67,31 @@ test.each<[string, Record<string, string>, string, string[]]>([
     WITH,
     ['SOPS encryption outside of the data of a Secret or ConfigMap'],
   ],
+  [
+    'a key of a cloud alone',
+    { 'clusters/staging/a.yaml': byCloud(ARN) },
+    WITH,
+    ['SOPS encryption without an age or PGP recipient (AWS KMS)'],
+  ],
+  [
+    'keys of two services',
+    {
+      'clusters/staging/a.yaml': byCloud(
+        `${ARN}\n  hc_vault:\n  - {vault_address: "https://v", engine_path: sops, key_name: k, enc: a}`,
+      ),
+    },
+    WITH,
+    ['SOPS encryption without an age or PGP recipient (AWS KMS, HashiCorp Vault)'],
+  ],
 ])('what the worker opens is said before it is applied: %s', (_, secrets, decryption, refused) => {
   const node = nodeOfFleet(fleet(secrets, decryption))
   expect(node.refused).toEqual(refused)
   expect(node.decryption?.seals.length ?? 0).toBe(refused.length === 0 ? 3 : 0)
+})
+
+test('a key of a cloud beside one of age is no obstacle', () => {
+  const both = withoutEmpty(secret('age.yaml')).replace(/^ {2}age:/m, `  ${ARN}\n  age:`)
+  expect(nodeOfFleet(fleet({ 'clusters/staging/a.yaml': both })).refused).toEqual([])
 })
 
 describe.skipIf(!haveAssets())('on a cluster', () => {

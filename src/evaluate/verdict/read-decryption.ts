@@ -4,6 +4,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Decryption } from '../../rules/model/finding.ts'
 import { SEALED_FILES } from '../../rules/model/unknown-values.ts'
 import { isSealed, isSopsFile, isSopsValue } from '../../rules/secrets/support/sops.ts'
+import { recipientsOf } from '../../rules/secrets/support/sops-recipients.ts'
 
 /** How the encrypted objects of a node are opened, and what keeps the worker from it. */
 interface ReadDecryption {
@@ -37,6 +38,10 @@ export function readDecryption(
   if (secret === undefined) refused.add('SOPS encryption without spec.decryption.secretRef')
   if (stringAt(spec, ['serviceAccountName']) !== undefined) refused.add('spec.decryption.serviceAccountName')
   if ((stringAt(spec, ['provider']) ?? 'sops') !== 'sops') refused.add('spec.decryption.provider')
+  for (const { object } of sealed) {
+    const services = servicesOf(object)
+    if (services !== undefined) refused.add(`SOPS encryption without an age or PGP recipient (${services})`)
+  }
   const others = [...refused].filter(one => one !== SEALED_FILES)
   if (others.length > 0 || secret === undefined) return { refused: [...refused] }
   const seals = sealed.map(({ object, index }) => ({ object: index, sops: toJson(blockOf(object)!) }))
@@ -44,6 +49,22 @@ export function readDecryption(
 }
 
 const blockOf = ({ root, sops }: KubeObject): Node | undefined => sops ?? at(root, ['sops'])
+
+/** Keys that only a service opens, with credentials that the worker does not have. */
+const SERVICES: ReadonlyMap<string, string> = new Map([
+  ['kms', 'AWS KMS'],
+  ['gcp_kms', 'GCP KMS'],
+  ['azure_kv', 'Azure Key Vault'],
+  ['hc_vault', 'HashiCorp Vault'],
+  ['hckms', 'Huawei Cloud KMS'],
+])
+
+/** The services that open the object; undefined where a key of a Secret may open it. */
+function servicesOf(object: KubeObject): string | undefined {
+  const kinds = [...recipientsOf(blockOf(object)).keys()].map(recipient => recipient.slice(0, recipient.indexOf(':')))
+  if (kinds.length === 0 || kinds.some(kind => kind === 'age' || kind === 'pgp')) return undefined
+  return [...new Set(kinds.map(kind => SERVICES.get(kind) ?? kind))].sort().join(', ')
+}
 
 function isOpened(object: KubeObject): boolean {
   const { apiVersion, kind } = idOf(object)
