@@ -109,7 +109,8 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
  * serve. Throws `cluster-unavailable` for other answers: what a load balancer says is neither an empty list nor a deletion.
  */
 function answerOf({ cluster, method, url, headers }: Call, { status, body }: Awaited<ReturnType<typeof send>>) {
-  const isFree = headers.Accept === 'text/plain' || (status === 404 && method === 'GET')
+  const isFree =
+    headers.Accept === 'text/plain' || (status === 404 && method === 'GET' && url.pathname.includes('/apis/'))
   if (isFree || stringAt(body, 'kind') !== '') return { status, body }
   const message = `cluster ${cluster}, ${method} ${url.pathname}: the answer is no object of Kubernetes: something else answers at this address`
   throw new BailiwickError('cluster-unavailable', message)

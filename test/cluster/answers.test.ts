@@ -74,6 +74,11 @@ describe.skipIf(!haveAssets())('answers that no API server should give', () => {
 
   test.each<[string, typeof answer, string]>([
     ['no answer', () => {}, 'no answer in 1 s'],
+    [
+      'the 404 of something else',
+      (_request, response) => response.writeHead(404).end('404 page not found'),
+      'the answer is no object of Kubernetes',
+    ],
     ['JSON of something else', (_request, response) => response.end('{}'), 'the answer is no object of Kubernetes'],
     [
       'half an answer',

@@ -89,7 +89,9 @@ async function readOne(request: ReadRequest, id: ObjectId): Promise<Reading> {
     const path = objectPath(resource, id.namespace, id.name)
     const options = { accept: accept(request, id, 'PartialObjectMetadata'), signal }
     const { status, body } = await client.request({ user: node.user }, 'GET', path, options)
-    return { object: status === 404 ? undefined : named(body, id) }
+    if (status !== 404) return { object: named(body, id) }
+    if (stringAt(body, 'details', 'name') === id.name) return { object: undefined }
+    return { error: `${id.apiVersion} ${id.kind} is not served` }
   } catch (error) {
     if (signal.aborted || !(error instanceof BailiwickError)) throw error
     return { error: error.message }
