@@ -7,12 +7,14 @@ import { isSealedValue, openValue, sealedType } from './open-value.ts'
  * A Secret or ConfigMap with the values of its `data` in clear, as kustomize-controller decrypts it: each sealed value is
  * bound to its own field by SOPS, so that none can be moved to another. A value of `data` that holds a sealed one in base64
  * was written as `stringData`. `block`: what SOPS wrote beside the values. Throws `cluster-invalid`, without any value, where
- * no identity opens it or a value is not what was sealed there.
+ * no identity opens it or a value is not what was sealed there. `isSubstituted`: Flux would substitute variables in it; a
+ * value that has some is refused.
  */
 export async function decryptObject(
   object: { readonly [key: string]: Json },
   block: Node,
   identities: Identities,
+  isSubstituted = false,
 ): Promise<{ [key: string]: Json }> {
   const key = await dataKey(block, identities)
   if (!key) throw cannot('none of the keys opens it', 'Encrypt it for a key of the Secret that spec.decryption names.')
@@ -22,7 +24,14 @@ export async function decryptObject(
     for (const field of VALUES) {
       const values = object[field]
       if (values === undefined || values === null || typeof values !== 'object' || Array.isArray(values)) continue
-      const open = ([name, value]: readonly [string, Json]) => [name, opened(field, name, value, key)] as const
+      const open = ([name, value]: readonly [string, Json]) => {
+        const { text, value: plain } = opened(field, name, value, key)
+        // what stood in base64 when Flux substitutes has none
+        const isText = text !== undefined && (object.kind !== 'Secret' || field !== 'data' || text.isInner)
+        if (isSubstituted && isText) refuseVariables(`${field}.${name}`, text.bytes)
+        text?.bytes.fill(0)
+        return [name, plain] as const
+      }
       plainObject[field] = Object.fromEntries(Object.entries(values).map(open))
     }
     return plainObject
@@ -33,16 +42,31 @@ export async function decryptObject(
 
 const VALUES = ['data', 'stringData', 'binaryData'] as const
 
-function opened(field: (typeof VALUES)[number], name: string, value: Json, key: Uint8Array): Json {
-  if (typeof value !== 'string') return value
+interface Opened {
+  readonly value: Json
+  /** Of a sealed value. `isInner`: it was sealed as text, and stands in base64 now. */
+  readonly text?: { readonly bytes: Buffer; readonly isInner: boolean }
+}
+
+function opened(field: (typeof VALUES)[number], name: string, value: Json, key: Uint8Array): Opened {
+  if (typeof value !== 'string') return { value }
   const where = `${field}.${name}`
-  if (isSealedValue(value)) return plain(where, value, key, `${field}:${name}:`).toString('utf8')
+  if (isSealedValue(value)) {
+    const bytes = plain(where, value, key, `${field}:${name}:`)
+    return { value: bytes.toString('utf8'), text: { bytes, isInner: false } }
+  }
   const inner = field === 'data' ? innerOf(value) : undefined
-  if (inner === undefined) return value
-  const text = plain(where, inner, key, `stringData:${name}:`)
-  const encoded = text.toString('base64')
-  text.fill(0)
-  return encoded
+  if (inner === undefined) return { value }
+  const bytes = plain(where, inner, key, `stringData:${name}:`)
+  return { value: bytes.toString('base64'), text: { bytes, isInner: true } }
+}
+
+function refuseVariables(where: string, text: Buffer): void {
+  if (!text.includes('$' + '{') && !text.includes('$$')) return
+  throw cannot(
+    `${where} has a variable, and variables in decrypted values are not supported`,
+    'Leave it out, or annotate the object kustomize.toolkit.fluxcd.io/substitute: disabled.',
+  )
 }
 
 /** A sealed value within base64, as `stringData` is written into `data`. */

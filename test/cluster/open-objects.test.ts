@@ -127,6 +127,27 @@ describe.skipIf(!haveAssets())('on a cluster', () => {
     expect([...confidential]).toEqual(secrets)
   })
 
+  test('a variable that shows in a decrypted text is refused, as Flux would substitute it', async () => {
+    const of = (text: string, spec: string) => {
+      const files = { 'clusters/staging/a.yaml': text.replace('metadata:', 'metadata:\n    namespace: apps') }
+      const evaluated = nodeOfFleet(fleet(files, `${WITH} ${spec}`))
+      return openObjects(under.client, { ...evaluated, namespace: 'apps', user } as unknown as ApprovedNode)
+    }
+    const values = 'postBuild: {substitute: {A: b}},'
+    for (const kind of ['secret', 'configmap']) {
+      const text = fixture(`variable-${kind}.yaml`)
+      await expect(of(text, values)).rejects.toThrow(
+        'key has a variable, and variables in decrypted values are not supported',
+      )
+      await expect(of(text, '')).resolves.toBeDefined()
+      const off = text.replace(
+        'metadata:',
+        'metadata:\n    annotations: {kustomize.toolkit.fluxcd.io/substitute: disabled}',
+      )
+      await expect(of(off, values)).resolves.toBeDefined()
+    }
+  })
+
   test('a Secret that is missing, holds no key, or is not the account’s fails this node, and says so', async () => {
     await expect(openObjects(under.client, named('missing'))).rejects.toThrow(
       'Secret apps/missing, which spec.decryption names: does not exist',

@@ -31,11 +31,11 @@ export async function openObjects(client: ClusterClient, node: ApprovedNode): Pr
   const { decryption } = node
   if (!decryption) return { objects, confidential }
   const identities = await readIdentities(client, node, decryption.secret)
-  for (const { object: index, sops } of decryption.seals) {
+  for (const { object: index, sops, isSubstituted = false } of decryption.seals) {
     const object = mapAt(objects[index])
     try {
       confidential.delete(object)
-      const opened = await decryptObject(object, nodeOf(sops, NOWHERE), identities)
+      const opened = await decryptObject(object, nodeOf(sops, NOWHERE), identities, isSubstituted)
       objects[index] = opened
       confidential.add(opened)
     } catch (error) {

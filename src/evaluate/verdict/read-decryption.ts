@@ -1,4 +1,6 @@
 import type { SealedFile } from '../../fleet/model/cluster-values.ts'
+import { isSubstituted } from '../../flux/substitute/post-build.ts'
+import { isAbsent } from '../../kube/edit-node.ts'
 import { at, type Node, stringAt, toJson } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Decryption } from '../../rules/model/finding.ts'
@@ -44,7 +46,12 @@ export function readDecryption(
   }
   const others = [...refused].filter(one => one !== SEALED_FILES)
   if (others.length > 0 || secret === undefined) return { refused: [...refused] }
-  const seals = sealed.map(({ object, index }) => ({ object: index, sops: toJson(blockOf(object)!) }))
+  const substitutes = !isAbsent(at(kustomization.root, ['spec', 'postBuild']))
+  const seals = sealed.map(({ object, index }) => ({
+    object: index,
+    sops: toJson(blockOf(object)!),
+    ...(substitutes && isSubstituted(object) ? { isSubstituted: true as const } : {}),
+  }))
   return { decryption: { secret, seals, ...(files.length > 0 ? { files } : {}) }, refused: [...refused] }
 }
 

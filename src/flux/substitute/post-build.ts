@@ -69,7 +69,8 @@ function named(variables: Variables, tolerance: Tolerance): Variables {
   return new Map([...variables].filter(isNamed))
 }
 
-const isSubstituted = ({ root }: KubeObject): boolean =>
+/** Whether variables are substituted in an object; a label or annotation switches it off. */
+export const isSubstituted = ({ root }: KubeObject): boolean =>
   ['labels', 'annotations'].every(field => stringAt(root, ['metadata', field, SWITCH]) !== 'disabled')
 
 /** Later sources win over earlier ones, and what the Kustomization says itself over all. */

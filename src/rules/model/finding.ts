@@ -142,7 +142,12 @@ export interface Verdict {
 export interface Decryption {
   readonly secret: string
   /** What SOPS wrote beside the values of each encrypted object, by its place in the list of objects. */
-  readonly seals: readonly { readonly object: number; readonly sops: Json }[]
+  readonly seals: readonly {
+    readonly object: number
+    readonly sops: Json
+    /** Flux substitutes variables in it once it is decrypted. */
+    readonly isSubstituted?: true
+  }[]
   /** Files that its Secrets are generated from: opened, it is evaluated again before anything is applied. */
   readonly files?: readonly SealedFile[]
 }

@@ -108,9 +108,7 @@ const CASES: Readonly<Record<string, ValueCase>> = {
   'generated from JSON for a registry': made('type: Opaque\n  files: [.dockerconfigjson=file.json]'),
   'generated from binary': made('files: [token=file.bin, again=file.bin]'),
   'generated from an env file': made('envs: [file.env]'),
-  'generated with options': made(
-    'files: [file.json]\n  options: {labels: {team: a}, immutable: true}',
-  ),
+  'generated with options': made('files: [file.json]\n  options: {labels: {team: a}, immutable: true}'),
   'generated with options that are none': { ...made('files: [file.json]\n  options: {labels: {x: y}}'), refused: true },
   'generated, and values besides': {
     files: {
