@@ -4,6 +4,7 @@ import type { Json } from '../kube/node.ts'
 import { display, type ObjectId } from '../kube/object.ts'
 import type { ApplyRequest } from './apply-request.ts'
 import type { ClusterClient } from './client.ts'
+import type { ObjectDrift } from './drift-of.ts'
 import { explainRefusal } from './explain-refusal.ts'
 import { stringAt } from './json-at.ts'
 import type { ObjectWrite, Prepared } from './prepared.ts'
@@ -19,6 +20,8 @@ export interface Applied {
   readonly action: 'created' | 'configured' | 'recreated' | 'unchanged' | 'skipped'
   readonly message?: string
   readonly uid?: string
+  /** How it differed from what is applied. */
+  readonly drift?: ObjectDrift
 }
 
 /** Sends what was prepared for one object, as the user. Throws what the API server says, see explainRefusal. */

@@ -30,6 +30,8 @@ interface ObjectResult {
   readonly message?: string
   /** What the inventory should hold for it; absent where it must not (its name cannot be recorded). */
   readonly entry?: InventoryEntry
+  /** How the live object differed. */
+  readonly drift?: Applied['drift']
 }
 
 /** What became of all of them. */

@@ -27,6 +27,8 @@ export interface ClusterBinding {
   readonly events?: string
   /** How what somebody else changed on the cluster is found: told by watches (absent), or looked for. */
   readonly drift?: 'watch' | 'poll'
+  /** Whether corrected drift is shown on the page of the cluster and on pull requests; absent: it is. */
+  readonly reportDrift?: boolean
   /** How often everything is looked at, whatever is known of it; absent: 600 where it is watched, else as `resyncSeconds`. */
   readonly fullPassSeconds?: number
   /** How many Kustomizations are applied at once; absent: 16. */
@@ -47,6 +49,7 @@ const KEYS = [
   'namespace',
   'resync',
   'drift',
+  'reportDrift',
   'fullPass',
   'lanes',
   'events',
@@ -57,7 +60,7 @@ const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 /**
  * The operator's clusters.yaml: `clusters:`, a list with `name`, `fleet`, and optionally `branch` (main), `path` (the folder
  * that Flux starts from, clusters/<name>; `./` is the root), `kubeconfig`, `context`, `workerKey` (file), `mode` (gate), `namespace`
- * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS), `drift` (watch), `fullPass` (seconds),
+ * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS), `drift` (watch), `reportDrift` (true), `fullPass` (seconds),
  * `lanes` (16), `events` (address of notification-controller, none), `kubeConfigs` (API servers that kubeconfigs may lead
  * to, none). Whether the fleet has the cluster there is seen where it is applied.
  * Throws `config` naming file and key for anything else.
@@ -131,6 +134,9 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
   if (lanes !== undefined && !isWhole(lanes, 1, 256)) {
     throw wrongSetting(file, `${at}.lanes`, `${String(lanes)} is not a whole number from 1 to 256`)
   }
+  const reportDrift = map.get('reportDrift')
+  if (!isSwitch(reportDrift))
+    throw wrongSetting(file, `${at}.reportDrift`, `${String(reportDrift)} is neither true nor false`)
   const drift = text('drift', 'watch')
   if (drift !== 'watch' && drift !== 'poll')
     throw wrongSetting(file, `${at}.drift`, `${drift} is neither watch nor poll`)
@@ -142,6 +148,7 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
     mode,
     namespace,
     ...(map.has('drift') ? { drift } : {}),
+    ...(reportDrift === undefined ? {} : { reportDrift }),
     ...(lanes === undefined ? {} : { lanes }),
     ...(resync === undefined ? {} : { resyncSeconds: resync }),
     ...(fullPass === undefined ? {} : { fullPassSeconds: fullPass }),
@@ -166,6 +173,8 @@ function folderOf(path: string): string | undefined {
   const folder = path.replace(/^\.\//, '').replace(/\/+$/, '')
   return folder.split('/').some(part => ['', '.', '..'].includes(part)) ? undefined : folder
 }
+
+const isSwitch = (value: unknown): value is boolean | undefined => value === undefined || typeof value === 'boolean'
 
 const isSeconds = (value: unknown): value is number => isWhole(value, 10, 86_400)
 

@@ -6,6 +6,7 @@ import type { ApiResource, ClusterClient } from './client.ts'
 import { ClusterError } from './cluster-error.ts'
 import { desiredObject } from './desired-object.ts'
 import { objectPath } from './discovery.ts'
+import { driftOf } from './drift-of.ts'
 import { explainRefusal } from './explain-refusal.ts'
 import { failureScope } from './failure-scope.ts'
 import { reowns } from './field-print.ts'
@@ -149,7 +150,7 @@ async function existing(
     resourceVersion,
     takeOver,
   }
-  return { action: 'configured', ...message, write }
+  return { action: 'configured', ...message, write, ...(known ? { drift: driftOf(left.live, left.dry) } : {}) }
 }
 
 const BESIDE = `it existed before: it is applied next to its other owners, and neither restored nor pruned unless it is annotated ${ADOPT}`

@@ -1,4 +1,5 @@
 import type { Json } from '../kube/node.ts'
+import type { ObjectDrift } from './drift-of.ts'
 import type { Ownership } from './ownership.ts'
 
 /** What is to be sent for an object. */
@@ -17,4 +18,9 @@ export interface ObjectWrite {
 export type Prepared =
   | { readonly action: 'skipped'; readonly message: string }
   | { readonly action: 'unchanged'; readonly message?: string; readonly uid?: string }
-  | { readonly action: 'created' | 'configured' | 'recreated'; readonly message?: string; readonly write: ObjectWrite }
+  | {
+      readonly action: 'created' | 'configured' | 'recreated'
+      readonly message?: string
+      readonly write: ObjectWrite
+      readonly drift?: ObjectDrift
+    }

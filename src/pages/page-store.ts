@@ -9,7 +9,7 @@ import { checkIdOf, checkPath, clusterPath } from './page-address.ts'
 import type { Shelf } from './shelf.ts'
 
 /** Changes with the form of what is kept: pages of an older program are not read by a newer one. */
-const FORM = 2
+const FORM = 3
 /** One page as it is stored; what is larger is not kept. */
 const MAX_BYTES = 2 * 1024 * 1024
 const MAX_TEXT = 32 * 1024 * 1024

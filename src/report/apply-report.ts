@@ -4,6 +4,7 @@ import { redact } from '../message/redact.ts'
 import { visible } from '../message/visible.ts'
 import type { SourceLine } from '../origin.ts'
 import { type Annotation, isAnnotatable, MAX_ANNOTATIONS } from './annotations.ts'
+import type { DriftNote } from './drift-note.ts'
 import { fitBudget } from './text/fit-budget.ts'
 import type { Section } from './text/fold.ts'
 import { count } from './text/headline.ts'
@@ -15,6 +16,8 @@ export interface AppliedObject {
   /** `withheld`: not applied, because others of its node were refused. `skipped`: left alone as its labels or annotations ask. */
   readonly action: 'created' | 'configured' | 'unchanged' | 'skipped' | 'pruned' | 'withheld' | 'refused'
   readonly message?: string
+  /** What others had changed of it: fields, and the names of field managers. */
+  readonly drift?: Pick<DriftNote, 'fields' | 'managers'>
   /** Where it is written; of what was refused only. */
   readonly place?: SourceLine
 }

@@ -35,7 +35,7 @@ const state = (
 ) => nodeState(KEY, one, { here: HERE, node: evaluated(digest), repository: HERE, commit, now }, before)
 const page = (nodes: readonly NodeState[], more: Partial<ClusterPage> = {}): ClusterPage => ({
   ...{ kind: 'cluster', owner: 'acme', repo: 'fleet', repositoryId: 1, visibility: 'private', repository: HERE },
-  ...{ cluster: 'staging', at: '2026-01-01T00:00:00Z', isRunning: false, nodes },
+  ...{ cluster: 'staging', at: '2026-01-01T00:00:00Z', isRunning: false, nodes, drift: [] },
   ...more,
 })
 const comment = (nodes: readonly NodeState[], authors: readonly string[] = [], more: Partial<ClusterPage> = {}) =>

@@ -83,6 +83,27 @@ describe.skipIf(missing)(`results on merged pull requests${missing ? ` (${missin
     expect(results(pull)).toEqual([])
   })
 
+  test('what others change is put back, and told with who changed it and which fields', async () => {
+    const pull = await open('watched', {
+      'staging/kustomization.yaml': stagingOverlay(['report.yaml', 'bad.yaml', 'more.yaml']),
+      'staging/more.yaml': deploymentFile('more', 'apps'),
+    })
+    await merge(pull)
+    const path = '/apis/apps/v1/namespaces/apps/deployments/more'
+    const patch = { spec: { replicas: 7 } }
+    await stage.clusters.staging!.request('PATCH', `${path}?fieldManager=kubectl-edit`, patch, {
+      contentType: 'application/merge-patch+json',
+    })
+    await expect
+      .poll(() => results(pull)[0]!.body, { timeout: 20_000 })
+      .toContain('- `Deployment apps/more` of `staging/apps/dev-team`: `spec.replicas` by `kubectl-edit`')
+    expect(results(pull)).toHaveLength(1)
+    const address = /\[details]\((\S+)\)/.exec(results(pull)[0]!.body)![1]!
+    const page = await (await fetch(address)).text()
+    expect(page).toContain('Corrected drift (1)')
+    expect(page).toContain('kubectl-edit')
+  })
+
   test('a direct push has a check run and no comment', async () => {
     const writes = () =>
       stage.github.requests.filter(one => one.method === 'POST' && /\/comments$/.test(one.path)).length

@@ -111,7 +111,7 @@ async function turnOf(run: Run, node: ApprovedNode, known: Map<string, Inventory
   const requested = isRequested(board.live(node))
   const inventory = known.get(key)
   if (isSettled(node, inventory) && !memory.isSuspect(key) && !memory.turns.isBusy(key) && !requested) {
-    results.set(key, { key, objects: [], complete: true, inventory, stale: [] })
+    results.set(key, { key, objects: [], complete: true, inventory, stale: [], drift: [] })
     const objects = inventory.entries.map(entry => ({ object: idOfEntry(entry), action: 'unchanged' as const }))
     said.set(key, { key, user, outcome: 'applied', objects })
     return checkHealth(run, node, 'settled', 0)
@@ -171,6 +171,7 @@ async function applyOne(
     const result = await applyNode(client, node, adopted, signal, target)
     memory.inventories.set(key, result.inventory)
     const said: AppliedNode = { key, user, outcome: 'applied', objects: result.objects, ...elsewhere }
+    memory.drift.note(key, result.drift)
     if (result.complete) memory.looked(key)
     else {
       showResult(board, node, result, tookMs())

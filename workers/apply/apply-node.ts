@@ -9,6 +9,7 @@ import { refuseOwnTarget } from '../../src/cluster/refuse-own-target.ts'
 import { KUSTOMIZE_GROUP } from '../../src/flux/kinds.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
 import { type ApplyTarget, inventoryAt, newNodeInventory } from './apply-target.ts'
+import { isSettled } from './is-settled.ts'
 import { openObjects } from './open-objects.ts'
 
 export interface NodeResult {
@@ -20,6 +21,8 @@ export interface NodeResult {
   readonly inventory: Inventory
   /** What the node had and has no more. */
   readonly stale: readonly InventoryEntry[]
+  /** Of a node that was applied completely before: what others had changed or deleted. */
+  readonly drift: readonly AppliedObject[]
 }
 
 /**
@@ -71,7 +74,8 @@ export async function applyNode(
   const wanted = new Set(planned.map(entry => entry.id))
   const stale = before.entries.filter(entry => !wanted.has(entry.id))
   const complete = applied.failed === 0
-  const result = { key, objects: applied.objects.flatMap(described), complete, stale }
+  const drift = driftIn(applied.objects, node, before)
+  const result = { key, objects: applied.objects.flatMap(described), complete, stale, drift }
   // refused before anything was written
   if (!complete && claimed === before) return { ...result, inventory: known ?? before }
 
@@ -85,6 +89,14 @@ export async function applyNode(
 }
 
 type Result = Awaited<ReturnType<typeof applyObjects>>['objects'][number]
+
+/** What had to be written though the cluster held all of it. */
+function driftIn(objects: readonly Result[], node: ApprovedNode, before: Inventory): AppliedObject[] {
+  if (!isSettled(node, before)) return []
+  return objects
+    .filter(({ action }) => action === 'created' || action === 'configured' || action === 'recreated')
+    .map(one => ({ ...described(one), ...(one.drift ? { drift: one.drift } : {}) }))
+}
 
 function described({ id, action, message }: Result): AppliedObject {
   const said = action === 'failed' ? 'refused' : action === 'recreated' ? 'configured' : action

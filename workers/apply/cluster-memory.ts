@@ -2,6 +2,7 @@ import type { Inventory } from '../../src/cluster/inventory.ts'
 import type { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
 import { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
+import { DriftLog } from './drift-log.ts'
 import { HealthWatch } from './health-watch.ts'
 import { NodeRetries } from './node-retries.ts'
 import { NodeTurns } from './node-turns.ts'
@@ -32,6 +33,8 @@ export class ClusterMemory {
   readonly remotes: RemoteClients | undefined
   /** As the last run left them, by node. */
   inventories = new Map<string, Inventory>()
+  /** What others changed, and was put back. */
+  readonly drift: DriftLog
   /** What became so far of the nodes of the present or last run. */
   progress: () => readonly AppliedNode[] = () => []
   readonly #suspects = new Set<string>()
@@ -43,6 +46,7 @@ export class ClusterMemory {
     this.remotes = remotes
     this.board = { correlator: new EventCorrelator(), events }
     this.#now = now
+    this.drift = new DriftLog(now)
     this.retries = new NodeRetries(now)
     this.health = new HealthWatch(patienceMs)
     this.turns = new NodeTurns(silenceMs)

@@ -75,6 +75,7 @@ async function applyAgain(
   const target = found.client === client ? found : { ...found, client: observe(found.client) }
   const result = await applyNode(client, node, inventory, signal, target)
   memory.inventories.set(key, result.inventory)
+  memory.drift.note(key, result.drift)
   if (result.complete) {
     memory.looked(key)
     memory.retries.forget(key)

@@ -1,6 +1,7 @@
 import type { ClusterPage, NodeState } from '../../src/report/applied/cluster-page.ts'
 import { nodeState } from '../../src/report/applied/node-states.ts'
 import { applyViewFor } from '../../src/report/apply-view.ts'
+import type { DriftNote } from '../../src/report/drift-note.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { narrowerSources } from '../fleets/narrower-sources.ts'
@@ -9,6 +10,8 @@ import type { Reporter, RunReport } from './run-report.ts'
 
 /** A page is kept for days only: one that stays the same is stored again now and then. */
 const RENEW_MS = 3_600_000
+/** How many corrections a page lists: the oldest go first. */
+const MAX_DRIFT = 100
 const NARROWER = 'The details are in a source that fewer people can see than this repository.'
 
 type Report = RunReport & { readonly isRunning: boolean }
@@ -49,12 +52,17 @@ async function keepClusterPage(reporter: Reporter, report: Report, wanted: PageF
   const nodes = await statesOf(reporter, report, wanted, new Map(before?.nodes.map(one => [one.key, one])))
   const place = { kind: 'cluster' as const, owner, repo, repositoryId, visibility, repository: url, cluster }
   const failed = problem === undefined ? {} : { problem }
-  const page: ClusterPage = { ...place, at: new Date().toISOString(), isRunning, ...failed, nodes }
+  const drift = await driftOn(reporter, report, wanted, before)
+  const page: ClusterPage = { ...place, at: new Date().toISOString(), isRunning, ...failed, nodes, drift }
   const isSame = known !== undefined && contentOf(known.page) === contentOf(page)
   if (isSame && Date.now() - known.at < RENEW_MS) return
   if (!(await context.pages.store.keep(page))) context.log.warn({ cluster, repository: url }, 'page was not stored')
   memory.pages.set(name, { page, at: Date.now() })
-  for (const commit of movedCommits(before, page)) await askForComment(reporter, repository, commit)
+  const moved = movedCommits(before, page)
+  for (const commit of moved) await askForComment(reporter, repository, commit)
+  for (const commit of driftedCommits(before, page)) {
+    if (!moved.has(commit)) await askForComment(reporter, repository, commit, 'drift')
+  }
 }
 
 const contentOf = ({ at: _at, ...page }: ClusterPage): string => JSON.stringify(page)
@@ -91,6 +99,37 @@ function withoutDetails({ reason, place: _place, paths: _paths, ...state }: Node
   return { ...state, objects: [], ...(reason === undefined ? {} : { reason: NARROWER }) }
 }
 
+/** Of the nodes that are shown whole; what a process that ended remembered stays, until there is too much. */
+async function driftOn(
+  { installation }: Reporter,
+  { drift }: Report,
+  { url, keys, commits }: PageFor,
+  before: ClusterPage | undefined,
+): Promise<DriftNote[]> {
+  const narrower = new Set(
+    await narrowerSources(
+      installation,
+      url,
+      [...commits.values()].map(one => one.url),
+    ),
+  )
+  const shown = new Set(keys.filter(key => !narrower.has(commits.get(key)!.url)))
+  const own = drift.filter(({ node }) => shown.has(node))
+  const began = new Set(own.map(({ node, object, first }) => JSON.stringify([node, object, first])))
+  const earlier = (before?.drift ?? []).filter(
+    ({ node, object, first }) => shown.has(node) && !began.has(JSON.stringify([node, object, first])),
+  )
+  return [...own, ...earlier].slice(0, MAX_DRIFT)
+}
+
+/** Commits of the page's own repository of whose nodes something else was corrected than before. */
+function driftedCommits(before: ClusterPage | undefined, page: ClusterPage): Set<string> {
+  const known = new Set(before?.drift.map(one => JSON.stringify(one)))
+  const nodes = new Set(page.drift.flatMap(one => (known.has(JSON.stringify(one)) ? [] : [one.node])))
+  const moved = page.nodes.filter(({ key, repository }) => nodes.has(key) && repository === page.repository)
+  return new Set(moved.map(({ commit }) => commit))
+}
+
 /** Commits of the page's own repository whose nodes are in another state than before. */
 function movedCommits(before: ClusterPage | undefined, page: ClusterPage): Set<string> {
   const known = new Map(before?.nodes.map(one => [one.key, JSON.stringify(one)]))
@@ -99,8 +138,13 @@ function movedCommits(before: ClusterPage | undefined, page: ClusterPage): Set<s
   return new Set(moved.flatMap(({ repository, commit }) => (repository === page.repository ? [commit] : [])))
 }
 
-async function askForComment({ context, installation, memory }: Reporter, repository: ReadableRepository, sha: string) {
-  const delayMs = memory.commentDelayMs(`${repository.id} ${sha}`)
+async function askForComment(
+  { context, installation, memory }: Reporter,
+  repository: ReadableRepository,
+  sha: string,
+  about: 'state' | 'drift' = 'state',
+): Promise<void> {
+  const delayMs = memory.commentDelayMs(`${repository.id} ${sha}`, about)
   if (delayMs === undefined) return
   const { owner, name: repo } = repository
   await context.queue.add('say-applied', { installation: installation.id, owner, repo, sha }, { delayMs })

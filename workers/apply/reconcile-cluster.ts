@@ -13,7 +13,7 @@ import { offerWork } from './offer-work.ts'
 import { openApproved } from './open-approved.ts'
 import { pruneApprovals } from './prune-approvals.ts'
 import type { ReconciledClusters } from './reconciled-clusters.ts'
-import { reportApplied, reportProgress } from './report-applied.ts'
+import { reportApplied, reportDriftSoon, reportProgress } from './report-applied.ts'
 import type { ReportMemory } from './report-memory.ts'
 import type { Reporter } from './run-report.ts'
 
@@ -53,18 +53,20 @@ export async function reconcileCluster(
     const watched = await memory.clusters.get(context, binding)
     const approved = { ...(await openApproved(context, watched.client, binding, evaluated, attempt.signal)), prunes }
     const retryAt = (key: string) => watched.retryAt(key)
+    const shown = () => ({ ...about, approved, retryAt, drift: binding.reportDrift === false ? [] : watched.drift })
     const progress = setInterval(
-      () => void reportProgress(reporter, { ...about, approved, retryAt, applied: watched.progress() }),
+      () => void reportProgress(reporter, { ...shown(), applied: watched.progress() }),
       PROGRESS_MS,
     )
     const applied = await watched.run(approved, attempt.signal).finally(() => clearInterval(progress))
-    await reportApplied(reporter, { ...about, approved, retryAt, applied })
+    await reportApplied(reporter, { ...shown(), applied })
+    watched.onDrift(() => reportDriftSoon(reporter, cluster, () => ({ ...shown(), applied })))
     if (approved.awaitsValues && applied.some(isChanged)) await context.queue.add('reconcile', { cluster })
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, cluster }, 'cluster could not be reconciled')
     const problem = reasonOf(asBailiwickError(error))
-    await reportApplied(reporter, { ...about, retryAt: () => undefined, applied: [], problem })
+    await reportApplied(reporter, { ...about, retryAt: () => undefined, applied: [], drift: [], problem })
   }
 }
 

@@ -26,6 +26,18 @@ export async function reportProgress(reporter: Reporter, report: RunReport): Pro
   await keepPages(reporter, { ...report, applied, isRunning: true })
 }
 
+/** Shows what was corrected since the last run; what is corrected within seconds is shown together. */
+export function reportDriftSoon(reporter: Reporter, cluster: string, report: () => RunReport): void {
+  const { drifting, pace } = reporter.memory
+  if (drifting.has(cluster)) return
+  const timer = setTimeout(() => {
+    drifting.delete(cluster)
+    const { applied, approved, ...rest } = report()
+    void keepPages(reporter, { ...rest, approved, applied: withLines(applied, approved.nodes), isRunning: false })
+  }, pace.everyMs)
+  drifting.set(cluster, timer.unref())
+}
+
 /** The cluster is as it is, whether or not people can read about it. */
 async function keepPages(reporter: Reporter, report: RunReport & { readonly isRunning: boolean }): Promise<void> {
   const { log } = reporter.context

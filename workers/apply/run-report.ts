@@ -1,5 +1,6 @@
 import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
+import type { DriftNote } from '../../src/report/drift-note.ts'
 import type { Installation } from '../context/installation.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { CommitOf } from './applied-groups.ts'
@@ -23,6 +24,8 @@ export interface RunReport {
   readonly applied: readonly AppliedNode[]
   /** When a node that failed is tried again, in ms since 1970. */
   readonly retryAt: (key: string) => number | undefined
+  /** What others changed, and was put back, the latest first. */
+  readonly drift: readonly DriftNote[]
   /** Why it ended before its end. */
   readonly problem?: string
 }

@@ -10,6 +10,7 @@ import { readKustomization } from '../../src/cluster/status/kustomizations.ts'
 import { isRequested } from '../../src/cluster/status/live-kustomization.ts'
 import type { Log } from '../../src/process/log.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
+import type { DriftNote } from '../../src/report/drift-note.ts'
 import { applyApproved } from './apply-approved.ts'
 import type { Approved } from './approved-nodes.ts'
 import { ClusterMemory } from './cluster-memory.ts'
@@ -114,6 +115,16 @@ export class WatchedCluster {
   /** What became so far of the nodes of the present run. */
   progress(): readonly AppliedNode[] {
     return this.#memory.progress()
+  }
+
+  /** What others changed, and was put back, the latest first. */
+  get drift(): readonly DriftNote[] {
+    return this.#memory.drift.notes
+  }
+
+  /** Calls this after each correction of drift, in place of what was called before. */
+  onDrift(told: () => void): void {
+    this.#memory.drift.onNote(told)
   }
 
   /** When a node that failed is tried again, in ms since 1970. */

@@ -53,6 +53,10 @@ export function applyComment(pages: readonly ClusterPage[], facts: CommentFacts)
     ...of('held').map(one => ({ text: stuckText(one, facts), label: 'held Kustomization' })),
     ...of('waiting').map(one => ({ text: stuckText(one, facts), label: 'waiting Kustomization' })),
     ...changed.map(one => ({ text: changedText(one), label: 'changed Kustomization' })),
+    ...driftSection(
+      clusters.map(({ page }) => page),
+      news,
+    ),
   ]
   return fitBudget(
     head.filter(line => line !== '').join('\n\n'),
@@ -149,4 +153,25 @@ function partsOf(counts: NodeState['counts']): string[] {
     const number = counts[action] ?? 0
     return number > 0 ? [`${number} ${action}`] : []
   })
+}
+
+/** How many corrected objects a comment lists. */
+const MAX_DRIFT = 20
+
+/** What was put back of the nodes that this commit changed. */
+function driftSection(pages: readonly ClusterPage[], news: readonly NodeState[]): Section[] {
+  const keys = new Set(news.map(({ key }) => key))
+  const found = pages.flatMap(({ drift }) => drift.filter(({ node }) => keys.has(node)))
+  if (found.length === 0) return []
+  const lines = found.slice(0, MAX_DRIFT).map(driftLine)
+  const left = found.length - lines.length
+  if (left > 0) lines.push(`- and ${count(left, 'more object')}`)
+  return [{ text: fold(`Corrected drift (${found.length})`, lines.join('\n')), label: 'list of corrected drift' }]
+}
+
+function driftLine({ node, object, change, fields, managers, count: times }: ClusterPage['drift'][number]): string {
+  const what =
+    change === 'deleted' ? 'deleted' : fields.length === 0 ? 'owner of fields' : fields.map(one => code(one)).join(', ')
+  const who = managers.length === 0 ? '' : ` by ${managers.map(one => code(one)).join(', ')}`
+  return `- ${code(display(object))} of ${code(node)}: ${what}${who}${times > 1 ? `, ${times} times` : ''}`
 }

@@ -1,6 +1,7 @@
 import type { Visibility } from '../../fleet/model/visibility.ts'
 import type { SourceLine } from '../../origin.ts'
 import type { AppliedObject } from '../apply-report.ts'
+import type { DriftNote } from '../drift-note.ts'
 
 /** How far a Kustomization has come: `pending` has no result of the present run yet, `waiting` has health checks that run. */
 export type NodePhase = 'pending' | 'applied' | 'waiting' | 'held' | 'failed'
@@ -53,4 +54,6 @@ export interface ClusterPage {
   /** Why the last run ended before its end. */
   readonly problem?: string
   readonly nodes: readonly NodeState[]
+  /** Of these nodes: what others changed on the cluster and the worker put back, the latest first. */
+  readonly drift: readonly DriftNote[]
 }

@@ -19,7 +19,7 @@ const PHASES: readonly NodePhase[] = ['failed', 'held', 'pending', 'waiting', 'a
 
 /** The page of a cluster as HTML. */
 export function renderClusterPage(shown: ClusterPage, { reader, page }: ClusterLook): string {
-  const { owner, repo, repository, cluster, at, nodes, isRunning, problem } = shown
+  const { owner, repo, repository, cluster, at, nodes, drift, isRunning, problem } = shown
   const name = `${owner}/${repo}`
   const state = isRunning ? 'the worker is applying' : 'the last run has ended'
   return layout(
@@ -36,6 +36,10 @@ ${problem !== undefined && html`<p><span class="tag bad">✗ not applied</span> 
 `,
       html`<section aria-labelledby="nodes"><h2 id="nodes">Kustomizations (${nodes.length})</h2>
 ${nodeTable(shown, page)}
+</section>
+`,
+      html`<section aria-labelledby="drift"><h2 id="drift">Corrected drift (${drift.length})</h2>
+${driftTable(drift)}
 </section>
 `,
     ],
@@ -60,6 +64,21 @@ ${rows}</tbody>
 `,
     pager(page, last),
   ]
+}
+
+function driftTable(drift: ClusterPage['drift']): Content {
+  if (drift.length === 0) return html`<p>None.</p>`
+  const rows = drift.map(({ node, object, change, fields, managers, count, last }) => {
+    const what = change === 'deleted' ? 'deleted' : fields.length === 0 ? 'owner of fields' : fields.join(', ')
+    return html`<tr><td class="wide"><code>${display(object)}</code><div class="dim small">${node}</div></td><td class="wide">${what}</td><td class="wide">${managers.length === 0 ? 'unknown' : managers.join(', ')}</td><td class="num">${count}</td><td class="cell">${when(last)}</td></tr>
+`
+  })
+  return html`<div class="scroll" role="region" aria-label="Corrected drift" tabindex="0"><table>
+<thead><tr><th scope="col">Object</th><th scope="col">Changed</th><th scope="col">Changed by</th><th scope="col">Times</th><th scope="col">Last corrected</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>
+`
 }
 
 function pager(page: number, last: number): Content {

@@ -17,7 +17,7 @@ const node = (at: number, more: Partial<NodeState> = {}): NodeState => ({
 })
 const page = (nodes: readonly NodeState[], more: Partial<ClusterPage> = {}): ClusterPage => ({
   ...{ kind: 'cluster', owner: 'acme', repo: 'fleet', repositoryId: 1, visibility: 'private', cluster: 'staging' },
-  ...{ repository: 'https://github.com/acme/fleet', at: '2026-01-01T10:00:00Z', isRunning: false, nodes },
+  ...{ repository: 'https://github.com/acme/fleet', at: '2026-01-01T10:00:00Z', isRunning: false, nodes, drift: [] },
   ...more,
 })
 
