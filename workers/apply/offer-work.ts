@@ -34,7 +34,7 @@ export async function offerWork(reporter: Reporter, { binding, approved, record,
   const { applied, failure } = { failure: last.failure, applied: attributeResults(cluster, approved, last) }
   const retryAt = () => undefined
   await reportApplied(reporter, {
-    ...{ cluster, fleet, approved, applied, retryAt },
+    ...{ cluster, fleet, approved, applied, retryAt, drift: [] },
     ...(failure === undefined ? {} : { problem: failure }),
   })
 }
