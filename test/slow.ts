@@ -5,6 +5,7 @@ export const SLOW: readonly string[] = [
   'test/cluster/crash/interrupted.test.ts',
   'test/cluster/crash/killed-worker.test.ts',
   'test/cluster/faults.test.ts',
+  'test/cluster/same-as-flux/histories.test.ts',
   'test/cluster/same-as-flux/same-as-flux.test.ts',
   'test/cluster/status/with-controllers.test.ts',
   'test/fleets/reconciled.test.ts',

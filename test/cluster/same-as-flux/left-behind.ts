@@ -42,7 +42,10 @@ export async function snapshot(cluster: TestCluster, more: Omit<Snapshot, 'lists
 export function factsOf({ lists, events, requests }: Snapshot, namespace: string): string[] {
   const isHere = (object: Json) => {
     const { namespace: of, name } = mapAt(object, 'metadata')
-    return of === namespace || (of === undefined && String(name).includes(namespace) && name !== namespace)
+    return (
+      String(of ?? '').startsWith(namespace) ||
+      (of === undefined && String(name).includes(namespace) && name !== namespace)
+    )
   }
   const facts: string[] = []
   for (const [path, items] of lists) {

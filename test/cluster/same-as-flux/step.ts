@@ -23,6 +23,8 @@ export interface SameCase {
   readonly steps: readonly SameStep[]
   /** Its account may do everything on the cluster: a Kustomization of the platform. */
   readonly isPlatform?: true
+  /** Its account may do everything in the namespace `NS-two`, too. */
+  readonly hasSecond?: true
   /** Keys of DIFFERENCES that show here: what is not the same and why, listed in docs/worker.md. */
   readonly differs?: readonly string[]
   /** Those that show only where kustomize-controller was quicker than what it waits for. */
@@ -35,6 +37,8 @@ export interface Act {
   readonly path: string
   readonly type?: string
   readonly body?: Json
+  /** It is no matter where there is nothing to act on. */
+  readonly isOptional?: true
 }
 
 const CORE = '/api/v1/namespaces/NS'
