@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import type { Json } from '../../src/kube/node.ts'
 import { findFlux, NO_FLUX } from './flux-assets.ts'
@@ -107,7 +107,9 @@ export async function startKustomizeController(
     ...flags,
   ]
   const log = cluster.adminKubeconfig.replace(/[^/]*$/, 'kustomize-controller.log')
-  const env = { ...process.env, KUBECONFIG: cluster.adminKubeconfig, RUNTIME_NAMESPACE: 'flux-system' }
+  // when it starts it removes what others of its name have in the folder for temporary files
+  const scratch = mkdtempSync(join(dirname(cluster.adminKubeconfig), 'controller-'))
+  const env = { ...process.env, KUBECONFIG: cluster.adminKubeconfig, RUNTIME_NAMESPACE: 'flux-system', TMPDIR: scratch }
   const program = startProgram(flux.controller, args, log, '', env)
   for (let attempt = 0; attempt < 600; attempt++) {
     if (program.ended()) throw new Error(`kustomize-controller ended while it started:\n${program.output()}`)

@@ -119,7 +119,7 @@ function plain(fact: string, namespace: string): string {
   return fact
     .replaceAll(namespace, 'NS')
     .replace(/bailiwick-[\da-f]{16}/g, 'bailiwick-H')
-    .replace(/\/tmp\/kustomization-\d+/g, 'TMP')
+    .replace(/[\w/.-]*\/kustomization-\d+/g, 'TMP')
     .replace(/10\.0\.0\.\d+/g, 'IP')
     .replace(/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g, 'U')
     .replace(/"\d{4}-\d\d-\d\dT[\d:]+Z"/g, '"T"')
