@@ -11,6 +11,9 @@ export interface Measured {
   readonly seconds: number
   readonly requests: number
   readonly objectRequests: number
+  /** Of Kustomizations and events: what `flux get ks` and `flux events` show. */
+  readonly statusRequests: number
+  readonly verbs: Readonly<Record<string, number>>
   readonly peakMb: number
   readonly failed: number
 }
@@ -21,11 +24,13 @@ const OWN = ['/api/v1/namespaces/bailiwick-system/configmaps', '/apis/kustomize.
 /** The worker alone in a process of its own: the parent sends a Shape, and is answered what applying it took. */
 const [kubeconfig] = process.argv.slice(2)
 const plain = await connect(binding(CLUSTER, kubeconfig!))
-const count = { requests: 0, objects: 0 }
+const count = { requests: 0, objects: 0, statuses: 0, verbs: {} as Record<string, number> }
 const client: ClusterClient = {
   ...plain,
   request(actor, method, path, options) {
     count.requests++
+    count.verbs[method] = (count.verbs[method] ?? 0) + 1
+    if (actor === 'worker' && method !== 'GET' && /\/(?:kustomizations|events)(?:\/|$)/.test(path)) count.statuses++
     if (actor !== 'worker' && !OWN.some(own => path.startsWith(own))) count.objects++
     return plain.request(actor, method, path, options)
   },
@@ -43,6 +48,8 @@ const watched = new WatchedCluster({
 process.on('message', async (shape: Shape) => {
   count.requests = 0
   count.objects = 0
+  count.statuses = 0
+  count.verbs = {}
   const approved = approvedOf(shape)
   const start = performance.now()
   const applied = await watched.run(approved, new AbortController().signal)
@@ -52,6 +59,8 @@ process.on('message', async (shape: Shape) => {
     seconds,
     requests: count.requests,
     objectRequests: count.objects,
+    statusRequests: count.statuses,
+    verbs: count.verbs,
     peakMb: peakMb(),
     failed: failed.length,
   }

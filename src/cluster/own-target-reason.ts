@@ -14,7 +14,8 @@ interface Target {
 
 const TOKEN = 'kubernetes.io/service-account-token'
 const TOKEN_OF = 'kubernetes.io/service-account.name'
-const identities = new WeakMap<ClusterClient, Promise<string>>()
+/** By what all views of one connection share. */
+const identities = new WeakMap<ClusterClient['discovery'], Promise<string>>()
 
 /**
  * Why a target is the worker itself, which nothing may change; undefined: it is not. Its namespace with everything in it,
@@ -61,11 +62,11 @@ function accountNamespace(user: string): string | undefined {
 
 /** Who the API server takes the worker for, or whose credentials the client has; '' where it does not say. Asked once. */
 export function ownIdentity(client: ClusterClient): Promise<string> {
-  const known = identities.get(client)
+  const known = identities.get(client.discovery)
   if (known) return known
   const asked = review(client)
-  identities.set(client, asked)
-  asked.catch(() => identities.delete(client))
+  identities.set(client.discovery, asked)
+  asked.catch(() => identities.delete(client.discovery))
   return asked
 }
 

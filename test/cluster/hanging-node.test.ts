@@ -132,6 +132,11 @@ describe.skipIf(!haveAssets())('a request of one Kustomization is not answered',
     expect(await dataOf('sick')).toBe('2')
   })
 
+  test('what is asked once of a cluster is not asked by each turn', async () => {
+    await run(['a', 'b', 'c'].map(name => node(name, { [name]: '1' })))
+    expect(proxy.seen.filter(({ path }) => path.endsWith('/selfsubjectreviews')).length).toBeLessThan(2)
+  })
+
   test('who is slow and answered is waited for', async () => {
     const values = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`slow-${index}`, '1']))
     memory = new ClusterMemory({ silenceMs: 1_500 })
