@@ -2,6 +2,7 @@
 export const SLOW: readonly string[] = [
   'test/app-flows/stop.test.ts',
   'test/app/index.test.ts',
+  'test/cluster/crash/fault-matrix.test.ts',
   'test/cluster/crash/interrupted.test.ts',
   'test/cluster/crash/killed-worker.test.ts',
   'test/cluster/faults.test.ts',
