@@ -178,7 +178,9 @@ const READS_CONTENT = [
   'workers/fleets/source-reader.ts',
   'workers/in-cluster/work-installation.ts',
   'workers/evaluate/is-fleet-admin.ts',
-  'workers/commands/prepare-onboarding.ts',
+  'workers/onboarding/prepare-onboarding.ts',
+  // the fleet itself, and our own branch of it
+  'workers/onboarding/plan-read-access.ts',
   'workers/survey/survey-place.ts',
   'workers/jobs/validate-merge-group.ts',
   'workers/evaluate/affected-places.ts',

@@ -2,6 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import { overlayTree } from '../fleet/bootstrap/overlay-tree.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
+import { originAt, stringAt } from '../kube/node.ts'
 import { quote } from './checked-names.ts'
 import { compareFleets, type Expected } from './compare-fleets.ts'
 import { addToList, readKustomization } from './edit-kustomization.ts'
@@ -10,7 +11,14 @@ import { fleetAt } from './fleet-at.ts'
 import { namespaceMoves } from './namespace-moves.ts'
 import type { OnboardRequest } from './request.ts'
 import { type TenantLayout, tenantLayout } from './tenant-layout.ts'
-import { BASE_KUSTOMIZATION, pathPatch, syncManifest, tenantManifest } from './tenant-manifests.ts'
+import {
+  AUTH_FILE,
+  baseKustomization,
+  pathPatch,
+  sealedManifest,
+  syncManifest,
+  tenantManifest,
+} from './tenant-manifests.ts'
 
 /** One file of an onboarding: its whole new content. */
 interface OnboardFile {
@@ -24,6 +32,8 @@ export interface OnboardPlan {
   readonly files: readonly OnboardFile[]
   /** What is done besides adding the tenant's own files, in plain text; may name other tenants. */
   readonly summary: readonly string[]
+  /** Where the tenant's own files are; several where clusters keep tenants apart. */
+  readonly directories: readonly string[]
   /** Addresses that the fleet follows already, as they are written. */
   readonly sources: readonly string[]
 }
@@ -36,6 +46,7 @@ export interface OnboardPlan {
 export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: string, branch: string): OnboardPlan {
   const before = fleetAt(tree, fleetUrl, branch)
   const layouts = request.clusters.map(cluster => tenantLayout(before, tree, fleetUrl, cluster))
+  if (request.access === 'deploy-key') assertDecrypting(before, layouts)
   const created = tenantFiles(request, layouts)
   const present = [...created].filter(([path, text]) => readText(tree, path) === text).map(([path]) => path)
   const ownFiles = new Set(
@@ -45,12 +56,32 @@ export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: st
   refuseOtherContent(tree, created)
   const drafts = new Map([...created, ...overlayEdits(request, tree, layouts)])
   const expected: Expected = {
-    manifests: tenantManifest(request) + syncManifest(request),
+    manifests: tenantManifest(request) + syncManifest(request) + sealedManifest(request),
     nodes: new Map(layouts.map(({ node, cluster }) => [node, pathOn(request, cluster) ?? './'])),
   }
   const { files, notes } = fitting(before, tree, drafts, layouts, expected, { url: fleetUrl, branch })
   const sources = [...new Set(before.nodes.map(node => node.source.url))].sort()
-  return { files: changed(tree, files), summary: [...notes, ...blindSpots(before)], sources }
+  const directories = [...new Set(layouts.map(({ base }) => directoryOf(request, base)))]
+  return { files: changed(tree, files), summary: [...notes, ...blindSpots(before)], directories, sources }
+}
+
+const directoryOf = ({ tenant }: OnboardRequest, base: string) => (base === '' ? tenant : `${base}/${tenant}`)
+
+/** Flux fails for all tenants of a cluster where it meets an encrypted Secret that it is not told to decrypt. */
+function assertDecrypting(fleet: Fleet, layouts: readonly TenantLayout[]): void {
+  for (const { node: key, cluster } of layouts) {
+    const node = fleet.nodes.find(one => one.key === key)
+    const root = node?.kustomization.root
+    if (!root || stringAt(root, ['spec', 'decryption', 'provider']) === 'sops') continue
+    throw new BailiwickError(
+      'onboard-layout',
+      `spec.decryption: the Kustomization ${key} does not decrypt, so ${cluster} could not read a sealed deploy key`,
+      {
+        fix: 'Add `decryption: {provider: sops, secretRef: {name: sops-age}}` to its spec, or use --access token.',
+        origin: originAt(root, ['spec', 'decryption']),
+      },
+    )
+  }
 }
 
 /** Nodes that could not be rendered: what they hold was not compared with the names of the new tenant. */
@@ -69,10 +100,11 @@ export function pathOn(request: OnboardRequest, cluster: string): string | undef
 function tenantFiles(request: OnboardRequest, layouts: readonly TenantLayout[]): Map<string, string> {
   const files = new Map<string, string>()
   for (const { base, cluster, overlay } of layouts) {
-    const directory = base === '' ? request.tenant : `${base}/${request.tenant}`
+    const directory = directoryOf(request, base)
     files.set(`${directory}/rbac.yaml`, tenantManifest(request))
     files.set(`${directory}/sync.yaml`, syncManifest(request))
-    files.set(`${directory}/kustomization.yaml`, BASE_KUSTOMIZATION)
+    files.set(`${directory}/kustomization.yaml`, baseKustomization(request))
+    if (request.sealed !== undefined) files.set(`${directory}/${AUTH_FILE}`, request.sealed)
     const path = pathOn(request, cluster)
     if (path !== undefined) files.set(`${overlay}/${request.tenant}-patch.yaml`, pathPatch(request, path))
   }

@@ -26,6 +26,8 @@ export interface OnboardRequest {
   readonly path?: string
   /** The ClusterRole that its account has inside its namespaces; absent: cluster-admin, as `flux create tenant` gives. */
   readonly role?: TenantRole
+  /** The Secret of `access` as SOPS sealed it: a whole file. */
+  readonly sealed?: string
   /** Directories at the root of the tenant's repository, where they are known. */
   readonly tenantDirectories?: readonly string[]
 }

@@ -35,13 +35,20 @@ export function syncManifest(request: OnboardRequest): string {
   ])
 }
 
+/** Name of the file with the sealed Secret. */
+export const AUTH_FILE = 'auth.yaml'
+
+/** The sealed Secret as one more document. */
+export const sealedManifest = ({ sealed }: OnboardRequest): string => (sealed === undefined ? '' : `---\n${sealed}`)
+
 /** The base of the tenant; no `namespace`, each object names its own. */
-export const BASE_KUSTOMIZATION = `apiVersion: kustomize.config.k8s.io/v1beta1
+export function baseKustomization({ sealed }: OnboardRequest): string {
+  const files = ['rbac.yaml', ...(sealed === undefined ? [] : [AUTH_FILE]), 'sync.yaml']
+  return `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
-  - rbac.yaml
-  - sync.yaml
-`
+${files.map(file => `  - ${file}\n`).join('')}`
+}
 
 /** The patch of one cluster's overlay that says which directory of the tenant's repository this cluster gets. */
 export function pathPatch({ tenant, namespaces }: OnboardRequest, path: string): string {

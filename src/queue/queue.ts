@@ -32,6 +32,14 @@ export interface JudgeCommit extends Asked {
   readonly closed?: number
 }
 
+/** Take back the credentials of an onboarding that was closed without a merge. */
+export interface WithdrawAccess {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  readonly pull: number
+}
+
 /** Evaluate the fleets that follow a tag or branch that moved or was deleted. */
 export interface JudgeFollowers {
   readonly installation: number
@@ -163,6 +171,7 @@ export interface Jobs {
   readonly 'say-on-pull-request': SayOnPullRequest
   readonly 'validate-push': ValidatePush
   readonly 'judge-commit': JudgeCommit
+  readonly 'withdraw-access': WithdrawAccess
   readonly 'judge-followers': JudgeFollowers
   readonly 'validate-merge-group': ValidateMergeGroup
   readonly 'settle-checks': SettleChecks

@@ -13,9 +13,15 @@ export const pullRequest: Heard<'pull_request'> = {
     if (asksForVerdict(payload)) jobs.push({ name: 'validate-pull-request', data: { ...place, pull } })
     if (payload.action === 'closed')
       jobs.push({ name: 'judge-commit', data: { ...place, sha: head.sha, closed: pull } })
+    if (payload.action === 'closed' && !payload.pull_request.merged && head.ref.startsWith(ONBOARDING)) {
+      jobs.push({ name: 'withdraw-access', data: { ...place, pull } })
+    }
     return jobs
   },
 }
+
+/** Branches of ours from which tenants are onboarded. */
+const ONBOARDING = 'bailiwick/onboard-'
 
 function asksForVerdict(payload: Payload<'pull_request'>): boolean {
   switch (payload.action) {

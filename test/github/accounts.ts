@@ -186,6 +186,7 @@ export function accounts(world: World) {
         pulls: new Map(),
         comments: new Map(),
         activities: [],
+        deployKeys: [],
         checkRuns: [],
         protection: new Map(),
       },

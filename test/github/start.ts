@@ -12,6 +12,7 @@ import { checkRoutes } from './routes/checks.ts'
 import { commentRoutes } from './routes/comments.ts'
 import { commitRoutes } from './routes/commits.ts'
 import { contentRoutes } from './routes/contents.ts'
+import { deployKeyRoutes } from './routes/deploy-keys.ts'
 import { gitObjectRoutes } from './routes/git-objects.ts'
 import { hookRoutes } from './routes/hook.ts'
 import { issueEventRoutes } from './routes/issue-events.ts'
@@ -158,6 +159,7 @@ function routes(deliveries: Deliveries, registry: ReturnType<typeof accounts>) {
       ...tagRoutes(),
       ...gitObjectRoutes(),
     ],
+    ...deployKeyRoutes(),
     ...[...contentRoutes(), ...commitRoutes(), ...tarballRoutes(), ...pullRoutes()],
     ...[...reviewRoutes(), ...reviewCommentRoutes()],
     ...[
@@ -186,6 +188,7 @@ function emptyWorld(mergeabilityDelayMs: number): World {
     },
     ...{
       tokens: new Map(),
+      noDeployKeys: new Set<string>(),
       members: new Map(),
       teams: new Map(),
       rulesets: new Map(),

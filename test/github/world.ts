@@ -72,6 +72,13 @@ export interface Activity {
   readonly at: string
 }
 
+export interface DeployKey {
+  readonly id: number
+  readonly title: string
+  readonly key: string
+  readonly readOnly: boolean
+}
+
 export interface Repository {
   readonly id: number
   owner: User
@@ -86,6 +93,7 @@ export interface Repository {
   /** Full ref names ('refs/heads/main', 'refs/pull/1/merge') to commits. */
   readonly refs: Map<string, string>
   readonly collaborators: Map<string, Role>
+  readonly deployKeys: DeployKey[]
   defaultBranch: string
   lastNumber: number
   /** By lower-case name. */
@@ -160,6 +168,8 @@ export interface World {
   readonly apps: Map<number, App>
   readonly installations: Map<number, Installation>
   readonly tokens: Map<string, { readonly actor: Actor; readonly expires: number }>
+  /** Logins of organizations that forbid deploy keys, as new ones do. */
+  readonly noDeployKeys: Set<string>
   readonly members: Map<string, Map<string, 'member' | 'admin'>>
   /** By lower-case `organisation/slug`. */
   readonly teams: Map<string, Team>

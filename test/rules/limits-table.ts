@@ -93,6 +93,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/apply/read-values.ts MAX_BYTES',
     'workers/apply/read-values.ts MAX_SOURCES',
     'workers/apply/read-identities.ts MAX_KEY_BYTES',
+    'workers/onboarding/make-credential.ts MAX_KEY_FILES',
     // what is beyond them holds the node with its line
     'src/cel/evaluate.ts MAX_STEPS',
     'src/cel/parse-cel.ts MAX_DEPTH',

@@ -4,7 +4,7 @@ import { base, jobsOf, place, SHA } from './hearing.ts'
 const payload = (action: string, more: object = {}): object => ({
   ...base,
   action,
-  pull_request: { number: 5, head: { sha: SHA } },
+  pull_request: { number: 5, head: { sha: SHA, ref: 'feature' } },
   ...more,
 })
 const verdict = ['validate-pull-request', { ...place, pull: 5 }]
@@ -31,6 +31,15 @@ test.each(['labeled', 'unlabeled'])('%s asks for one only when the label is ours
 
 test('closed leaves the commit to the others that have it', async () => {
   expect(await jobsOf('pull_request', payload('closed'))).toEqual([['judge-commit', { ...place, sha: SHA, closed: 5 }]])
+})
+
+test('an onboarding of ours that was closed without a merge gives back what it was given', async () => {
+  const closed = (ref: string, merged: boolean) =>
+    payload('closed', { pull_request: { number: 5, merged, head: { sha: SHA, ref } } })
+  const jobs = async (ref: string, merged: boolean) => (await jobsOf('pull_request', closed(ref, merged))).slice(1)
+  expect(await jobs('bailiwick/onboard-ops', false)).toEqual([['withdraw-access', { ...place, pull: 5 }]])
+  expect(await jobs('bailiwick/onboard-ops', true)).toEqual([])
+  expect(await jobs('feature', false)).toEqual([])
 })
 
 test.each(['auto_merge_enabled', 'enqueued', 'dequeued', 'assigned', 'review_requested', 'locked'])(

@@ -1,7 +1,7 @@
 import { ONBOARD_USAGE, parseOnboardCommand } from '../../src/onboard/parse-command.ts'
+import { openWithAccess } from '../onboarding/open-with-access.ts'
+import { prepareOnboarding } from '../onboarding/prepare-onboarding.ts'
 import { mayMaintain } from './may.ts'
-import { openOnboarding } from './open-onboarding.ts'
-import { prepareOnboarding } from './prepare-onboarding.ts'
 import { refuseForeignRepository, refuseKnownRepository } from './refuse-foreign-repository.ts'
 import type { Verb } from './verb.ts'
 
@@ -25,7 +25,8 @@ export const onboardVerb: Verb = {
     await refuseForeignRepository(question)
     const prepared = await prepareOnboarding(context, installation, repository, asked, login)
     await refuseKnownRepository(question, prepared.plan.sources)
-    await openOnboarding(place, prepared, `Requested in #${comment.issue.number}.`)
+    const access = { context, place, reader, installation, fleet: repository, prepared, by: login }
+    await openWithAccess(access, `Requested in #${comment.issue.number}.`)
     return { reaction: 'rocket' }
   },
 }

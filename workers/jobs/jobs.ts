@@ -17,6 +17,7 @@ import { tenantRequest } from './tenant-request.ts'
 import { validateMergeGroup } from './validate-merge-group.ts'
 import { validatePullRequest } from './validate-pull-request.ts'
 import { validatePush } from './validate-push.ts'
+import { withdrawAccess } from './withdraw-access.ts'
 import { writeTrail } from './write-trail.ts'
 
 /** A kind of job that has someone who does it. */
@@ -40,6 +41,7 @@ export const jobs: readonly Work[] = [
   work('settle-checks', settleChecks),
   work('judge-commit', judgeCommit),
   work('check-action', checkAction),
+  work('withdraw-access', withdrawAccess),
   work('judge-followers', judgeFollowers),
   work('command', command),
   work('tenant-request', tenantRequest),

@@ -9,8 +9,6 @@ import { PREVIEW_MARKER, previewText } from '../../src/onboard/preview-text.ts'
 import { readTenantForm, type TenantForm } from '../../src/onboard/read-tenant-form.ts'
 import type { Attempt, TenantRequest } from '../../src/queue/queue.ts'
 import { isAtLeast } from '../commands/may.ts'
-import { onboardingBranch, openOnboarding } from '../commands/open-onboarding.ts'
-import { type PreparedOnboarding, prepareOnboarding } from '../commands/prepare-onboarding.ts'
 import { refuseForeignRepository, refuseKnownRepository } from '../commands/refuse-foreign-repository.ts'
 import type { Installation } from '../context/installation.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
@@ -18,6 +16,9 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { mayReadSource } from '../fleets/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import { onboardingBranch } from '../onboarding/onboarding-branch.ts'
+import { openWithAccess } from '../onboarding/open-with-access.ts'
+import { type PreparedOnboarding, prepareOnboarding } from '../onboarding/prepare-onboarding.ts'
 import { openPlace } from '../publish/open-place.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
 
@@ -104,8 +105,9 @@ async function reasonAgainst({ place, issue }: Asked, isReader: boolean, adminis
   return 'This issue was edited after it was opened, and GitHub does not show by whom.'
 }
 
-async function openFor({ place, issue }: Asked, prepared: PreparedOnboarding): Promise<number> {
-  return (await openOnboarding(place, prepared, `Closes #${issue.number}`)).number
+async function openFor(asked: Asked, prepared: PreparedOnboarding): Promise<number> {
+  const { issue } = asked
+  return (await openWithAccess({ ...asked, prepared, by: issue.author.login }, `Closes #${issue.number}`)).number
 }
 
 /** The pull request that an earlier run of this job, or a command here, has opened. */

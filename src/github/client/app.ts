@@ -58,6 +58,13 @@ export interface App {
    * time at which it ends. Throws like `client`, and `not-permitted` where one of them is not of the installation.
    */
   contentToken(installation: number, repositoryIds: readonly number[]): Promise<{ token: string; expiresAt: string }>
+  /** Whether the installation was granted to administer its repositories, by GitHub's word of this moment. */
+  mayAdminister(installation: number): Promise<boolean>
+  /**
+   * Runs with a client that administers one repository and does nothing else; its token is revoked afterwards.
+   * Throws like `client`.
+   */
+  administer<T>(installation: number, repositoryId: number, run: (octokit: Octokit) => Promise<T>): Promise<T>
 }
 
 /** Makes the App from its credentials. Nothing is asked of GitHub until the first call. */
@@ -69,13 +76,14 @@ export function openApp(options: AppOptions): App {
   const turns = new WriteTurns(options.pace ?? GITHUB_PACE)
   let identity: Promise<AppIdentity> | undefined
 
-  const clientWith = (installation: number, scope: TokenScope | undefined): Octokit => {
+  const openClient = (auth: object, installation: number): Octokit => {
     const id = `installation-${installation}`
-    const auth = scope
-      ? { authStrategy: scopedAuth(app, installation, scope) }
-      : { auth: { ...credentials, installationId: installation } }
     const client = paceWrites(new Client({ ...auth, throttle: { ...LIMITS_ARE_THROWN, id } }), turns, id)
     return observeRequests(client, options.onAnswer, installation)
+  }
+  const clientWith = (installation: number, scope: TokenScope | undefined): Octokit => {
+    const own = { ...credentials, installationId: installation }
+    return openClient(scope ? { authStrategy: scopedAuth(app, installation, scope) } : { auth: own }, installation)
   }
   return {
     identity: () => {
@@ -86,19 +94,8 @@ export function openApp(options: AppOptions): App {
       return identity
     },
     own: () => app,
-    installations: async () => {
-      const all = await github(message`list the installations`, () =>
-        app.paginate(app.rest.apps.listInstallations, { per_page: 100 }),
-      )
-      return all
-        .filter(one => !one.suspended_at && isAllowedAccount(options.allowedAccounts, accountLogin(one.account)))
-        .map(one => said(known.note(one)))
-    },
-    installedAt: async installation => {
-      const { account, createdAt } = await known.of(installation)
-      assertAllowed(account, options.allowedAccounts)
-      return createdAt
-    },
+    installations: () => allInstallations(app, known, options.allowedAccounts),
+    installedAt: async installation => (await served(known.of(installation), options)).createdAt,
     installationOf: async repository => {
       const found = await findInstallation(app, repository)
       if (!found) return undefined
@@ -110,16 +107,60 @@ export function openApp(options: AppOptions): App {
       return clientWith(installation, repositoryIds && { repositoryIds })
     },
     reader: async installation => {
-      const { account, granted } = await known.of(installation)
-      assertAllowed(account, options.allowedAccounts)
+      const { granted } = await served(known.of(installation), options)
       return clientWith(installation, { permissions: readPermissions(granted) })
     },
     contentToken: async (installation, repositoryIds) => {
-      const { account } = await known.of(installation)
-      assertAllowed(account, options.allowedAccounts)
+      await served(known.of(installation), options)
       return contentToken(app, installation, repositoryIds)
     },
+    mayAdminister: async installation =>
+      (await served(known.present(installation), options)).granted.administration === 'write',
+    administer: async (installation, repositoryId, run) => {
+      await served(known.of(installation), options)
+      const token = await administrationToken(app, installation, repositoryId)
+      return untilRevoked(openClient({ auth: { token } }, installation), run)
+    },
   }
+}
+
+async function served(found: Promise<KnownInstallation>, { allowedAccounts }: AppOptions): Promise<KnownInstallation> {
+  const installation = await found
+  assertAllowed(installation.account, allowedAccounts)
+  return installation
+}
+
+async function administrationToken(app: Octokit, installation: number, repositoryId: number): Promise<string> {
+  const { data } = await github(message`get a token to administer a repository of installation ${installation}`, () =>
+    app.rest.apps.createInstallationAccessToken({
+      installation_id: installation,
+      repository_ids: [repositoryId],
+      permissions: { administration: 'write' },
+    }),
+  )
+  return data.token
+}
+
+async function untilRevoked<T>(client: Octokit, run: (octokit: Octokit) => Promise<T>): Promise<T> {
+  try {
+    return await run(client)
+  } finally {
+    // it ends by itself within the hour where GitHub cannot be reached now
+    await client.rest.apps.revokeInstallationAccessToken().catch(() => undefined)
+  }
+}
+
+async function allInstallations(
+  app: Octokit,
+  known: KnownInstallations,
+  allowed: readonly string[] | undefined,
+): Promise<Installation[]> {
+  const all = await github(message`list the installations`, () =>
+    app.paginate(app.rest.apps.listInstallations, { per_page: 100 }),
+  )
+  return all
+    .filter(one => !one.suspended_at && isAllowedAccount(allowed, accountLogin(one.account)))
+    .map(one => said(known.note(one)))
 }
 
 function assertAllowed(account: string, allowed: readonly string[] | undefined): void {

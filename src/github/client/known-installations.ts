@@ -43,7 +43,11 @@ export class KnownInstallations {
   /** What is known of one, asked for where that is nothing or too old. Throws `git-missing` where there is none. */
   async of(id: number): Promise<KnownInstallation> {
     const known = this.#known.get(id)
-    if (known && known.until > Date.now()) return known
+    return known && known.until > Date.now() ? known : this.present(id)
+  }
+
+  /** What GitHub says of one at this moment. Throws `git-missing` where there is none. */
+  async present(id: number): Promise<KnownInstallation> {
     const { data } = await github(message`read installation ${id}`, () =>
       this.#app.rest.apps.getInstallation({ installation_id: id }),
     )

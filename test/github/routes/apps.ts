@@ -38,6 +38,7 @@ export function appRoutes(): Route[] {
     asApp('GET', '/users/{username}/installation', call =>
       ok(installationJson(call.world, ofAccount(call, 'username'))),
     ),
+    { scope: 'installation', method: 'DELETE', path: '/installation/token', handle: revokeToken },
     {
       scope: 'installation',
       method: 'GET',
@@ -57,6 +58,12 @@ export function appRoutes(): Route[] {
       },
     },
   ]
+}
+
+/** Ends the token with which it is asked. */
+function revokeToken(call: Call) {
+  call.world.tokens.delete(/\S+$/.exec(call.authorization ?? '')?.[0] ?? '')
+  return noContent()
 }
 
 function asApp(method: string, path: string, handle: GlobalRoute['handle']): GlobalRoute {

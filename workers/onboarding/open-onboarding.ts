@@ -1,16 +1,15 @@
 import { type OpenedPullRequest, openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import { pullRequestText } from '../../src/onboard/pull-request-text.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
+import { onboardingBranch } from './onboarding-branch.ts'
 import type { PreparedOnboarding } from './prepare-onboarding.ts'
 
-/** The branch of the pull request that onboards a tenant. */
-export const onboardingBranch = (tenant: string): string => `bailiwick/onboard-${tenant}`
-
-/** Opens or updates the pull request that onboards a tenant. `end`: the end of its text. */
+/** Opens or updates the pull request that onboards a tenant. `end`: the end of its text; `note`: that of its commit. */
 export async function openOnboarding(
   place: PublishTarget,
   { request, plan, branch }: PreparedOnboarding,
   end: string,
+  note = '',
 ): Promise<OpenedPullRequest> {
   const text = pullRequestText(request, plan)
   return openPullRequest(place.octokit, place.app, place, {
@@ -19,6 +18,6 @@ export async function openOnboarding(
     files: plan.files.map(({ path, content }) => ({ path, content })),
     title: text.title,
     body: `${text.body}\n\n${end}`,
-    message: text.title,
+    message: note === '' ? text.title : `${text.title}\n\n${note}`,
   })
 }

@@ -1,0 +1,48 @@
+import { message } from '../../message/message.ts'
+import { github, githubError, statusOf, unlessMissing } from '../client/github-error.ts'
+import type { Octokit, RepositoryName } from '../client/octokit.ts'
+import { repositoryPart } from '../client/repository-part.ts'
+
+/** A public key that reads a repository. */
+interface DeployKey {
+  readonly title: string
+  /** `ssh-ed25519 ...`, without a comment. */
+  readonly key: string
+}
+
+/**
+ * Adds a read-only deploy key; one that is there stays. False: GitHub refuses it, as where an organization forbids deploy
+ * keys. Throws as `github` does.
+ */
+export async function addDeployKey(octokit: Octokit, repository: RepositoryName, wanted: DeployKey): Promise<boolean> {
+  const { owner, repo } = repository
+  const same = await keysLike(octokit, repository, wanted.key)
+  if (same.some(one => one.read_only)) return true
+  for (const one of same) await remove(octokit, repository, one.id)
+  try {
+    await octokit.rest.repos.createDeployKey({ owner, repo, ...wanted, read_only: true })
+    return true
+  } catch (error) {
+    const failed = githubError(message`add a deploy key to ${repositoryPart({ owner, repo })}`, error)
+    if (failed.code === 'not-permitted' || statusOf(error) === 422) return false
+    throw failed
+  }
+}
+
+/** Deletes a deploy key; one that is gone already, or whose repository is, is no error. Throws as `github` does. */
+export async function removeDeployKey(octokit: Octokit, repository: RepositoryName, key: string): Promise<void> {
+  for (const one of await keysLike(octokit, repository, key)) await remove(octokit, repository, one.id)
+}
+
+async function keysLike(octokit: Octokit, { owner, repo }: RepositoryName, key: string) {
+  const all = await github(message`list the deploy keys of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.paginate(octokit.rest.repos.listDeployKeys, { owner, repo, per_page: 100 }),
+  )
+  return all.filter(one => one.key.split(' ').slice(0, 2).join(' ') === key)
+}
+
+async function remove(octokit: Octokit, { owner, repo }: RepositoryName, id: number): Promise<void> {
+  await unlessMissing(message`delete a deploy key of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.rest.repos.deleteDeployKey({ owner, repo, key_id: id }),
+  )
+}

@@ -1,0 +1,251 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { generateIdentity, identityToRecipient } from 'age-encryption'
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type Json, toJson } from '../../src/kube/node.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
+import { decryptObject } from '../../src/sops/decrypt-object.ts'
+import { verifyMac } from '../../src/sops/verify-mac.ts'
+import { fleetFiles } from '../fleets/read-fleet.ts'
+import { hasRedis } from '../queue/start-redis.ts'
+import { type Stage, startStage } from '../story/stage.ts'
+import { command, lastRun } from './commands.ts'
+
+const FLEET = 'acme/fleet'
+const TEAM = 'acme/ops-team'
+const AUTH = 'tenants/base/ops-team/auth.yaml'
+const BRANCH = 'bailiwick/onboard-ops-team'
+const LINE =
+  '/bailiwick onboard ops-team --repo https://github.com/acme/ops-team --namespace ops --cluster staging --role admin --access deploy-key'
+
+let stage: Stage
+let identity = ''
+let issue = 0
+let printed: string[] = []
+
+beforeEach(async () => {
+  printed = []
+  for (const stream of [process.stdout, process.stderr]) {
+    const write = stream.write.bind(stream) as (...args: unknown[]) => boolean
+    vi.spyOn(stream, 'write').mockImplementation((...args: unknown[]) => {
+      printed.push(String(args[0]))
+      return write(...args)
+    })
+  }
+  identity = await generateIdentity()
+  stage = await open()
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  await stage?.close()
+})
+
+async function open(): Promise<Stage> {
+  const recipient = await identityToRecipient(identity)
+  const made = await startStage({
+    redis: hasRedis,
+    logLevel: 'warn',
+    retry: { attempts: 3, backoffMs: 10 },
+    prepare: github => {
+      const tenants = 'clusters/staging/tenants.yaml'
+      const text = String((fleetFiles(FLEET) as Record<string, unknown>)[tenants])
+      const decryption = '  decryption:\n    provider: sops\n    secretRef:\n      name: sops-age\n'
+      github.push({
+        repo: FLEET,
+        files: {
+          '.sops.yaml': `creation_rules:\n  - age: ${recipient}\n    encrypted_regex: ^(data|stringData)$\n`,
+          [tenants]: text.replace('  prune: true\n', `  prune: true\n${decryption}`),
+        },
+        as: 'ada',
+      })
+      grant(github.world.installations.values().next().value!, 'write')
+    },
+  })
+  issue = made.github.issue({ repo: FLEET, title: 'A tenant', body: 'please', as: 'ada' }).number
+  await made.settle()
+  made.github.forget()
+  return made
+}
+
+function grant(installation: { permissions: unknown }, administration: 'read' | 'write'): void {
+  installation.permissions = { ...(installation.permissions as object), administration }
+}
+
+const keys = (repo = TEAM) => stage.github.repositoryNamed(repo).deployKeys
+const pull = () => stage.github.pullRequestsOf(FLEET).findLast(one => one.head.ref === BRANCH)
+const file = (path: string) =>
+  stage.github.filesOf(FLEET, BRANCH).includes(path) ? stage.github.readFile(FLEET, BRANCH, path) : undefined
+const onboard = (as = 'ada') => command(stage, { repo: FLEET, issue, as, body: LINE })
+
+/** The Secret in the pull request, opened as kustomize-controller would. */
+async function openedSecret() {
+  const [root] = parseDocuments({ repository: '', path: AUTH }, Buffer.from(file(AUTH)!))
+  if (root?.type !== 'map') throw new Error('no map')
+  expect(await verifyMac([root], { age: [identity] })).toBe('sound')
+  const object = toJson(root) as Record<string, Json>
+  const opened = await decryptObject(object, root.fields.get('sops')!.value, { age: [identity] })
+  return { metadata: opened.metadata, values: opened.stringData as Record<string, string> }
+}
+
+/** Everything that left the process, or was kept anywhere. */
+async function everything(): Promise<string> {
+  const { github, directory, environment } = stage
+  const kept = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+  const written = github.requests.map(request => JSON.stringify(request))
+  return [...printed, ...kept, ...written, ...(await redisContent(environment.REDIS_URL))].join('\n')
+}
+
+async function redisContent(url: string | undefined): Promise<string[]> {
+  if (url === undefined) return []
+  const redis = new Redis(url)
+  try {
+    const reads: Record<string, (key: string) => Promise<unknown>> = {
+      string: key => redis.get(key),
+      list: key => redis.lrange(key, 0, -1),
+      hash: key => redis.hgetall(key),
+      set: key => redis.smembers(key),
+      zset: key => redis.zrange(key, '0', '-1'),
+      stream: key => redis.xrange(key, '-', '+'),
+    }
+    const all = await redis.keys('*')
+    return await Promise.all(
+      all.map(async key => `${key} ${JSON.stringify(await reads[await redis.type(key)]?.(key))}`),
+    )
+  } finally {
+    redis.disconnect()
+  }
+}
+
+describe('a tenant with a deploy key', () => {
+  test('the public half is on the repository, the private half only in the sealed file', async () => {
+    expect(await onboard()).toEqual({ reactions: ['rocket'], replies: [] })
+    const { metadata, values } = await openedSecret()
+    expect(metadata).toEqual({ name: 'ops-team-auth', namespace: 'ops' })
+    expect(Object.keys(values)).toEqual(['identity', 'identity.pub', 'known_hosts'])
+    expect(values.identity).toMatch(/^-----BEGIN PRIVATE KEY-----\n[A-Za-z0-9+/]{64}\n-----END PRIVATE KEY-----\n$/)
+    expect(values.known_hosts).toMatch(/^github\.com ssh-ed25519 \S+\ngithub\.com ecdsa-sha2-nistp256 \S+$/)
+    expect(keys()).toEqual([
+      expect.objectContaining({
+        key: values['identity.pub']!.trim(),
+        readOnly: true,
+        title: 'Flux: tenant ops-team of acme/fleet, requested by ada',
+      }),
+    ])
+    expect(file('tenants/base/ops-team/sync.yaml')).toContain(
+      'secretRef:\n    name: ops-team-auth\n  url: ssh://git@github.com/acme/ops-team\n',
+    )
+    expect(file('tenants/base/ops-team/kustomization.yaml')).toContain('  - auth.yaml\n')
+    expect(pull()!.issue.body).toContain('If this pull request is closed without a merge, the deploy key is deleted.')
+    expect(lastRun(stage.github, FLEET, BRANCH)).toMatchObject({ conclusion: 'success' })
+    // the token for it reached this repository alone, and was ended
+    const tokens = stage.github.requests.filter(({ body }) =>
+      JSON.stringify(body ?? null).includes('"administration":"write"'),
+    )
+    expect(tokens.map(({ body }) => (body as { repository_ids?: unknown }).repository_ids)).toEqual([
+      [stage.github.repositoryNamed(TEAM).id],
+    ])
+    expect(stage.github.requests.filter(({ path }) => path === '/installation/token').length).toBe(1)
+    const searched = await everything()
+    expect(searched).toContain(keys()[0]!.key)
+    const secret = values.identity!.split('\n')[1]!
+    expect(secret).toHaveLength(64)
+    for (const form of [
+      secret,
+      Buffer.from(secret ?? '', 'base64')
+        .subarray(16)
+        .toString('hex'),
+      'BEGIN PRIVATE KEY-----\\nMC4C',
+    ]) {
+      expect(searched).not.toContain(form)
+    }
+  })
+
+  test('asked for again: the same key and the same file', async () => {
+    await onboard()
+    const [before, key] = [file(AUTH), keys()[0]]
+    expect((await onboard()).reactions).toEqual(['rocket'])
+    expect([file(AUTH), keys()]).toEqual([before, [key]])
+  })
+
+  test('closed without a merge: no key is left', async () => {
+    await onboard()
+    expect(keys()).toHaveLength(1)
+    stage.github.closePullRequest({ repo: FLEET, pull: pull()!.issue.number, as: 'ada' })
+    await stage.settle()
+    expect(keys()).toEqual([])
+  })
+
+  test('merged: the key stays', async () => {
+    await onboard()
+    stage.github.merge({ repo: FLEET, pull: pull()!.issue.number, as: 'ada' })
+    await stage.settle()
+    expect(keys()).toHaveLength(1)
+  })
+
+  test.each([
+    ['before the commit', 'POST', '/git/commits'],
+    ['before the pull request', 'POST', '/pulls'],
+    ['before the key', 'POST', '/keys'],
+    ['before the keys are read', 'GET', '/keys'],
+    ['before the token', 'POST', '/access_tokens'],
+  ])('an outage %s: one key in the end, which is the one in the file', async (_name, method, end) => {
+    stage.github.failNext(1, 502, {}, request => request.method === method && request.path.endsWith(end))
+    await onboard()
+    const { values } = await openedSecret()
+    expect(keys().map(({ key }) => key)).toEqual([values['identity.pub']!.trim()])
+  })
+
+  test('without the permission: what to click, and no key', async () => {
+    grant(stage.github.world.installations.values().next().value!, 'read')
+    expect((await onboard()).reactions).toEqual(['rocket'])
+    expect([keys(), file(AUTH)]).toEqual([[], undefined])
+    expect(pull()!.issue.body).toContain('does not have the permission `Administration: write`')
+    expect(pull()!.issue.body).toContain(`sops encrypt --in-place ${AUTH}`)
+  })
+
+  test('an organization that forbids deploy keys: what to click, and no file for a key that is not there', async () => {
+    stage.github.world.noDeployKeys.add('acme')
+    expect((await onboard()).reactions).toEqual(['rocket'])
+    expect([keys(), file(AUTH)]).toEqual([[], undefined])
+    expect(pull()!.issue.body).toContain('GitHub does not accept deploy keys for that repository')
+    expect(pull()!.issue.body).not.toContain('bailiwick:deploy-key')
+    expect(file('tenants/base/ops-team/kustomization.yaml')).not.toContain('auth.yaml')
+  })
+
+  test('a fleet that encrypts to the cloud: the file, the line and the command', async () => {
+    const files = { '.sops.yaml': 'creation_rules:\n  - kms: arn:aws:kms:eu:1:key/x\n' }
+    stage.github.push({ repo: FLEET, files, as: 'ada' })
+    const { replies } = await onboard()
+    expect(replies.join()).toContain('AWS KMS is needed to encrypt')
+    expect(replies.join()).toContain(`sops encrypt --in-place ${AUTH}`)
+    expect(replies.join()).toContain('.sops.yaml:2')
+    expect([keys(), pull()]).toEqual([[], undefined])
+  })
+
+  test('a record that another fleet writer puts into the text adds no key of theirs', async () => {
+    await onboard()
+    const before = keys()
+    const number = pull()!.issue.number
+    const { body } = pull()!.issue
+    const forged = Buffer.from(
+      JSON.stringify({
+        fleet: stage.github.repositoryNamed(FLEET).id,
+        repository: stage.github.repositoryNamed(TEAM).id,
+        tenant: 'ops-team',
+        key: `ssh-ed25519 ${'A'.repeat(68)}`,
+      }),
+    ).toString('base64url')
+    stage.github.editPullRequest({
+      repo: FLEET,
+      pull: number,
+      body: body!.replace(/deploy-key [\w-]+\./, `deploy-key ${forged}.`),
+      as: 'otto',
+    })
+    await onboard()
+    expect(keys().some(({ key }) => key.includes('AAAAAAAAAA'.repeat(6)))).toBe(false)
+    expect(keys().length).toBeGreaterThanOrEqual(before.length)
+  })
+})

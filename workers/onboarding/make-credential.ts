@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import { BailiwickError } from '../../src/errors.ts'
+import type { Tree } from '../../src/git/tree.ts'
+import type { Octokit } from '../../src/github/client/octokit.ts'
+import { readHostKeys } from '../../src/github/keys/host-keys.ts'
+import { authSecret } from '../../src/onboard/credential/auth-secret.ts'
+import { type OnboardRequest, sourceAddress } from '../../src/onboard/request.ts'
+import type { SealingRule } from '../../src/sops/rules/sealing-rule.ts'
+import { sealSecret } from '../../src/sops/seal-document.ts'
+import { newKeyPair } from './key-pair.ts'
+
+/** A Secret with a new private key, sealed, and the public half of the key. */
+interface SealedCredential {
+  readonly sealed: string
+  readonly publicKey: string
+}
+
+/** Where people commit public PGP keys beside `.sops.yaml`, by the guide of Flux. */
+const PUBLIC_KEY_FILE = '.sops.pub.asc'
+const MAX_KEY_FILES = 50
+
+/**
+ * Makes a key pair and seals its private half by a creation rule. The private half is in this process for as long as that
+ * takes, and erased then. Throws `sops-config`.
+ */
+export async function makeCredential(
+  octokit: Octokit,
+  fleet: Tree,
+  request: OnboardRequest,
+  rule: SealingRule,
+): Promise<SealedCredential> {
+  const host = new URL(sourceAddress(request)).host
+  const knownHosts = (await readHostKeys(octokit)).map(key => `${host} ${key}`)
+  if (knownHosts.length === 0) {
+    throw new BailiwickError('onboard-layout', `${host} does not publish its SSH keys, so they cannot be pinned`, {
+      fix: 'Use --access token, or add the Secret by hand.',
+    })
+  }
+  const { privateKey, publicKey } = newKeyPair()
+  try {
+    const secret = authSecret(request, { privateKey, publicKey, knownHosts })
+    const publicKeys = rule.recipients.some(({ kind }) => kind === 'pgp') ? publicKeysIn(fleet) : []
+    return { sealed: await sealSecret(secret, rule, { now: new Date(), random: randomBytes, publicKeys }), publicKey }
+  } finally {
+    privateKey.fill(0)
+  }
+}
+
+/** Armored keys that the fleet contains. */
+function publicKeysIn(tree: Tree): string[] {
+  const found: string[] = []
+  const open = ['']
+  for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
+    for (const { type, name, path } of tree.list(directory)) {
+      if (type === 'directory') open.push(path)
+      else if (type === 'file' && name === PUBLIC_KEY_FILE) found.push(Buffer.from(tree.read(path)).toString('latin1'))
+    }
+    if (found.length > MAX_KEY_FILES) {
+      throw new BailiwickError('sops-config', `more than ${MAX_KEY_FILES} files are named ${PUBLIC_KEY_FILE}`, {
+        fix: `Put the keys into fewer files: \`gpg --export --armor\` writes several into one.`,
+      })
+    }
+  }
+  return found
+}

@@ -1,0 +1,2 @@
+/** The branch of the pull request that onboards a tenant. */
+export const onboardingBranch = (tenant: string): string => `bailiwick/onboard-${tenant}`

@@ -1,0 +1,57 @@
+import { addDeployKey } from '../../src/github/keys/deploy-keys.ts'
+import type { OpenedPullRequest } from '../../src/github/pulls/open-pull-request.ts'
+import { readOwnPull } from '../../src/github/pulls/read-own-pull.ts'
+import { accessText } from '../../src/onboard/credential/access-text.ts'
+import { deployKeyMarker } from '../../src/onboard/credential/deploy-key-record.ts'
+import { forgetDeployKey } from './forget-deploy-key.ts'
+import { openOnboarding } from './open-onboarding.ts'
+import { type AccessQuestion, type PlannedAccess, planReadAccess } from './plan-read-access.ts'
+import { type PreparedOnboarding, prepareOnboarding } from './prepare-onboarding.ts'
+
+/**
+ * Opens the pull request of an onboarding, with the credentials that its tenant needs. The sealed key is committed first and
+ * added to the repository then: what a crash leaves is a pull request that the next attempt completes, never a key whose
+ * private half is nowhere. `end`: the end of its text.
+ */
+export async function openWithAccess(question: AccessQuestion, end: string): Promise<OpenedPullRequest> {
+  const { prepared, place } = question
+  if (prepared.request.access === undefined) return openOnboarding(place, prepared, end)
+  const planned = await planReadAccess(question)
+  if (planned.state === 'by-hand') return openByHand(question, planned, end)
+  const { sealed, file, repository, record, recipients, replaced } = planned
+  const { context, installation, by } = question
+  const complete = await withSealed(question, sealed)
+  const outcome = { state: 'sealed', file, repository: prepared.request.url, key: record.key, recipients } as const
+  const text = accessText(prepared.request, outcome)
+  const marker = deployKeyMarker(record, context.config.privateKey)
+  const opened = await openOnboarding(place, complete, `${text}\n\n${end}\n\n${marker}`, marker)
+  if (replaced) await forgetDeployKey(context, installation, replaced)
+  const title = `Flux: tenant ${record.tenant} of ${place.owner}/${place.repo}, requested by ${by}`
+  const added = await context.app.administer(installation.id, repository.id, octokit =>
+    addDeployKey(octokit, repository, { title, key: record.key }),
+  )
+  if (!added) {
+    const why = `GitHub does not accept deploy keys for that repository. An organization owner can allow them in the settings of the organization under \`Deploy keys\`.`
+    return openByHand(question, { state: 'by-hand', file, why }, end)
+  }
+  // whoever closed it meanwhile closed it before there was a key to delete
+  const pull = await readOwnPull(place.octokit, place.app, place, opened.number)
+  if (pull?.state === 'closed') await forgetDeployKey(context, installation, record)
+  return opened
+}
+
+function openByHand(
+  { place, prepared }: AccessQuestion,
+  planned: Extract<PlannedAccess, { state: 'by-hand' }>,
+  end: string,
+): Promise<OpenedPullRequest> {
+  return openOnboarding(place, prepared, `${accessText(prepared.request, planned)}\n\n${end}`)
+}
+
+/** The same onboarding with the sealed file among its files; it is rendered and compared again. */
+async function withSealed(
+  { context, installation, fleet, prepared, by }: AccessQuestion,
+  sealed: string,
+): Promise<PreparedOnboarding> {
+  return prepareOnboarding(context, installation, fleet, { ...prepared.request, sealed }, by)
+}
