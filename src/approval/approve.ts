@@ -145,7 +145,6 @@ function ownText(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEval
   if (node.source.opaque !== null) return `its source is not visible: ${node.source.opaque}`
   if (node.source.assumed)
     return 'its content is only assumed to be that of git: spec.verify of its OCIRepository names no signature of its workflow'
-  if (node.source.unverified !== undefined) return `its source is not verified: ${node.source.unverified}`
   if (node.user.trim() === '' || !(node.impersonated || isByKubeConfig(node))) return 'it impersonates no account'
   if (node.digest === '' || digestOfTexts(node.objects) !== node.digest)
     return 'its objects differ from the evaluated ones'

@@ -55,11 +55,6 @@ test.each<[string, Partial<EvaluatedNode>, string]>([
     { source: { ...evaluateFleet(clean)[3]!.source, commit: 'b'.repeat(40) } },
     'its source is at another commit now',
   ],
-  [
-    'a source that Flux verifies and nobody verified',
-    { source: { ...evaluateFleet(clean)[3]!.source, unverified: 'spec.verify: the signature is not checked here' } },
-    'its source is not verified: spec.verify: the signature is not checked here',
-  ],
   ['a user of blanks', { user: ' ' }, 'it impersonates no account'],
   [
     'a setting that cannot be read',

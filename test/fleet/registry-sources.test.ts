@@ -144,7 +144,7 @@ test('what Flux verifies and nobody verified here is evaluated, and says so', ()
   const spec = 'url: oci://ghcr.io/acme/app, verify: {provider: cosign}'
   const { objects, source: seen } = built(fleet(spec), {}, [content({ tag: 'latest' })])
   expect(objects).toBe(1)
-  expect(seen.unverified).toBe('spec.verify: the signature is not checked here')
+  expect(seen.verify).toBe('{"provider":"cosign"}')
 })
 
 const TENANT = {

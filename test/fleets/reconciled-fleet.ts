@@ -108,22 +108,56 @@ function deployed(object: Json): Json {
 }
 
 /** Makes ready, until it is stopped, what other controllers of a cluster would. */
-export async function runOthers(server: TestCluster, { nodes }: Approved, signal: AbortSignal): Promise<void> {
+export async function runOthers(
+  server: TestCluster,
+  { nodes }: Approved,
+  signal: AbortSignal,
+  verified: 'True' | 'False' = 'True',
+): Promise<void> {
+  const commits = new Map(nodes.map(({ source }) => [source.id, source.commit]))
   const ids = nodes.flatMap(node => node.objects.map(text => idOf(parseExact(text))))
   const some = ids.filter(id => RUNNING.some(([kind]) => kind.test(`${groupOf(id.apiVersion)} ${id.kind}`)))
   while (!signal.aborted) {
-    for (const id of some) await makeReady(server, id)
+    for (const id of some) {
+      const commit = commits.get(`${id.kind}/${id.namespace}/${id.name}`) ?? ''
+      await makeReady(server, id, { commit, verified })
+    }
     await new Promise(resolve => setTimeout(resolve, 100))
   }
 }
 
-async function makeReady(server: TestCluster, { apiVersion, kind, namespace, name }: ObjectId): Promise<void> {
+interface FetchedSource {
+  readonly commit: string
+  readonly verified: 'True' | 'False'
+}
+
+/** What source-controller says of a source whose signature it checks. */
+function fetched(object: Json, { commit, verified }: FetchedSource): object {
+  if (jsonAt(object, 'spec', 'verify') === undefined) return {}
+  const observedGeneration = jsonAt(object, 'metadata', 'generation') ?? 1
+  const condition = { type: 'SourceVerified', status: verified, reason: 'Tested', message: '', observedGeneration }
+  return {
+    artifact: { revision: `v1@${commit}` },
+    conditions: [{ ...condition, lastTransitionTime: '2026-01-01T00:00:00Z' }],
+  }
+}
+
+async function makeReady(
+  server: TestCluster,
+  { apiVersion, kind, namespace, name }: ObjectId,
+  source: FetchedSource,
+): Promise<void> {
   const plural = `${kind.toLowerCase()}s`.replace(/ys$/, 'ies')
   const path = `/apis/${apiVersion}/namespaces/${namespace}/${plural}/${name}`
   const { status, body } = await server.request('GET', path)
   const of = RUNNING.find(([one]) => one.test(`${groupOf(apiVersion)} ${kind}`))![1]
   if (status !== 200 || jsonAt(body, 'status', 'observedGeneration') === jsonAt(body, 'metadata', 'generation')) return
-  await server.request('PATCH', `${path}/status`, { status: of(body) }, MERGE)
+  await server.request(
+    'PATCH',
+    `${path}/status`,
+    { status: { ...mapAt(of(body)), ...fetched(body, source) } as Json },
+    MERGE,
+  )
 }
 
 /** What the live Kustomizations say of themselves: `Ready`, or the reason and message why not. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ApprovedNode } from '../../src/approval/approve.ts'
 import { applyObjects } from '../../src/cluster/apply-objects.ts'
+import { assertVerified } from '../../src/cluster/assert-verified.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { idOf } from '../../src/cluster/id-of.ts'
 import { claim, type Inventory } from '../../src/cluster/inventory.ts'
@@ -44,6 +45,9 @@ export async function applyNode(
   const id = { apiVersion: `${KUSTOMIZE_GROUP}/v1`, kind: 'Kustomization', namespace: node.namespace, name: node.name }
   // before anything is read as this account: keys, for example
   await refuseOwnTarget(client, { user, id })
+  const { id: source, commit, verify } = node.source
+  if (verify !== undefined)
+    await assertVerified(client, node.impersonated ? { user } : 'worker', { id: source, commit, verify }, signal)
   const { objects, confidential } = await openObjects(client, node)
   const planned = objects.map(object => entryOf(idOf(object)))
   let claimed = before

@@ -20,7 +20,7 @@ export function evaluatedNode(
 }
 
 const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
-  const { id, url, ref, commit, opaque, artifact, lent, includes, unverified } = node.source
+  const { id, url, ref, commit, opaque, artifact, lent, includes, verify } = node.source
   const { decryption, refused } = readDecryption(node.kustomization, node.objects, node.sealedFiles)
   const { settings, problems } = readApplySettings(node.kustomization, node.namespace)
   return {
@@ -41,7 +41,7 @@ const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
       ...(commit === '' || artifact ? {} : { revision: sourceRevision(ref, commit) }),
       ...(artifact?.assumed === undefined ? {} : { assumed: true }),
       ...(lent ? { lent } : {}),
-      ...(unverified === undefined ? {} : { unverified }),
+      ...(verify === undefined ? {} : { verify }),
       ...(includes ? { includes: includes.map(partOf) } : {}),
     },
     ...(node.charts ? { charts: node.charts.map(partOf) } : {}),

@@ -270,13 +270,13 @@ function find(
 }
 
 function place(context: NodeContext, draft: Draft, id: string, resolved: Resolved): void {
-  const { url, ref, includes, lent, artifactOf, unmatched, unverified } = resolved
+  const { url, ref, includes, lent, artifactOf, unmatched, verify } = resolved
   const source = {
     ...{ id, url, ref, commit: '' },
     ...(unmatched ? { unmatched } : {}),
     ...(artifactOf ? { artifact: artifactOf } : {}),
     ...(lent ? { lent } : {}),
-    ...(unverified ? { unverified } : {}),
+    ...(verify ? { verify } : {}),
     ...(includes ? { includes } : {}),
   }
   if (artifactOf) draft.path = inside(artifactOf.folder, draft.path)

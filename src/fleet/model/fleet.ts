@@ -84,8 +84,8 @@ export interface NodeSource {
   readonly unmatched?: UnmatchedSource
   /** The OCI artifact by which its content comes from git. */
   readonly artifact?: SourceArtifact
-  /** What Flux checks before it takes the content, and nobody checked here: nothing of it is applied. */
-  readonly unverified?: string
+  /** JSON text of `spec.verify`: whoever applies it asks the cluster whether Flux accepted the signature. */
+  readonly verify?: string
   /** Only a tenant's declaration leads there: its repository is not gated by it, and nothing is published on it. */
   readonly lent?: true
   /** The sources whose content `spec.include` puts into this one's, those that they include too. */

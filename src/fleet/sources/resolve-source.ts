@@ -4,7 +4,7 @@ import { fluxKind, sourceNamed } from '../../flux/kinds.ts'
 import type { PackBudget } from '../../flux/pack-budget.ts'
 import { COPIED } from '../../flux/pack-tree.ts'
 import { pushedTree } from '../../flux/source/pushed-tree.ts'
-import { at, originAt } from '../../kube/node.ts'
+import { at, canonical, originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { codeWord, message, part } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
@@ -73,7 +73,8 @@ export function openSources(
       if (source === 'bootstrap') return ownFor(may)
       if (fluxKind(sourceNamed(kind))?.source === 'git') {
         const { namespace, name } = idOf(source)
-        return resolve(source, lookup, { ids: [`GitRepository/${namespace}/${name}`], budget, may })
+        const resolved = resolve(source, lookup, { ids: [`GitRepository/${namespace}/${name}`], budget, may })
+        return resolved && { ...resolved, ...verifyOf(source) }
       }
       return resolveOther(kind, source, may, author)
     },
@@ -158,9 +159,13 @@ const registryArtifacts =
     const registry = may.asOperator(source, url) ? ref : { ...ref, anonymous: true as const }
     const ignore = ref.copied ? COPIED : text(source, ['spec', 'ignore'])
     const resolved = find(url, { registry }, ignore, { state: 'read', lent: true })
-    if (at(source.root, ['spec', 'verify']) === undefined) return resolved
-    return { ...resolved, unverified: 'spec.verify: the signature is not checked here' }
+    return { ...resolved, ...verifyOf(source) }
   }
+
+function verifyOf({ root }: KubeObject): { readonly verify?: string } {
+  const verify = at(root, ['spec', 'verify'])
+  return verify === undefined ? {} : { verify: canonical(verify) }
+}
 
 type FindContent = (url: string, ref: SourceRef, ignore: string | undefined, read: ReadDecision) => Resolved
 

@@ -16,8 +16,8 @@ export type Resolved = {
   readonly artifactOf?: SourceArtifact
   /** Only a tenant's declaration leads there. */
   readonly lent?: true
-  /** What Flux checks before it takes the content, and nobody checked here. */
-  readonly unverified?: string
+  /** JSON text of `spec.verify`: Flux checks a signature before it takes the content, and nobody checked it here. */
+  readonly verify?: string
   /** Why nothing is known of what it follows, and how that can be said in the fleet's file. */
   readonly unmatched?: UnmatchedSource
   /** Why these files are not all that Flux would put into the artifact: the node that follows it fails. */

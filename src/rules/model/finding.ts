@@ -173,8 +173,8 @@ export interface EvaluatedNode {
     readonly revision?: string
     /** Nothing proves that what Flux fetches is what was evaluated. */
     readonly assumed?: true
-    /** What Flux checks before it takes the content, and nobody checked here. */
-    readonly unverified?: string
+    /** JSON text of `spec.verify`: nothing of it is applied before source-controller accepted the signature. */
+    readonly verify?: string
     /** Only a tenant's declaration leads there: it counts for that tenant, and not on the repository itself. */
     readonly lent?: true
     /** Sources whose content is part of it. */
