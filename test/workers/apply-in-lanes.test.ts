@@ -159,3 +159,26 @@ test('no nodes are no work, and ten thousand in a row end', async () => {
   const chain = names.map((name, index) => node(name, { dependsOn: index === 0 ? [] : [key(names[index - 1]!)] }))
   expect(await walk(chain.reverse())).toEqual(names)
 })
+
+test('what depends on a suspended node goes on where the cluster says that it is ready', async () => {
+  const nodes = [
+    node('app', { suspend: true }),
+    node('child', { parent: key('app') }),
+    node('after', { dependsOn: [key('app')] }),
+    node('afterChild', { dependsOn: [key('child')] }),
+  ]
+  const steps = async (ready: readonly string[]) => {
+    const seen: string[] = []
+    await applyInLanes(nodes, {
+      lanes: 1,
+      isReady: ({ name }) => ready.includes(name),
+      held: ({ name }, reason) => seen.push(`${name}: ${reason}`),
+      apply: async ({ name }) => seen.push(name) > 0,
+    })
+    return seen
+  }
+  const held = ['app: it is suspended', `child: ${key('app')} is suspended`]
+  expect(await steps(['app', 'child'])).toEqual([...held, 'after', 'afterChild'])
+  expect(await steps(['app'])).toEqual([...held, 'after', `afterChild: its dependency ${key('child')} is not ready`])
+  expect(await steps([])).toContain(`after: its dependency ${key('app')} is not ready`)
+})

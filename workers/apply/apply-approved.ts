@@ -6,7 +6,7 @@ import { type Inventory, readInventories } from '../../src/cluster/inventory.ts'
 import { entryOf, idOfEntry } from '../../src/cluster/inventory-entry.ts'
 import { nodeFailure } from '../../src/cluster/node-failure.ts'
 import { readyByExpression } from '../../src/cluster/ready-by-expression.ts'
-import { isRequested, isSuspendedByHand, recordedEntries } from '../../src/cluster/status/live-kustomization.ts'
+import { isRequested, isSuspendedByHand, isTrue, recordedEntries } from '../../src/cluster/status/live-kustomization.ts'
 import { KUSTOMIZE_GROUP } from '../../src/flux/kinds.ts'
 import type { AppliedNode, AppliedObject } from '../../src/report/apply-report.ts'
 import { adoptInventory } from './adopt-inventory.ts'
@@ -81,6 +81,7 @@ async function applyAll(
       if (node.suspend) showSuspended(board, node)
       else showHeld(board, node, reason, dependency)
     },
+    isReady: node => isTrue(board.live(node) ?? null, 'Ready'),
     apply: node => turnOf(run, node, known),
   })
   for (const show of notYet) show()

@@ -18,6 +18,8 @@ interface Lanes<N> {
    * not begin. What it throws ends the run: no other node begins.
    */
   readonly apply: (node: N) => Promise<boolean | 'left'>
+  /** Whether the cluster says that a node is ready, which is not applied because it or its parent is suspended. */
+  readonly isReady?: (node: N) => boolean
   /** Told of a node that is not applied, and why. `dependency`: the key of the one that it waits for. */
   readonly held: (node: N, reason: string, dependency?: string) => void
 }
@@ -25,7 +27,7 @@ interface Lanes<N> {
 /**
  * Applies nodes side by side, each after the turn of its parent and after what it depends on was applied completely. A
  * node whose turn never comes is held, with the reason (circles included). A suspended node holds its children too:
- * their specs are its rendering, which is not to be applied now. Who fails or is slow delays only what waits for it.
+ * their specs are its rendering, which is not to be applied now; what depends on one that is ready goes on. Who fails or is slow delays only what waits for it.
  */
 export async function applyInLanes<N extends Ordered>(nodes: readonly N[], work: Lanes<N>): Promise<void> {
   const slots = new Slots({
@@ -82,6 +84,8 @@ export async function applyInLanes<N extends Ordered>(nodes: readonly N[], work:
         continue
       }
       suspendedBy.set(node.key, by)
+      // as Flux, which asks the status of a dependency, whether or not it is suspended
+      if (work.isReady?.(node)) complete.add(node.key)
       work.held(node, by === node.key ? 'it is suspended' : `${by} is suspended`)
       queue.push(...(followers.get(node.key) ?? []))
     }
