@@ -148,7 +148,8 @@ function towards(home: ClusterClient, remote: ClusterClient): ClusterClient {
   return {
     name: home.name,
     namespace: home.namespace,
-    discovery: remote.discovery,
+    // one of its own: by it is known who the worker is, which is another one than whose credentials the file has
+    discovery: { ...remote.discovery },
     request: (actor, ...rest) =>
       actor === 'worker' ? home.request(actor, ...rest) : remote.request(actorOf(actor.user), ...rest),
     stream: (actor, ...rest) =>
