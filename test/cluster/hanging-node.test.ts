@@ -43,7 +43,7 @@ describe.skipIf(!haveAssets())('a request of one Kustomization is not answered',
     await cluster?.stop()
   })
   beforeEach(() => {
-    memory = new ClusterMemory({ silenceMs: 200 })
+    memory = new ClusterMemory({ silenceMs: 1000 })
     answered = Promise.withResolvers()
     proxy.seen.length = 0
   })
