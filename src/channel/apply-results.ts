@@ -1,4 +1,4 @@
-import type { AppliedNode, AppliedObject } from '../report/apply-report.ts'
+import { type AppliedNode, type AppliedObject, READY_REASONS } from '../report/apply-report.ts'
 import { JsonReader } from './json-reader.ts'
 
 /** What became of one revision set on one cluster, as its worker says. */
@@ -61,9 +61,15 @@ function readNode(one: JsonReader, objects: readonly JsonReader[]): AppliedNode 
     user: one.field('user').text(LONGEST_NAME),
     outcome: one.field('outcome').oneOf(OUTCOMES),
     ...textOf(one, 'reason'),
+    ...readyOf(one),
     ...textOf(one, 'note'),
     objects: objects.map(readObject),
   }
+}
+
+function readyOf(one: JsonReader): Pick<AppliedNode, 'ready'> {
+  const ready = one.optional('ready')?.oneOf(READY_REASONS)
+  return ready === undefined ? {} : { ready }
 }
 
 function readObject(one: JsonReader): AppliedObject {

@@ -29,6 +29,8 @@ export interface ClusterBinding {
   readonly drift?: 'watch' | 'poll'
   /** Whether corrected drift is shown on the page of the cluster and on pull requests; absent: it is. */
   readonly reportDrift?: boolean
+  /** Whether commits get a status for each Kustomization, as notification-controller writes them; absent: they do not. */
+  readonly commitStatuses?: boolean
   /** How often everything is looked at, whatever is known of it; absent: 600 where it is watched, else as `resyncSeconds`. */
   readonly fullPassSeconds?: number
   /** How many Kustomizations are applied at once; absent: 16. */
@@ -50,6 +52,7 @@ const KEYS = [
   'resync',
   'drift',
   'reportDrift',
+  'commitStatuses',
   'fullPass',
   'lanes',
   'events',
@@ -60,9 +63,9 @@ const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 /**
  * The operator's clusters.yaml: `clusters:`, a list with `name`, `fleet`, and optionally `branch` (main), `path` (the folder
  * that Flux starts from, clusters/<name>; `./` is the root), `kubeconfig`, `context`, `workerKey` (file), `mode` (gate), `namespace`
- * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS), `drift` (watch), `reportDrift` (true), `fullPass` (seconds),
- * `lanes` (16), `events` (address of notification-controller, none), `kubeConfigs` (API servers that kubeconfigs may lead
- * to, none). Whether the fleet has the cluster there is seen where it is applied.
+ * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS), `drift` (watch), `reportDrift` (true), `commitStatuses`
+ * (false), `fullPass` (seconds), `lanes` (16), `events` (address of notification-controller, none), `kubeConfigs` (API
+ * servers that kubeconfigs may lead to, none). Whether the fleet has the cluster there is seen where it is applied.
  * Throws `config` naming file and key for anything else.
  */
 export function readClustersFile(file: string): ClusterBinding[] {
@@ -134,9 +137,6 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
   if (lanes !== undefined && !isWhole(lanes, 1, 256)) {
     throw wrongSetting(file, `${at}.lanes`, `${String(lanes)} is not a whole number from 1 to 256`)
   }
-  const reportDrift = map.get('reportDrift')
-  if (!isSwitch(reportDrift))
-    throw wrongSetting(file, `${at}.reportDrift`, `${String(reportDrift)} is neither true nor false`)
   const drift = text('drift', 'watch')
   if (drift !== 'watch' && drift !== 'poll')
     throw wrongSetting(file, `${at}.drift`, `${drift} is neither watch nor poll`)
@@ -148,7 +148,7 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
     mode,
     namespace,
     ...(map.has('drift') ? { drift } : {}),
-    ...(reportDrift === undefined ? {} : { reportDrift }),
+    ...switchesOf(map, at, file),
     ...(lanes === undefined ? {} : { lanes }),
     ...(resync === undefined ? {} : { resyncSeconds: resync }),
     ...(fullPass === undefined ? {} : { fullPassSeconds: fullPass }),
@@ -160,6 +160,15 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
       ? { kubeConfigs: readRemoteServers(map.get('kubeConfigs'), name, `${at}.kubeConfigs`, file) }
       : {}),
   }
+}
+
+function switchesOf(map: ReadonlyMap<string, unknown>, at: string, file: string) {
+  const values = (['reportDrift', 'commitStatuses'] as const).flatMap(key => {
+    const value = map.get(key)
+    if (!isSwitch(value)) throw wrongSetting(file, `${at}.${key}`, `${String(value)} is neither true nor false`)
+    return value === undefined ? [] : [[key, value] as const]
+  })
+  return Object.fromEntries(values) as Pick<ClusterBinding, 'reportDrift' | 'commitStatuses'>
 }
 
 function isAddress(text: string): boolean {

@@ -22,6 +22,9 @@ export interface AppliedObject {
   readonly place?: SourceLine
 }
 
+/** Why a node is not ready, beside NotApproved and ReconciliationFailed. */
+export const READY_REASONS = ['DependencyNotReady', 'HealthCheckFailed', 'PruneFailed', 'Suspended'] as const
+
 /** What became of one node. `reason`: why it is held, or why it failed as a whole. */
 export interface AppliedNode {
   readonly key: string
@@ -32,6 +35,8 @@ export interface AppliedNode {
   readonly objects: readonly AppliedObject[]
   /** Where its Kustomization is written; of one that is not applied only. */
   readonly place?: SourceLine
+  /** Reason of its Ready condition, where neither `outcome` nor its objects say it. */
+  readonly ready?: (typeof READY_REASONS)[number]
   /** What went wrong beside the apply, which it does not concern: its status could not be shown. */
   readonly note?: string
 }

@@ -29,6 +29,7 @@ describe('clusters.yaml', () => {
     mode: reconcile
     namespace: gate
     resync: 60
+    commitStatuses: true
     events: http://notification-controller.flux-system.svc.cluster.local./
 `
     expect(parseClusters(text, FILE)).toEqual([
@@ -42,6 +43,7 @@ describe('clusters.yaml', () => {
         mode: 'reconcile',
         namespace: 'gate',
         resyncSeconds: 60,
+        commitStatuses: true,
         events: 'http://notification-controller.flux-system.svc.cluster.local./',
       },
     ])
@@ -134,6 +136,11 @@ describe('clusters.yaml', () => {
     ['null for a text', one('context:'), 'clusters[0].context'],
     ['a path above the repository', one('path: ..'), 'clusters[0].path .. is not a folder'],
     ['the root of the machine', one('path: /'), 'clusters[0].path / is not a folder'],
+    [
+      'commit statuses by a word',
+      one('commitStatuses: yes please'),
+      'clusters[0].commitStatuses yes please is neither',
+    ],
     ['a resync that is too often', one('resync: 1'), 'clusters[0].resync 1 is not a whole number'],
     [
       'events to a file',

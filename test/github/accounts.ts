@@ -188,6 +188,7 @@ export function accounts(world: World) {
         activities: [],
         deployKeys: [],
         checkRuns: [],
+        statuses: [],
         protection: new Map(),
       },
       ...{ checkSuites: new Map(), suitesByHead: new Map(), queues: new Map() },

@@ -157,6 +157,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   memory: [
     'workers/apply/drift-pace.ts LONGEST_MS',
     'workers/apply/kept-nodes.ts MAX_BYTES',
+    'workers/apply/status-memory.ts MAX_COMMITS',
     'workers/apply/health-watch.ts PATIENCE_MS',
     'workers/apply/node-retries.ts LONGEST_MS',
     'workers/apply/node-turns.ts PATIENCE_MS',
@@ -182,8 +183,15 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/publish/announce-slow.ts PATIENCE_MS',
     'workers/publish/keep-page.ts LIMIT_MS',
   ],
-  again: ['workers/jobs/redeliver.ts MOST_READ', 'workers/jobs/redeliver.ts MOST_SENT'],
+  again: [
+    'workers/apply/say-commit-statuses.ts MAX_IN_AN_HOUR',
+    'workers/apply/say-commit-statuses.ts MAX_IN_A_RUN',
+    'workers/jobs/redeliver.ts MOST_READ',
+    'workers/jobs/redeliver.ts MOST_SENT',
+  ],
   shown: [
+    'src/report/applied/commit-status.ts LONGEST_DESCRIPTION',
+    'src/report/applied/commit-status.ts LONGEST_NAME',
     'src/trail/trail-line.ts MAX_LINE',
     'src/fleet/graph/generating-objects.ts FEW',
     'src/report/changes/changes-lines.ts FEW_CLUSTERS',

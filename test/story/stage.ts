@@ -27,6 +27,8 @@ export interface StageOptions {
   /** How often the cluster is looked at without an event. */
   readonly resyncSeconds?: number
   readonly logLevel?: string
+  /** Every cluster has `commitStatuses: true`, and the App the permission for them. */
+  readonly commitStatuses?: boolean
   /** Settings in place of the usual ones; undefined takes one away. */
   readonly settings?: Readonly<Record<string, string | undefined>>
   /** What there is on GitHub before the App starts for the first time. */
@@ -60,7 +62,7 @@ export const REPOSITORIES = ['acme/fleet', 'acme/dev-team', 'acme/ops-team'] as 
 export async function startStage(options: StageOptions = {}): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-stage-'))
   const [github, clusters, redis] = await Promise.all([
-    openGitHub(),
+    openGitHub({}, options.commitStatuses ? { statuses: 'write' } : {}),
     openClusters(options.clusters ?? []),
     openRedis(options),
   ])
@@ -110,8 +112,8 @@ async function open(environment: Record<string, string>, options: StageOptions):
 }
 
 /** GitHub with the repositories of acme, the App installed and no hook address yet. */
-export async function openGitHub(options: Omit<GitHubOptions, 'app'> = {}): Promise<FakeGitHub> {
-  const github = await startGitHub({ checkResponses: true, ...options, app: manifest() })
+export async function openGitHub(options: Omit<GitHubOptions, 'app'> = {}, granted: object = {}): Promise<FakeGitHub> {
+  const github = await startGitHub({ checkResponses: true, ...options, app: manifest(granted) })
   github.addOrganization('acme', { admins: ['ada'], members: ['mallory'] })
   const roles = {
     'acme/fleet': { ada: 'admin', otto: 'write' },
@@ -145,9 +147,9 @@ async function settle(github: FakeGitHub, site: () => Site): Promise<void> {
   }
 }
 
-/** What app.yml asks for, and no more: a call that needs more is refused here as it would be on GitHub. */
-function manifest() {
+/** What app.yml asks for, and no more than an operator grants besides: a call that needs more is refused here as it would be on GitHub. */
+function manifest(granted: object) {
   const text = readFileSync(join(import.meta.dirname, '../../app.yml'), 'utf8')
   const { default_permissions: permissions, default_events: events } = parse(text)
-  return { permissions, events }
+  return { permissions: { ...permissions, ...granted }, events }
 }

@@ -77,7 +77,8 @@ async function applyAll(
     ...(memory.lanes === undefined ? {} : { lanes: memory.lanes }),
     held: (node, reason, dependency) => {
       const { key, user } = node
-      said.set(key, { key, user, outcome: 'held', reason, objects: [] })
+      const ready = node.suspend ? 'Suspended' : dependency === undefined ? undefined : 'DependencyNotReady'
+      said.set(key, { key, user, outcome: 'held', reason, objects: [], ...(ready ? { ready } : {}) })
       if (node.suspend) showSuspended(board, node)
       else showHeld(board, node, reason, dependency)
     },
@@ -201,7 +202,7 @@ async function waitsFor(
     await board.shown(`${hub}/${expression.dependency}`)
     const reason = await readyByExpression(client, node, expression, signal)
     if (reason === undefined) continue
-    const said: AppliedNode = { key, user, outcome: 'held', reason, objects: [] }
+    const said: AppliedNode = { key, user, outcome: 'held', reason, ready: 'DependencyNotReady', objects: [] }
     showHeld(board, node, reason, `${hub}/${expression.dependency}`)
     fail(memory, node, said)
     return said
@@ -225,7 +226,7 @@ async function checkHealth(
   if (result.stale.length === 0) showResult(board, node, { ...result, health: found }, tookMs)
   const before = said.get(key)!
   if (found.state === 'failed' || found.state === 'timeout') {
-    said.set(key, { ...before, outcome: 'failed', reason: found.reason })
+    said.set(key, { ...before, outcome: 'failed', reason: found.reason, ready: 'HealthCheckFailed' })
     fail(memory, node, said.get(key)!)
     return false
   }

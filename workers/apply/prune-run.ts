@@ -116,11 +116,16 @@ async function pruneResult(run: Run, node: ApprovedNode, { inventory: before, st
       return objects
     })
     if (turn === 'left') said.set(key, { ...known, outcome: 'failed', reason: LEFT_BEHIND })
-    else said.set(key, { ...known, objects: turn })
+    else
+      said.set(key, {
+        ...known,
+        objects: turn,
+        ...(turn.some(({ action }) => action === 'refused') ? { ready: 'PruneFailed' } : {}),
+      })
     return turn
   } catch (error) {
     const { message } = await nodeFailure(client, error, signal)
-    said.set(key, { ...known, outcome: 'failed', reason: message })
+    said.set(key, { ...known, outcome: 'failed', reason: message, ready: 'PruneFailed' })
     showFailure(board, node, { reason: 'PruneFailed', message })
     return undefined
   }

@@ -8,6 +8,7 @@ import { groupByCommit } from './applied-groups.ts'
 import type { Approved } from './approved-nodes.ts'
 import { keepClusterPages } from './keep-cluster-pages.ts'
 import type { Reporter, RunReport } from './run-report.ts'
+import { sayCommitStatuses } from './say-commit-statuses.ts'
 import { withLines } from './with-lines.ts'
 
 /** Publishes the result of a run on each commit that it applied; a repository is told of its own nodes only. */
@@ -18,6 +19,7 @@ export async function reportApplied(reporter: Reporter, report: RunReport): Prom
   for (const group of groupByCommit(fleet, approved, problem === undefined ? applied : [stopped]))
     await reportCommit(reporter, cluster, group, fleet.url, approved)
   await keepPages(reporter, { ...report, applied, isRunning: false })
+  await sayCommitStatuses(reporter, report)
 }
 
 /** Shows how far a run is that has not ended. */
