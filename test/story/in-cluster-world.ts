@@ -69,9 +69,13 @@ export async function applyManifest(cluster: TestCluster, manifest: Manifest): P
   if (status >= 300) throw new Error(`${kind} ${metadata.name}: ${JSON.stringify(body)}`)
 }
 
-export async function openInCluster(options: StageOptions = {}): Promise<InClusterWorld> {
+/** `flags`: more of kube-apiserver. */
+export async function openInCluster(
+  options: StageOptions = {},
+  flags: readonly string[] = [],
+): Promise<InClusterWorld> {
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-in-cluster-'))
-  const cluster = await startCluster({ workerRbac: false })
+  const cluster = await startCluster({ workerRbac: false, flags })
   await bootstrap(cluster)
   await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: 'apps' } })
   for (const manifest of await workerManifests()) await applyManifest(cluster, manifest)
