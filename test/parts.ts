@@ -59,6 +59,8 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   channel: ['errors', 'fleet', 'report'],
   github: [...core, 'git', 'process'],
   cluster: core,
+  // Keys of services: the only code that calls one.
+  kms: ['errors', 'kube'],
   metrics: ['queue'],
   // What waits to be written to a trail.
   outbox: ['errors', 'process', 'trail'],
@@ -98,6 +100,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'github',
     'oci',
     'cluster',
+    'kms',
     'queue',
     'web',
     'pages',

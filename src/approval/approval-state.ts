@@ -1,4 +1,5 @@
 import type { SourceRef } from '../fleet/model/source-ref.ts'
+import type { ListedKey } from '../kube/sops-services.ts'
 import type { EvaluatedNode } from '../rules/model/finding.ts'
 
 /** What the operator bound a cluster to: only this branch of this repository ever reaches it. */
@@ -9,6 +10,8 @@ interface Binding {
   readonly branch: string
   /** The clusters as which API servers are listed that kubeConfigs may lead to; absent: none. */
   readonly kubeConfigs?: readonly { readonly cluster: string }[]
+  /** Keys of services by which its Kustomizations may be decrypted; absent: none. */
+  readonly kmsKeys?: readonly ListedKey[]
 }
 
 /** The present commits of the bound branch and of each source, and the revision set that they form. */

@@ -1,6 +1,7 @@
 import { actsAsKubeConfig } from '../fleet/model/appliers.ts'
 import { digestOfTexts } from '../fleet/model/digest.ts'
 import type { ApplySettings } from '../flux/apply-settings/apply-settings.ts'
+import { isListedFor, SERVICE_NAMES } from '../kube/sops-services.ts'
 import type { Origin } from '../origin.ts'
 import type { EvaluatedNode, Finding, NodeFailure } from '../rules/model/finding.ts'
 import { SEALED_FILES, UNKNOWN_VALUES } from '../rules/model/unknown-values.ts'
@@ -154,6 +155,8 @@ function ownText(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEval
   if (problem) return `${problem.message} (${placeText(problem.origin)}). ${problem.fix}`
   const elsewhere = elsewhereReason(node, state)
   if (elsewhere !== undefined) return elsewhere
+  const sealed = sealedReason(node, state)
+  if (sealed !== undefined) return sealed
   if (isOpenable(node.refused)) return isOpened(node) ? AWAITS_VALUES : NOT_OPENED
   if (node.refused.length > 0) return `the worker does not support ${node.refused.join(', ')} yet`
   return undefined
@@ -176,6 +179,17 @@ function elsewhereReason({ cluster, settings }: EvaluatedNode, { binding }: Appr
     return cluster === binding.cluster ? undefined : `it is evaluated as ${cluster}, to which no kubeConfig leads`
   if (binding.kubeConfigs?.some(one => one.cluster === cluster)) return undefined
   return `spec.kubeConfig: clusters.yaml lists no API server for what is evaluated as ${cluster}. List it under kubeConfigs of ${binding.cluster}`
+}
+
+/** Which of its objects only a key of a service opens that the operator does not list for its namespace. */
+function sealedReason({ decryption, namespace }: EvaluatedNode, { binding }: ApprovalState): string | undefined {
+  const { cluster, kmsKeys = [] } = binding
+  for (const keys of decryption?.services ?? []) {
+    if (keys.some(key => kmsKeys.some(one => isListedFor(one, key, namespace)))) continue
+    const named = keys.slice(0, 3).map(({ service, key }) => `${SERVICE_NAMES[service]} key ${key.slice(0, 400)}`)
+    return `a file is encrypted for ${named.join(' or ')}, and clusters.yaml does not list it for the namespace ${namespace}. List it under kmsKeys of ${cluster}, or add an age or PGP recipient with \`sops updatekeys\``
+  }
+  return undefined
 }
 
 /** What stands must stand in the baseline file: what only the base of a comparison had is no reason to apply it. */

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { BailiwickError } from '../errors.ts'
+import type { KmsKey } from '../kube/kms-key.ts'
 import { normaliseUrl } from '../kube/url.ts'
+import { readKmsKeys } from './kms-keys.ts'
 import { type RemoteServer, readRemoteServers } from './remote-servers.ts'
 import { onlyKeys, settingsMap, settingsText, wrongSetting } from './settings-map.ts'
 
@@ -37,6 +39,8 @@ export interface ClusterBinding {
   readonly lanes?: number
   /** API servers that `spec.kubeConfig` of its Kustomizations may lead to; absent: none. */
   readonly kubeConfigs?: readonly RemoteServer[]
+  /** Keys of services by which its Kustomizations may be decrypted; absent: none. */
+  readonly kmsKeys?: readonly KmsKey[]
 }
 
 const KEYS = [
@@ -57,6 +61,7 @@ const KEYS = [
   'lanes',
   'events',
   'kubeConfigs',
+  'kmsKeys',
 ]
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
@@ -65,7 +70,8 @@ const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
  * that Flux starts from, clusters/<name>; `./` is the root), `kubeconfig`, `context`, `workerKey` (file), `mode` (gate), `namespace`
  * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS), `drift` (watch), `reportDrift` (true), `commitStatuses`
  * (false), `fullPass` (seconds), `lanes` (16), `events` (address of notification-controller, none), `kubeConfigs` (API
- * servers that kubeconfigs may lead to, none). Whether the fleet has the cluster there is seen where it is applied.
+ * servers that kubeconfigs may lead to, none), `kmsKeys` (keys of services by which Kustomizations may be decrypted, none).
+ * Whether the fleet has the cluster there is seen where it is applied.
  * Throws `config` naming file and key for anything else.
  */
 export function readClustersFile(file: string): ClusterBinding[] {
@@ -156,9 +162,20 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
     ...(map.has('workerKey') ? { workerKey: resolve(dirname(file), text('workerKey')) } : {}),
     ...(map.has('context') ? { context: text('context') } : {}),
     ...(events === undefined ? {} : { events }),
-    ...(map.has('kubeConfigs')
-      ? { kubeConfigs: readRemoteServers(map.get('kubeConfigs'), name, `${at}.kubeConfigs`, file) }
-      : {}),
+    ...listsOf(map, name, at, file),
+  }
+}
+
+function listsOf(
+  map: ReadonlyMap<string, unknown>,
+  name: string,
+  at: string,
+  file: string,
+): Pick<ClusterBinding, 'kubeConfigs' | 'kmsKeys'> {
+  const [servers, keys] = [map.get('kubeConfigs'), map.get('kmsKeys')]
+  return {
+    ...(map.has('kubeConfigs') ? { kubeConfigs: readRemoteServers(servers, name, `${at}.kubeConfigs`, file) } : {}),
+    ...(map.has('kmsKeys') ? { kmsKeys: readKmsKeys(keys, `${at}.kmsKeys`, file) } : {}),
   }
 }
 

@@ -1,4 +1,6 @@
+import { BailiwickError } from '../errors.ts'
 import { at, type Node, stringAt } from '../kube/node.ts'
+import { type ServiceKey, serviceKeys } from '../kube/sops-services.ts'
 
 /** Keys by which documents may be opened; secret. */
 export interface Identities {
@@ -6,6 +8,11 @@ export interface Identities {
   readonly age: readonly string[]
   /** Armored private keys without a passphrase. */
   readonly pgp?: readonly string[]
+  /**
+   * Asks a service for a data key; undefined where it may not be asked. Throws a BailiwickError where the service does not
+   * open it.
+   */
+  readonly open?: (key: ServiceKey) => Promise<Uint8Array | undefined>
 }
 
 /** Recipients of a document, of each kind, that are tried: each costs a key exchange. */
@@ -14,9 +21,9 @@ const MAX_BYTES = 64 * 1024
 
 /**
  * The key by which SOPS encrypted the values of a document, opened with one of these identities. Undefined where none of them
- * fits, or the key is split among groups. Never throws for what a document holds.
+ * fits, or the key is split among groups. Throws only what `open` throws, where no other key opens it.
  */
-export async function dataKey(block: Node, { age, pgp = [] }: Identities): Promise<Uint8Array | undefined> {
+export async function dataKey(block: Node, { age, pgp = [], open }: Identities): Promise<Uint8Array | undefined> {
   const groups = at(block, ['key_groups'])
   if (groups?.type === 'list' && groups.items.length > 1) return undefined
   const recipients = (kind: string) => {
@@ -32,6 +39,24 @@ export async function dataKey(block: Node, { age, pgp = [] }: Identities): Promi
     const key = await openedByPgp(text, pgp)
     if (key) return key
   }
+  return open && (await openedByService(block, open))
+}
+
+async function openedByService(block: Node, open: NonNullable<Identities['open']>): Promise<Uint8Array | undefined> {
+  let refused: BailiwickError | undefined
+  for (const one of serviceKeys(block).slice(0, MAX_RECIPIENTS)) {
+    if (one.enc.length > MAX_BYTES) continue
+    try {
+      const key = await open(one)
+      const found = key && keyOf(key)
+      if (found) return found
+    } catch (error) {
+      if (!(error instanceof BailiwickError)) throw error
+      // another key may open it
+      refused ??= error
+    }
+  }
+  if (refused) throw refused
   return undefined
 }
 

@@ -38,21 +38,48 @@ interface JsonFile {
   readonly block: Node | undefined
 }
 
-/** Lists of the block stand in keys such as `sops_age__list_0__map_enc`. */
+/** Lists of the block stand in keys such as `sops_age__list_0__map_enc`, `sops_kms__list_0__map_context__map_Team`. */
 function readDotenv(text: string): Dotenv {
   const lines: string[] = []
-  const keys: { age: Node[]; pgp: Node[] } = { age: [], pgp: [] }
+  const keys = new Map(KINDS.map(kind => [kind, new Map<string, Fields>()] as const))
   for (const line of text.split('\n')) {
     if (line === '') continue
     if (!line.startsWith('sops_')) lines.push(line)
-    const [, kind, enc = ''] = /^sops_(age|pgp)__list_\d+__map_enc=(.*)$/.exec(line) ?? []
-    if (kind === 'age' || kind === 'pgp')
-      keys[kind].push(mapNode([['enc', textNode(enc.replaceAll('\\n', '\n'), NOWHERE)]], NOWHERE))
+    const [, kind = '', place = '', field = '', inner, value = ''] = RECIPIENT.exec(line) ?? []
+    const items = keys.get(kind)
+    if (items) addField(items, place, [field, inner], value.replaceAll('\\n', '\n'))
     if (line.startsWith('sops_key_groups')) throw cannot('its key is split among groups', AGAIN)
   }
-  const lists = Object.entries(keys).map(([kind, items]) => [kind, { type: 'list', items, origin: NOWHERE }] as const)
+  const lists = [...keys].map(
+    ([kind, items]) => [kind, { type: 'list', items: mapsOf(items), origin: NOWHERE }] as const,
+  )
   return { lines, block: mapNode(lists, NOWHERE) }
 }
+
+const KINDS: readonly string[] = ['age', 'pgp', 'kms', 'gcp_kms', 'azure_kv', 'hc_vault']
+const RECIPIENT = /^sops_([a-z_]+?)__list_(\d+)__map_([a-z_]+?)(?:__map_([^=]+))?=(.*)$/
+
+interface Fields {
+  readonly own: Map<string, Node>
+  readonly context: Map<string, Node>
+}
+
+function addField(
+  items: Map<string, Fields>,
+  place: string,
+  [field, inner]: readonly [string, string | undefined],
+  value: string,
+): void {
+  const item = items.get(place) ?? { own: new Map(), context: new Map() }
+  items.set(place, item)
+  if (inner === undefined) item.own.set(field, textNode(value, NOWHERE))
+  else if (field === 'context') item.context.set(inner, textNode(value, NOWHERE))
+}
+
+const mapsOf = (items: ReadonlyMap<string, Fields>): Node[] =>
+  [...items.values()].map(({ own, context }) =>
+    mapNode([...own, ...(context.size > 0 ? [['context', mapNode([...context], NOWHERE)] as const] : [])], NOWHERE),
+  )
 
 function openLine(line: string, key: Uint8Array): Buffer {
   if (line.startsWith('#')) return Buffer.concat([HASH, opened(line.slice(1), key, ':', ['comment']), BREAK])

@@ -173,3 +173,33 @@ test('what decides how a node is applied is in its digest, and what decides when
   ]
   expect(new Set([plain, ...others]).size).toBe(others.length + 1)
 })
+
+const AWS = { service: 'aws', key: 'arn:aws:kms:eu-west-1:1:key/a' } as const
+const VAULT = { service: 'vault', key: 'https://v/v1/sops/keys/a' } as const
+const byServices = (...services: NonNullable<NonNullable<EvaluatedNode['decryption']>['services']>) => {
+  const namespace = changed('team', {}).find(({ name }) => name === 'team')!.namespace
+  const decide = (kmsKeys: readonly { service: 'aws' | 'vault'; key: string; namespaces: readonly string[] }[]) => {
+    const nodes = changed('team', { decryption: { seals: [], services } })
+    const before = initialApproval({ cluster: CLUSTER, fleet: FLEET, branch: 'main', kmsKeys })
+    const { state } = approve(before, evaluated(clean, nodes))
+    const { apply, held } = approve(state, { type: 'heads-read', heads: headsOf(clean) })
+    if (apply.some(({ name }) => name === 'team')) return 'apply'
+    return held.find(({ node }) => node === keyOf('team'))?.reason
+  }
+  return { namespace, decide }
+}
+
+test('what only a key of a service opens waits until the operator lists one for its namespace', () => {
+  const { namespace, decide } = byServices([AWS, VAULT])
+  const here = [namespace]
+  expect(decide([])).toBe(
+    `a file is encrypted for AWS KMS key ${AWS.key} or HashiCorp Vault key ${VAULT.key}, and clusters.yaml does not list it for the namespace ${namespace}. List it under kmsKeys of ${CLUSTER}, or add an age or PGP recipient with \`sops updatekeys\``,
+  )
+  expect(decide([{ ...AWS, namespaces: ['other'] }])).toContain('does not list it')
+  expect(decide([{ service: 'vault', key: AWS.key, namespaces: here }])).toContain('does not list it')
+  expect(decide([{ ...AWS, key: `${AWS.key}b`, namespaces: here }])).toContain('does not list it')
+  expect(decide([{ ...VAULT, namespaces: ['other', namespace] }])).toBe('apply')
+  const each = byServices([AWS], [VAULT])
+  expect(each.decide([{ ...AWS, namespaces: here }])).toContain(`HashiCorp Vault key ${VAULT.key}`)
+  expect(each.decide([AWS, VAULT].map(one => ({ ...one, namespaces: here })))).toBe('apply')
+})

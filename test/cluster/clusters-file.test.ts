@@ -102,6 +102,93 @@ describe('clusters.yaml', () => {
     expect(() => remotes(entries)).toThrow(expected)
   })
 
+  const kms = (entries: string) =>
+    parseClusters(
+      `clusters:\n  - name: staging\n    fleet: https://github.com/acme/fleet\n    kmsKeys: ${entries}\n`,
+      FILE,
+    )
+  const ARN = 'arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab'
+  const GCP = 'projects/acme/locations/global/keyRings/sops/cryptoKeys/apps'
+  const TENANT = '11111111-2222-3333-4444-555555555555'
+
+  test('keys of services have one exact spelling, namespaces, and credentials in files', () => {
+    const entries = `[
+      {provider: aws, key: "${ARN}", namespaces: [apps, web], credentialsFile: aws.ini},
+      {provider: aws, key: "arn:aws-cn:kms:cn-north-1:111122223333:alias/team/a", namespaces: [apps], role: "arn:aws-cn:iam::111122223333:role/w", tokenFile: /var/token},
+      {provider: gcp, key: "${GCP}", namespaces: [apps], metadataServer: true},
+      {provider: vault, key: "https://vault.acme.test:8200/v1/team/sops/keys/apps", namespaces: [apps], tokenFile: vault},
+      {provider: azure, key: "https://acme.vault.azure.net/keys/apps", namespaces: [apps], tenantId: ${TENANT}, clientId: ${TENANT}, federatedTokenFile: az}]`
+    expect(kms(entries)[0]!.kmsKeys).toMatchObject([
+      {
+        service: 'aws',
+        key: ARN,
+        namespaces: ['apps', 'web'],
+        credentials: { type: 'file', file: '/etc/bailiwick/aws.ini' },
+      },
+      { service: 'aws', credentials: { type: 'web-identity', tokenFile: '/var/token' } },
+      { service: 'gcp', credentials: { type: 'metadata' } },
+      { service: 'vault', credentials: { type: 'file', file: '/etc/bailiwick/vault' } },
+      {
+        service: 'azure',
+        credentials: {
+          type: 'azure',
+          tenantId: TENANT,
+          clientId: TENANT,
+          federatedTokenFile: '/etc/bailiwick/az',
+        },
+      },
+    ])
+  })
+
+  const aws = (more: string, key = ARN) => `[{provider: aws, key: "${key}", ${more}}]`
+  const FULL = 'namespaces: [apps], credentialsFile: a'
+  test.each([
+    ['no list', '{}', 'kmsKeys is not a list'],
+    ['another provider', '[{provider: age, key: a}]', 'age is not one of aws, gcp, vault, azure'],
+    ['no namespaces', aws('credentialsFile: a'), 'namespaces is not a list of names'],
+    ['every namespace', aws('namespaces: ["*"], credentialsFile: a'), 'namespaces is not a list of names'],
+    ['an empty list', aws('namespaces: [], credentialsFile: a'), 'namespaces is not a list of names'],
+    ['no credentials', aws('namespaces: [apps]'), 'needs exactly one of credentialsFile and tokenFile'],
+    ['two credentials', aws(`${FULL}, tokenFile: b, role: c`), 'needs exactly one of'],
+    ['a role without its token', aws(`${FULL}, role: "arn:aws:iam::111122223333:role/a"`), '`role` and `tokenFile`'],
+    ['a secret in clear', aws(`${FULL}, secretAccessKey: b`), 'secretAccessKey is an unknown key'],
+    ['an endpoint', aws(`${FULL}, endpoint: "https://a"`), 'endpoint is an unknown key'],
+    ['any key', aws(FULL, ARN.replace(/key.*/, '*')), 'is not one exact key'],
+    ['a role behind the key', aws(FULL, `${ARN}+arn:aws:iam::1:role/a`), 'is not one exact key'],
+    ['a host in the region', aws(FULL, ARN.replace('eu-west-1', 'evil.example/')), 'is not one exact key'],
+    ['a region of another partition', aws(FULL, ARN.replace('aws:', 'aws-cn:')), 'is not one exact key'],
+    ['another service', aws(FULL, ARN.replace('kms', 's3')), 'is not one exact key'],
+    ['a folder that leads out', `[{provider: gcp, key: "${GCP}/../x", ${FULL}}]`, 'is not one exact key'],
+    [
+      'Vault without TLS',
+      '[{provider: vault, key: "http://v/v1/sops/keys/a", namespaces: [a], tokenFile: b}]',
+      'is not one exact key',
+    ],
+    [
+      'Vault with a user',
+      '[{provider: vault, key: "https://a@v/v1/sops/keys/a", namespaces: [a], tokenFile: b}]',
+      'is not one exact key',
+    ],
+    [
+      'a path of Vault that leads out',
+      '[{provider: vault, key: "https://v/v1/sops/../keys/a", namespaces: [a], tokenFile: b}]',
+      'is not one exact key',
+    ],
+    [
+      'a host that only begins as Azure',
+      '[{provider: azure, key: "https://acme.vault.azure.net.evil.example/keys/a", namespaces: [a]}]',
+      'is not one exact key',
+    ],
+    [
+      'a tenant that is a path',
+      '[{provider: azure, key: "https://acme.vault.azure.net/keys/a", namespaces: [a], tenantId: "../a", clientId: a, clientSecretFile: b}]',
+      'tenantId is not the id of a tenant',
+    ],
+    ['one key twice', `[${aws(FULL).slice(1, -1)}, ${aws(FULL).slice(1, -1)}]`, 'is listed twice'],
+  ])('kmsKeys with %s are refused', (_, entries, expected) => {
+    expect(() => kms(entries)).toThrow(expected)
+  })
+
   const one = (line: string) => `clusters:\n  - name: staging\n    fleet: https://github.com/acme/fleet\n    ${line}\n`
   test.each([
     ['an unknown key', one('modes: gate'), 'clusters[0].modes is an unknown key'],

@@ -1,8 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApprovedNode } from '../../src/approval/approve.ts'
+import type { ClusterClient } from '../../src/cluster/client.ts'
 import { jsonAt } from '../../src/cluster/json-at.ts'
+import type { Kms } from '../../src/kms/open-kms.ts'
+import { sealValue } from '../../src/sops/seal-value.ts'
 import { openObjects } from '../../workers/apply/open-objects.ts'
 import { evaluationOf, type fleetOf } from '../fleet/fleet-of.ts'
 import { type ClusterUnderTest, create, createTenant, haveAssets, startUnderTest } from './cluster-under-test.ts'
@@ -68,25 +72,62 @@ test.each<[string, Record<string, string>, string, string[]]>([
     ['SOPS encryption outside of the data of a Secret or ConfigMap'],
   ],
   [
-    'a key of a cloud alone',
-    { 'clusters/staging/a.yaml': byCloud(ARN) },
+    'a key of a cloud that the worker cannot ask',
+    { 'clusters/staging/a.yaml': byCloud('hckms:\n  - {key_id: "a:b", enc: a}') },
     WITH,
-    ['SOPS encryption without an age or PGP recipient (AWS KMS)'],
+    ['SOPS encryption without an age or PGP recipient (Huawei Cloud KMS)'],
   ],
   [
-    'keys of two services',
-    {
-      'clusters/staging/a.yaml': byCloud(
-        `${ARN}\n  hc_vault:\n  - {vault_address: "https://v", engine_path: sops, key_name: k, enc: a}`,
-      ),
-    },
-    WITH,
-    ['SOPS encryption without an age or PGP recipient (AWS KMS, HashiCorp Vault)'],
+    'a key of a cloud where Flux decrypts nothing',
+    { 'clusters/staging/a.yaml': byCloud(ARN) },
+    '',
+    ['SOPS encryption without spec.decryption.secretRef'],
   ],
 ])('what the worker opens is said before it is applied: %s', (_, secrets, decryption, refused) => {
   const node = nodeOfFleet(fleet(secrets, decryption))
   expect(node.refused).toEqual(refused)
   expect(node.decryption?.seals.length ?? 0).toBe(refused.length === 0 ? 3 : 0)
+})
+
+test.each([WITH, 'decryption: {provider: sops},'])(
+  'keys of services are said, for whoever knows what is listed: %s',
+  spec => {
+    const vault = 'hc_vault:\n  - {vault_address: "https://v/", engine_path: sops, key_name: k, enc: a}'
+    const node = nodeOfFleet(fleet({ 'clusters/staging/a.yaml': byCloud(`${ARN}\n  ${vault}`) }, spec))
+    expect(node.refused).toEqual([])
+    expect(node.decryption?.services).toEqual([
+      [
+        { service: 'aws', key: 'arn:aws:kms:eu-west-1:1:key/a' },
+        { service: 'vault', key: 'https://v/v1/sops/keys/k' },
+      ],
+    ])
+  },
+)
+
+test('without a Secret, an object is opened by the services that may be asked, and by nobody else', async () => {
+  const plain = randomBytes(32)
+  const enc = JSON.stringify({ arn: 'arn:aws:kms:eu-west-1:1:key/a', enc: 'ZQ==' })
+  const text = `apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: apps}\nstringData: {key: "${sealValue('value', plain, 'stringData:key:', randomBytes)}"}\nsops: {kms: [${enc}], lastmodified: x, mac: "${sealValue('mac', plain, 'x', randomBytes)}", version: x}\n`
+  const evaluated = nodeOfFleet(fleet({ 'clusters/staging/a.yaml': text }, 'decryption: {provider: sops},'))
+  const node = { ...evaluated, namespace: 'apps' } as unknown as ApprovedNode
+  // nothing is read on the cluster
+  const client = {} as ClusterClient
+  const asked: unknown[] = []
+  const kms = (namespace: string): Kms => ({
+    isListed: one => one === namespace,
+    open: async (...question) => {
+      asked.push(question)
+      return plain
+    },
+  })
+  const { objects, confidential } = await openObjects(client, node, kms('apps'))
+  const [secret] = objects.filter(object => jsonAt(object, 'kind') === 'Secret')
+  expect(jsonAt(secret!, 'data')).toEqual({ key: Buffer.from('value').toString('base64') })
+  expect([...confidential]).toEqual([secret])
+  expect(asked).toEqual([['apps', { service: 'aws', key: 'arn:aws:kms:eu-west-1:1:key/a', enc: 'ZQ==' }]])
+  await expect(openObjects(client, node, kms('other'))).rejects.toThrow('none of the keys opens it')
+  await expect(openObjects(client, node)).rejects.toThrow('none of the keys opens it')
+  expect(asked).toHaveLength(1)
 })
 
 test('a key of a cloud beside one of age is no obstacle', () => {

@@ -87,6 +87,9 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/sops/rules/creation-rule.ts MAX_RECIPIENTS',
     'src/sops/rules/creation-rule.ts MAX_RULES',
     'src/sops/rules/creation-rule.ts MAX_STEPS',
+    // the node fails, and says so
+    'src/kms/ask.ts MAX_ANSWER_BYTES',
+    'src/kms/read-credential.ts MAX_CREDENTIAL_BYTES',
     'workers/apply/read-identities.ts MAX_KEYS',
     'workers/apply/open-files.ts MAX_FILES',
     'workers/apply/open-files.ts MAX_FILE_BYTES',

@@ -51,8 +51,8 @@ export async function approvedNodes(
     const { evaluator, disabledRules } = context
     const evaluated = await evaluateCombination(evaluator, new SourceReader(look()), { fleet: place, disabledRules })
     const { nodes, verdict } = evaluated.evaluation
-    const { name: cluster, fleet, branch, kubeConfigs = [] } = binding
-    const before = initialApproval({ cluster, fleet, branch, kubeConfigs })
+    const { name: cluster, fleet, branch, kubeConfigs = [], kmsKeys = [] } = binding
+    const before = initialApproval({ cluster, fleet, branch, kubeConfigs, kmsKeys })
     const { combination } = verdict
     const { state } = approve(before, { type: 'judged', combination, nodes, baseline: evaluated.baseline })
     const heads = await presentHeads(new SourceReader(look()), place, evaluated)

@@ -8,6 +8,7 @@ import { eachLimited } from '../../src/cluster/each-limited.ts'
 import { nodeFailure } from '../../src/cluster/node-failure.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { ClusterValues, NodeValues } from '../../src/fleet/model/cluster-values.ts'
+import { type Kms, openKms } from '../../src/kms/open-kms.ts'
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 import { UNKNOWN_VALUES } from '../../src/rules/model/unknown-values.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
@@ -35,7 +36,7 @@ export async function openApproved(
   const { open, question, heads, ...approved } = evaluated
   if (open.length === 0) return approved
   const seal = sealOf(config.privateKey)
-  const { read, unread } = await readAll(client, open, signal)
+  const { read, unread } = await readAll(client, open, openKms(binding.kmsKeys ?? []), signal)
   const before = { nodes: approved.nodes, approval: approved }
   const values = clusterValues(read, seal)
   if (read.size === 0) return { ...approved, ...approveOpened({ before, unread, seal }), awaitsValues: true }
@@ -46,8 +47,8 @@ export async function openApproved(
   }
   const { verdict, nodes } = answer.evaluation
   const { combination } = verdict
-  const { name: cluster, fleet, branch, kubeConfigs = [] } = binding
-  const start = initialApproval({ cluster, fleet, branch, kubeConfigs })
+  const { name: cluster, fleet, branch, kubeConfigs = [], kmsKeys = [] } = binding
+  const start = initialApproval({ cluster, fleet, branch, kubeConfigs, kmsKeys })
   const { state } = approve(start, { type: 'judged', combination, nodes, baseline: answer.baseline })
   const approval = approve(state, { type: 'heads-read', heads: { ...heads, combination } })
   const here = nodes.filter(node => (node.hub ?? node.cluster) === binding.name)
@@ -64,13 +65,18 @@ interface ReadAll {
   readonly unread: Map<string, string>
 }
 
-async function readAll(client: ClusterClient, nodes: readonly EvaluatedNode[], signal: AbortSignal): Promise<ReadAll> {
+async function readAll(
+  client: ClusterClient,
+  nodes: readonly EvaluatedNode[],
+  kms: Kms,
+  signal: AbortSignal,
+): Promise<ReadAll> {
   const read = new Map<string, NodeValues>()
   const unread = new Map<string, string>()
   await eachLimited(nodes, AT_ONCE, async node => {
     try {
       const objects = await readValues(client, node, signal)
-      const files = await openFiles(client, node)
+      const files = await openFiles(client, node, kms)
       const isThere = files.size > 0 || [...objects.values()].some(data => data !== null)
       // without any of them it is as it was evaluated
       if (isThere || node.refused.includes(UNKNOWN_VALUES)) read.set(node.key, { objects, files })

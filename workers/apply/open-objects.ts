@@ -5,11 +5,12 @@ import { idOf } from '../../src/cluster/id-of.ts'
 import { mapAt } from '../../src/cluster/json-at.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import { nodeOf } from '../../src/fleet/model/synthetic.ts'
+import type { Kms } from '../../src/kms/open-kms.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { display } from '../../src/kube/object.ts'
 import type { Origin } from '../../src/origin.ts'
 import { decryptObject } from '../../src/sops/decrypt-object.ts'
-import { readIdentities } from './read-identities.ts'
+import { identitiesOf } from './read-identities.ts'
 
 const NOWHERE: Origin = { repository: '', file: '', line: 0, column: 0 }
 
@@ -22,15 +23,16 @@ interface OpenedObjects {
 
 /**
  * The objects of a node as they are applied: exactly those that were evaluated, with the values of encrypted ones in clear.
- * The keys are read as the node's account, so that no tenant can use those of another. Nothing in clear leaves this process
+ * The keys are read as the node's account, so that no tenant can use those of another; those of services count for the
+ * namespaces that the operator lists. Nothing in clear leaves this process
  * but to the API server. Throws `cluster-invalid` or `cluster-forbidden`, without any value.
  */
-export async function openObjects(client: ClusterClient, node: ApprovedNode): Promise<OpenedObjects> {
+export async function openObjects(client: ClusterClient, node: ApprovedNode, kms?: Kms): Promise<OpenedObjects> {
   const objects = node.objects.map(parseExact)
   const confidential = new Set<Json>(node.confidential?.map(place => objects[place]!))
   const { decryption } = node
   if (!decryption) return { objects, confidential }
-  const identities = await readIdentities(client, node, decryption.secret)
+  const identities = await identitiesOf(client, node, decryption.secret, kms)
   for (const { object: index, sops, isSubstituted = false } of decryption.seals) {
     const object = mapAt(objects[index])
     try {

@@ -30,6 +30,7 @@ export function openWatchedCluster(
     ...(binding.lanes === undefined ? {} : { lanes: binding.lanes }),
     events: binding.events,
     kubeConfigs: binding.kubeConfigs,
+    kmsKeys: binding.kmsKeys,
     ...(guard ? { guard } : {}),
     log,
     again,

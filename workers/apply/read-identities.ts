@@ -1,20 +1,42 @@
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { mapAt } from '../../src/cluster/json-at.ts'
 import { BailiwickError } from '../../src/errors.ts'
+import type { Kms } from '../../src/kms/open-kms.ts'
 import type { Identities } from '../../src/sops/data-key.ts'
 
 const MAX_KEYS = 32
 const MAX_KEY_BYTES = 64 * 1024
 const AGE_KEY = /^AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{50,200}$/
 
+interface Reader {
+  readonly user: string
+  /** Of the Kustomization. */
+  readonly namespace: string
+}
+
+/** All that may open what a Kustomization holds: the keys of its Secret, and those of services that are listed for it. */
+export async function identitiesOf(
+  client: ClusterClient,
+  node: Reader,
+  secret: string | undefined,
+  kms: Kms | undefined,
+): Promise<Identities> {
+  const { namespace } = node
+  const isListed = kms?.isListed(namespace) === true
+  const identities = secret === undefined ? { age: [] } : await readIdentities(client, node, secret, isListed)
+  return isListed ? { ...identities, open: key => kms.open(namespace, key) } : identities
+}
+
 /**
  * The keys of a Secret that `spec.decryption` names, in the entries that kustomize-controller reads: `*.agekey` and `*.asc`.
- * Read as the account, so that no tenant can use those of another. Throws `cluster-invalid` or `cluster-forbidden`.
+ * Read as the account, so that no tenant can use those of another. `mayHoldNone`: keys of services may open the same. Throws
+ * `cluster-invalid` or `cluster-forbidden`.
  */
-export async function readIdentities(
+async function readIdentities(
   client: ClusterClient,
-  { user, namespace }: { readonly user: string; readonly namespace: string },
+  { user, namespace }: Reader,
   name: string,
+  mayHoldNone: boolean,
 ): Promise<Identities> {
   const where = `Secret ${namespace}/${name}, which spec.decryption names`
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets/${encodeURIComponent(name)}`
@@ -39,7 +61,8 @@ export async function readIdentities(
       )
     if (entry.endsWith('.asc')) pgp.push(text)
   }
-  if (age.length + pgp.length > 0 && age.length <= MAX_KEYS && pgp.length <= MAX_KEYS) return { age, pgp }
+  const isEnough = mayHoldNone || age.length + pgp.length > 0
+  if (isEnough && age.length <= MAX_KEYS && pgp.length <= MAX_KEYS) return { age, pgp }
   throw unusable(where, age.length + pgp.length > 0 ? `holds more than ${MAX_KEYS} keys` : 'holds no key')
 }
 

@@ -195,7 +195,7 @@ export class TriggerWatch {
 function needsOf({ needs = [], decryption, settings }: Needing): { readonly kind: string; readonly name: string }[] {
   return [
     ...needs,
-    ...(decryption ? [{ kind: 'Secret', name: decryption.secret }] : []),
+    ...(decryption?.secret === undefined ? [] : [{ kind: 'Secret', name: decryption.secret }]),
     ...(settings.kubeConfig ? [settings.kubeConfig] : []),
   ]
 }

@@ -8,6 +8,7 @@ import { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
 import { Slots } from '../../src/cluster/slots.ts'
 import { readKustomization } from '../../src/cluster/status/kustomizations.ts'
 import { isRequested } from '../../src/cluster/status/live-kustomization.ts'
+import { openKms } from '../../src/kms/open-kms.ts'
 import type { Log } from '../../src/process/log.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import type { DriftNote } from '../../src/report/drift-note.ts'
@@ -35,6 +36,8 @@ interface WatchedClusterSettings {
   readonly events?: string | undefined
   /** API servers that kubeConfigs may lead to. */
   readonly kubeConfigs?: ClusterBinding['kubeConfigs'] | undefined
+  /** Keys of services that its Kustomizations may use. */
+  readonly kmsKeys?: ClusterBinding['kmsKeys'] | undefined
   /** What stands before each client of such a server; `client` has it already. */
   readonly guard?: (client: ClusterClient) => ClusterClient
 }
@@ -65,10 +68,15 @@ export class WatchedCluster {
   readonly #showing = new Set<Promise<void>>()
 
   constructor(settings: WatchedClusterSettings) {
-    const { client, drift, log, lanes, events, kubeConfigs = [], guard } = settings
+    const { client, drift, log, lanes, events, kubeConfigs = [], kmsKeys = [], guard } = settings
     this.#settings = settings
     const remotes = new RemoteClients(client, kubeConfigs, guard)
-    this.#memory = new ClusterMemory({ events, remotes, ...(lanes === undefined ? {} : { lanes }) })
+    this.#memory = new ClusterMemory({
+      events,
+      remotes,
+      kms: openKms(kmsKeys),
+      ...(lanes === undefined ? {} : { lanes }),
+    })
     this.#watch =
       drift === 'poll'
         ? undefined

@@ -3,6 +3,7 @@ import { isSubstituted } from '../../flux/substitute/post-build.ts'
 import { isAbsent } from '../../kube/edit-node.ts'
 import { at, type Node, stringAt, toJson } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { serviceKeys } from '../../kube/sops-services.ts'
 import type { Decryption } from '../../rules/model/finding.ts'
 import { SEALED_FILES } from '../../rules/model/unknown-values.ts'
 import { isSealed, isSopsFile, isSopsValue } from '../../rules/secrets/support/sops.ts'
@@ -37,27 +38,38 @@ export function readDecryption(
   if (objects.some(isOfSealedFile)) refused.add(SEALED_FILES)
   if (sealed.length === 0 && files.length === 0) return { refused: [...refused] }
   const secret = stringAt(spec, ['secretRef', 'name'])
-  if (secret === undefined) refused.add('SOPS encryption without spec.decryption.secretRef')
+  const services: NonNullable<Decryption['services']>[number][] = []
+  for (const { object } of sealed) {
+    const { keys, refused: why } = openersOf(object, secret !== undefined)
+    if (why !== undefined) refused.add(why)
+    if (keys !== undefined) services.push(keys)
+  }
+  // Flux decrypts nothing without it
+  if (secret === undefined && (files.length > 0 || isAbsent(spec))) refused.add(NO_SECRET)
   if (stringAt(spec, ['serviceAccountName']) !== undefined) refused.add('spec.decryption.serviceAccountName')
   if ((stringAt(spec, ['provider']) ?? 'sops') !== 'sops') refused.add('spec.decryption.provider')
-  for (const { object } of sealed) {
-    const services = servicesOf(object)
-    if (services !== undefined) refused.add(`SOPS encryption without an age or PGP recipient (${services})`)
-  }
   const others = [...refused].filter(one => one !== SEALED_FILES)
-  if (others.length > 0 || secret === undefined) return { refused: [...refused] }
+  if (others.length > 0) return { refused: [...refused] }
   const substitutes = !isAbsent(at(kustomization.root, ['spec', 'postBuild']))
   const seals = sealed.map(({ object, index }) => ({
     object: index,
     sops: toJson(blockOf(object)!),
     ...(substitutes && isSubstituted(object) ? { isSubstituted: true as const } : {}),
   }))
-  return { decryption: { secret, seals, ...(files.length > 0 ? { files } : {}) }, refused: [...refused] }
+  const decryption: Decryption = {
+    ...(secret === undefined ? {} : { secret }),
+    ...(services.length > 0 ? { services } : {}),
+    seals,
+    ...(files.length > 0 ? { files } : {}),
+  }
+  return { decryption, refused: [...refused] }
 }
 
 const blockOf = ({ root, sops }: KubeObject): Node | undefined => sops ?? at(root, ['sops'])
 
-/** Keys that only a service opens, with credentials that the worker does not have. */
+const NO_SECRET = 'SOPS encryption without spec.decryption.secretRef'
+
+/** Keys that only a service opens. */
 const SERVICES: ReadonlyMap<string, string> = new Map([
   ['kms', 'AWS KMS'],
   ['gcp_kms', 'GCP KMS'],
@@ -66,11 +78,22 @@ const SERVICES: ReadonlyMap<string, string> = new Map([
   ['hckms', 'Huawei Cloud KMS'],
 ])
 
-/** The services that open the object; undefined where a key of a Secret may open it. */
-function servicesOf(object: KubeObject): string | undefined {
-  const kinds = [...recipientsOf(blockOf(object)).keys()].map(recipient => recipient.slice(0, recipient.indexOf(':')))
-  if (kinds.length === 0 || kinds.some(kind => kind === 'age' || kind === 'pgp')) return undefined
-  return [...new Set(kinds.map(kind => SERVICES.get(kind) ?? kind))].sort().join(', ')
+interface Openers {
+  /** Of which the operator must list one; absent: a key of the Secret may open it. */
+  readonly keys?: NonNullable<Decryption['services']>[number]
+  readonly refused?: string
+}
+
+function openersOf(object: KubeObject, hasSecret: boolean): Openers {
+  const block = blockOf(object)
+  const kinds = [...recipientsOf(block).keys()].map(recipient => recipient.slice(0, recipient.indexOf(':')))
+  const isByKey = kinds.length === 0 || kinds.some(kind => kind === 'age' || kind === 'pgp')
+  if (isByKey && hasSecret) return {}
+  const keys = serviceKeys(block).map(({ service, key }) => ({ service, key }))
+  if (keys.length > 0) return { keys }
+  if (isByKey) return { refused: NO_SECRET }
+  const services = [...new Set(kinds.map(kind => SERVICES.get(kind) ?? kind))].sort().join(', ')
+  return { refused: `SOPS encryption without an age or PGP recipient (${services})` }
 }
 
 function isOpened(object: KubeObject): boolean {

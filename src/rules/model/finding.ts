@@ -4,6 +4,7 @@ import type { ApplySettings } from '../../flux/apply-settings/apply-settings.ts'
 import type { SettingsProblem } from '../../flux/apply-settings/settings-reader.ts'
 import type { Json } from '../../kube/node.ts'
 import type { ObjectId } from '../../kube/object.ts'
+import type { ServiceKey } from '../../kube/sops-services.ts'
 import type { Message } from '../../message/message.ts'
 import type { Origin, SourceLine, Step } from '../../origin.ts'
 
@@ -138,9 +139,12 @@ export interface Verdict {
   readonly combination: string
 }
 
-/** The Secret that opens the encrypted objects of a node, which is in the node's namespace. */
+/** What opens the encrypted objects of a node. */
 export interface Decryption {
-  readonly secret: string
+  /** A Secret with keys, in the node's namespace; absent: keys of services alone open them. */
+  readonly secret?: string
+  /** For each object that no key of a Secret opens: the keys of services of which one must be listed by the operator. */
+  readonly services?: readonly (readonly Pick<ServiceKey, 'service' | 'key'>[])[]
   /** What SOPS wrote beside the values of each encrypted object, by its place in the list of objects. */
   readonly seals: readonly {
     readonly object: number
