@@ -48,8 +48,9 @@ const ROUNDS = 4
 const INVENTORIES = '/api/v1/namespaces/bailiwick-system/configmaps'
 const MERGE = { contentType: 'application/merge-patch+json' }
 const ROOT = join(import.meta.dirname, '../../..')
-/** What has tests of its own: the election, clusters of a kubeConfig, values to substitute. The client hands on what others send. */
-const ELSEWHERE = /^(?:src\/cluster\/(?:lease\/|remote\/|api-client\.ts$)|workers\/apply\/read-values\.ts$)/
+/** What has tests of its own: the election, clusters of a kubeConfig, values, verified sources. The client hands on what others send. */
+const ELSEWHERE =
+  /^(?:src\/cluster\/(?:lease\/|remote\/|api-client\.ts$|assert-verified\.ts$)|workers\/apply\/read-values\.ts$)/
 
 describe.skipIf(!haveAssets())('a kind of request meets a fault', () => {
   let lab: CrashLab
