@@ -16,7 +16,7 @@ interface Opening {
   readonly after?: Round | undefined
   /** Why the values of a node could not be read, by its key. */
   readonly unread: ReadonlyMap<string, string>
-  /** Keyed hash of a digest: by that of what holds values somebody could guess them. */
+  /** Keyed hash of a digest. A plain hash of guessable values would reveal them. */
   readonly seal: (digest: string) => string
 }
 

@@ -27,7 +27,7 @@ export async function targetOfNode(
 ): Promise<ApplyTarget> {
   if (kubeConfig === undefined) return { client: home }
   const { client, server } = await listed(remotes).open({ namespace, user, cluster, kubeConfig })
-  return { client: guarded(home, client), record: { ...kubeConfig, cluster, server } }
+  return { client, record: { ...kubeConfig, cluster, server } }
 }
 
 /**
@@ -43,7 +43,7 @@ export async function targetOfInventory(
   const [, namespace = ''] = node.split('/')
   const { cluster, server: before, ...kubeConfig } = target
   const { client, server } = await listed(remotes).open({ namespace, user, cluster, kubeConfig })
-  if (server === before || cluster === home.name) return { client: guarded(home, client), record: target }
+  if (server === before || cluster === home.name) return { client, record: target }
   const what = `${target.kind} ${namespace}/${target.name} names the API server ${server} now, and its objects are on ${before}`
   throw new BailiwickError('not-permitted', what, { fix: 'Write the former kubeconfig until its objects are deleted.' })
 }
@@ -92,9 +92,6 @@ function isSameCluster(
   const [from, to] = [before?.cluster ?? home.name, now?.cluster ?? home.name]
   return from === to && (to === home.name || before?.server === now?.server)
 }
-
-/** Writes elsewhere are writes of this worker too: only while it holds the Lease of the home cluster. */
-const guarded = (home: ClusterClient, client: ClusterClient): ClusterClient => home.over?.(client) ?? client
 
 function listed(remotes: RemoteClients | undefined): RemoteClients {
   if (remotes !== undefined) return remotes

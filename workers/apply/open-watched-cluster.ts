@@ -5,8 +5,6 @@ import { WatchedCluster } from './watched-cluster.ts'
 
 interface OpenSettings {
   readonly client: ClusterClient
-  /** See WatchedCluster. */
-  readonly guard?: (client: ClusterClient) => ClusterClient
   /** Where the binding says nothing. */
   readonly resyncSeconds: number
   readonly log: Log
@@ -19,7 +17,7 @@ const FULL_PASS_SECONDS = 600
 /** A cluster as its binding in clusters.yaml says. */
 export function openWatchedCluster(
   binding: ClusterBinding,
-  { client, guard, resyncSeconds, log, again }: OpenSettings,
+  { client, resyncSeconds, log, again }: OpenSettings,
 ): WatchedCluster {
   const resync = binding.resyncSeconds ?? resyncSeconds
   return new WatchedCluster({
@@ -31,7 +29,6 @@ export function openWatchedCluster(
     events: binding.events,
     kubeConfigs: binding.kubeConfigs,
     kmsKeys: binding.kmsKeys,
-    ...(guard ? { guard } : {}),
     log,
     again,
   })

@@ -38,8 +38,6 @@ interface WatchedClusterSettings {
   readonly kubeConfigs?: ClusterBinding['kubeConfigs'] | undefined
   /** Keys of services that its Kustomizations may use. */
   readonly kmsKeys?: ClusterBinding['kmsKeys'] | undefined
-  /** What stands before each client of such a server; `client` has it already. */
-  readonly guard?: (client: ClusterClient) => ClusterClient
 }
 
 const GATHER_MS = 20
@@ -68,9 +66,9 @@ export class WatchedCluster {
   readonly #showing = new Set<Promise<void>>()
 
   constructor(settings: WatchedClusterSettings) {
-    const { client, drift, log, lanes, events, kubeConfigs = [], kmsKeys = [], guard } = settings
+    const { client, drift, log, lanes, events, kubeConfigs = [], kmsKeys = [] } = settings
     this.#settings = settings
-    const remotes = new RemoteClients(client, kubeConfigs, guard)
+    const remotes = new RemoteClients(client, kubeConfigs)
     this.#memory = new ClusterMemory({
       events,
       remotes,

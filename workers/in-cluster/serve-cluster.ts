@@ -79,7 +79,6 @@ async function lead(
   const wake = new Wake()
   const cluster = openWatchedCluster(binding, {
     client: leasedClient(client, lease),
-    guard: remote => leasedClient(remote, lease),
     resyncSeconds,
     log,
     again: () => wake.call(),

@@ -14,14 +14,9 @@ export function leasedClient(client: ClusterClient, lease: Pick<HeldLease, 'sign
     combined.set(signal, known)
     return known
   }
-  const others = new WeakMap<ClusterClient, ClusterClient>()
   return {
     ...client,
-    over: other => {
-      const known = others.get(other) ?? leasedClient(other, lease)
-      others.set(other, known)
-      return known
-    },
+    over: other => leasedClient(other, lease),
     request: async (actor, method, path, options = {}) => {
       if (method === 'GET') return client.request(actor, method, path, options)
       lease.writeWithin()

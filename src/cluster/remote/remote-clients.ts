@@ -43,19 +43,12 @@ const MAX_OPEN = 2000
  */
 export class RemoteClients {
   readonly #home: ClusterClient
-  readonly #guard: (client: ClusterClient) => ClusterClient
   readonly #allowed: readonly RemoteServer[]
   readonly #servers = new Map<string, ApiServer>()
   readonly #open = new Map<string, OpenRemote>()
   readonly #opening = new Map<string, Promise<RemoteTarget>>()
 
-  /** `guard`: what stands before each client, as it stands before that of the home cluster. */
-  constructor(
-    home: ClusterClient,
-    allowed: readonly RemoteServer[],
-    guard: (client: ClusterClient) => ClusterClient = client => client,
-  ) {
-    this.#guard = guard
+  constructor(home: ClusterClient, allowed: readonly RemoteServer[]) {
     this.#home = home
     this.#allowed = allowed
   }
@@ -111,14 +104,14 @@ export class RemoteClients {
     const name = `${server.cluster} (${where})`
     const servername = server.serverName === undefined ? {} : { servername: server.serverName }
     const credentials = { headers: access.headers, tls: { ...access.tls, ...servername, ca } }
-    const remote = this.#guard(
-      apiClient({
-        ...{ name, namespace: this.#home.namespace, server: this.#serverAt(server.server) },
-        access: async () => credentials,
-        // credentials that are not accepted are a matter of whose they are, not of the worker
-        refused: (status, body) => (status === 401 ? notAccepted(where) : clusterError(name, status, body)),
-      }),
-    )
+    const client = apiClient({
+      ...{ name, namespace: this.#home.namespace, server: this.#serverAt(server.server) },
+      access: async () => credentials,
+      // credentials that are not accepted are a matter of whose they are, not of the worker
+      refused: (status, body) => (status === 401 ? notAccepted(where) : clusterError(name, status, body)),
+    })
+    // writes elsewhere are writes of this worker too: only while it holds the Lease of the home cluster
+    const remote = this.#home.over?.(client) ?? client
     await assertEvaluatedAs(this.#home, remote, server, where)
     return { client: towards(this.#home, remote), server: server.server, access, ca }
   }
