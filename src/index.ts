@@ -1,4 +1,5 @@
 import { readConfig } from './config.ts'
+import { assertAppKey } from './github/client/assert-app-key.ts'
 import { createLog } from './process/log.ts'
 import { runProcess } from './process/run-process.ts'
 import { stopOnSignal } from './process/stop-on-signal.ts'
@@ -8,6 +9,7 @@ import { startSite } from './start-site.ts'
 async function main(): Promise<void> {
   const config = readConfig(process.env)
   const log = createLog(config.logLevel)
+  await assertAppKey(config, log)
   const site = await startSite(config, log)
   stopOnSignal(log, () => site.close())
   log.info({ url: site.url, queue: config.redisUrl === undefined ? 'in process' : 'redis' }, 'listening')

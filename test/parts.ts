@@ -88,7 +88,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'site-pages',
     'site-workers',
   ],
-  index: ['process', 'config', 'start-site'],
+  index: ['process', 'config', 'github', 'start-site'],
   workers: [
     ...core,
     'designation',

@@ -1,4 +1,5 @@
 import { readWorkerConfig } from '../src/config.ts'
+import { assertAppKey } from '../src/github/client/assert-app-key.ts'
 import { openMetrics } from '../src/metrics/open-metrics.ts'
 import { openPages } from '../src/pages/open-pages.ts'
 import { openWorkStore } from '../src/pages/open-work-store.ts'
@@ -13,6 +14,7 @@ import { startWorkers } from './start-workers.ts'
 export async function runOnRedis(): Promise<void> {
   const config = readWorkerConfig(process.env)
   const log = createLog(config.logLevel)
+  await assertAppKey(config, log)
   const queue = openQueue({
     redisUrl: config.redisUrl,
     prefix: config.redisPrefix,

@@ -26,7 +26,7 @@ export function readManifest(appYml: string, { publicUrl, name, redirectUrl }: M
   const root = (publicUrl ?? found.url).replace(/\/+$/, '')
   const host = new URL(root).hostname
   if (host === 'example.com' || host.endsWith('.example.com')) {
-    throw new BailiwickError('config', 'the address of the web process is missing', {
+    throw new BailiwickError('config', '--url is missing: the address at which GitHub reaches the web process', {
       fix: 'Add it: npm run setup -- --url https://bailiwick.your.domain',
     })
   }

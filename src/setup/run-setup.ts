@@ -84,6 +84,11 @@ function readArgs(args: readonly string[]) {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw wrong('--port is not a port')
   if (name !== undefined && !/^[^\p{C}]{1,34}$/u.test(name)) throw wrong('--name has 1 to 34 characters')
   if (url !== undefined && !isHttps(url)) throw wrong('--url is not an address that begins with https://')
+  if (url !== undefined && isExample(new URL(url).hostname)) {
+    throw new BailiwickError('usage', `--url: ${JSON.stringify(url)} is an example, which GitHub cannot reach`, {
+      fix: 'Use the public https:// address of your web process.',
+    })
+  }
   return {
     organization,
     force: values.force === true,
@@ -109,3 +114,7 @@ function isHttps(text: string): boolean {
   const url = URL.parse(text)
   return url?.protocol === 'https:' && url.username === '' && url.search === '' && url.hash === ''
 }
+
+/** Names that never lead anywhere from outside: RFC 2606, RFC 6761, and the one of our own usage. */
+const isExample = (host: string): boolean =>
+  /(^|\.)(example(\.(com|net|org))?|test|invalid|localhost|your\.domain|your-domain\.com)\.?$/i.test(host)

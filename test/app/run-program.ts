@@ -13,7 +13,10 @@ export interface Program {
   end(): Promise<void>
 }
 
-/** Starts a program with exactly these variables (and PATH and HOME), in this folder. */
+/** No test asks the real GitHub, whose answers would depend on where the test runs. */
+const NO_GITHUB = 'http://127.0.0.1:1'
+
+/** Starts a program with exactly these variables (and PATH and HOME), in this folder; without a GitHub unless one is given. */
 export function runProgram(
   command: readonly string[],
   env: Record<string, string | undefined>,
@@ -22,7 +25,11 @@ export function runProgram(
   const [file = '', ...args] = command
   const program = file === 'node' ? process.execPath : file
   const { PATH, HOME } = process.env
-  const child = spawn(program, args, { cwd, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, {
+    cwd,
+    env: { PATH, HOME, GITHUB_API_URL: NO_GITHUB, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', chunk => {
     output.stdout += chunk

@@ -171,3 +171,23 @@ describe('is refused', () => {
     [[...URL_ARGS, '--smee']],
   ])('%j', args => expect(refused(args)).rejects.toMatchObject({ code: 'usage' }))
 })
+
+test.each([
+  'https://bailiwick.example.com',
+  'https://bailiwick.your.domain',
+  'https://bailiwick.example',
+  'https://localhost:3000',
+  'https://EXAMPLE.org./hooks',
+])('an address of an example is named, not taken: %s', async address => {
+  await expect(start('--url', address)).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringContaining(JSON.stringify(address)),
+    fix: 'Use the public https:// address of your web process.',
+  })
+  expect(site).toBeUndefined()
+})
+
+test('a domain that only ends like an example is taken', async () => {
+  await start('--url', 'https://bailiwick.myexample.com')
+  expect(site?.url).toContain('127.0.0.1')
+})
