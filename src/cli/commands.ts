@@ -40,6 +40,11 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     'Write the files of a new tenant into the working copy',
     async () => (await import('./onboard.ts')).onboard,
   ],
+  [
+    'sops',
+    'Make the key with which a cluster decrypts the Secrets of its tenants',
+    async () => (await import('./sops.ts')).sops,
+  ],
 ]
 
 /** The command that is called so, and what it does; undefined for none. */

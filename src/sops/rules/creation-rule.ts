@@ -8,7 +8,8 @@ import type { Origin } from '../../origin.ts'
 import { ageRecipient, pgpRecipient, REMOTE_KEYS, sealByHand } from './recipient.ts'
 import { type Recipient, SELECTIONS, type SealingRule, type Selection } from './sealing-rule.ts'
 
-const NAME = '.sops.yaml'
+/** The file with the creation rules. */
+export const SOPS_CONFIG = '.sops.yaml'
 const MAX_RULES = 1_000
 const MAX_RECIPIENTS = 32
 const MAX_NESTING = 8
@@ -21,24 +22,42 @@ const MAX_STEPS = 1_000_000
  */
 export async function creationRuleFor(tree: Tree, path: string): Promise<SealingRule> {
   const { root, directory, start } = configAbove(tree, path)
+  const { rules, rule } = firstFitting(root, path.slice(directory.length), start)
+  if (rule) return sealingRule(rule, path)
+  throw refused(
+    `creation_rules: no rule matches ${path}`,
+    `Add a rule whose path_regex matches ${path.slice(directory.length)}.`,
+    rules.origin,
+  )
+}
+
+/** The same where it is no error that there is no rule, or no `.sops.yaml`. `config`: the one that counts for `path`. */
+export async function findCreationRule(
+  tree: Tree,
+  path: string,
+): Promise<{ readonly config: string | undefined; readonly rule: SealingRule | undefined }> {
+  const folders = path.split('/').slice(0, -1)
+  const above = folders.map((_, index) => folders.slice(0, folders.length - index).join('/'))
+  const isThere = [...above, ''].some(folder => tree.entry(folder === '' ? SOPS_CONFIG : `${folder}/${SOPS_CONFIG}`))
+  if (!isThere) return { config: undefined, rule: undefined }
+  const { root, directory, start } = configAbove(tree, path)
+  const { rule } = firstFitting(root, path.slice(directory.length), start)
+  return { config: start.file, rule: rule && (await sealingRule(rule, path)) }
+}
+
+function firstFitting(root: Node | undefined, path: string, start: Origin) {
   const rules = at(root, ['creation_rules'])
   if (rules?.type !== 'list') throw refused('creation_rules: is not a list', 'Add a rule with age recipients.', start)
   if (rules.items.length > MAX_RULES) throw refused(`creation_rules: more than ${MAX_RULES} rules`, FEWER, rules.origin)
-  const rule = rules.items.find(one => fits(one, path.slice(directory.length)))
-  if (!rule) {
-    throw refused(
-      `creation_rules: no rule matches ${path}`,
-      `Add a rule whose path_regex matches ${path.slice(directory.length)}.`,
-      rules.origin,
-    )
-  }
-  return {
-    recipients: await recipientsOf(rule, path),
-    selection: selectionOf(rule),
-    macOnlyEncrypted: flag(rule, 'mac_only_encrypted'),
-    origin: rule.origin,
-  }
+  return { rules, rule: rules.items.find(one => fits(one, path)) }
 }
+
+const sealingRule = async (rule: Node, path: string): Promise<SealingRule> => ({
+  recipients: await recipientsOf(rule, path),
+  selection: selectionOf(rule),
+  macOnlyEncrypted: flag(rule, 'mac_only_encrypted'),
+  origin: rule.origin,
+})
 
 const FEWER = 'Remove rules that match nothing.'
 
@@ -50,7 +69,7 @@ function configAbove(tree: Tree, path: string) {
       .slice(0, depth)
       .map(part => `${part}/`)
       .join('')
-    const file = `${directory}${NAME}`
+    const file = `${directory}${SOPS_CONFIG}`
     if (tree.entry(`${directory}.sops.yml`)) misnamed ??= `${directory}.sops.yml`
     if (!tree.entry(file)) continue
     const start: Origin = { repository: '', file, line: 1, column: 1 }
