@@ -18,6 +18,7 @@ export const SLOW: readonly string[] = [
 
   'test/queue/bullmq-queue.test.ts',
   'test/story/killed.test.ts',
+  'test/story/onboard-access.test.ts',
   'test/story/outages.test.ts',
 ]
 

@@ -1,23 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { generateIdentity, identityToRecipient } from 'age-encryption'
-import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Json, toJson } from '../../src/kube/node.ts'
-import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { decryptObject } from '../../src/sops/decrypt-object.ts'
-import { verifyMac } from '../../src/sops/verify-mac.ts'
-import { fleetFiles } from '../fleets/read-fleet.ts'
 import { hasRedis } from '../queue/start-redis.ts'
-import { type Stage, startStage } from '../story/stage.ts'
+import { AUTH, FLEET, mayAdminister, ONBOARD, openSealedFleet, openSecret, TEAM } from '../story/sealed-fleet.ts'
+import type { Stage } from '../story/stage.ts'
+import { formsOf, keepPrinted, tracesOf } from '../story/traces.ts'
 import { command, lastRun } from './commands.ts'
 
-const FLEET = 'acme/fleet'
-const TEAM = 'acme/ops-team'
-const AUTH = 'tenants/base/ops-team/auth.yaml'
 const BRANCH = 'bailiwick/onboard-ops-team'
-const LINE =
-  '/bailiwick onboard ops-team --repo https://github.com/acme/ops-team --namespace ops --cluster staging --role admin --access deploy-key'
 
 let stage: Stage
 let identity = ''
@@ -25,99 +13,23 @@ let issue = 0
 let printed: string[] = []
 
 beforeEach(async () => {
-  printed = []
-  for (const stream of [process.stdout, process.stderr]) {
-    const write = stream.write.bind(stream) as (...args: unknown[]) => boolean
-    vi.spyOn(stream, 'write').mockImplementation((...args: unknown[]) => {
-      printed.push(String(args[0]))
-      return write(...args)
-    })
-  }
-  identity = await generateIdentity()
-  stage = await open()
+  printed = keepPrinted()
+  ;({ stage, identity, issue } = await openSealedFleet({ redis: hasRedis, logLevel: 'warn' }))
+  stage.github.forget()
 })
 afterEach(async () => {
   vi.restoreAllMocks()
   await stage?.close()
 })
 
-async function open(): Promise<Stage> {
-  const recipient = await identityToRecipient(identity)
-  const made = await startStage({
-    redis: hasRedis,
-    logLevel: 'warn',
-    retry: { attempts: 3, backoffMs: 10 },
-    prepare: github => {
-      const tenants = 'clusters/staging/tenants.yaml'
-      const text = String((fleetFiles(FLEET) as Record<string, unknown>)[tenants])
-      const decryption = '  decryption:\n    provider: sops\n    secretRef:\n      name: sops-age\n'
-      github.push({
-        repo: FLEET,
-        files: {
-          '.sops.yaml': `creation_rules:\n  - age: ${recipient}\n    encrypted_regex: ^(data|stringData)$\n`,
-          [tenants]: text.replace('  prune: true\n', `  prune: true\n${decryption}`),
-        },
-        as: 'ada',
-      })
-      grant(github.world.installations.values().next().value!, 'write')
-    },
-  })
-  issue = made.github.issue({ repo: FLEET, title: 'A tenant', body: 'please', as: 'ada' }).number
-  await made.settle()
-  made.github.forget()
-  return made
-}
-
-function grant(installation: { permissions: unknown }, administration: 'read' | 'write'): void {
-  installation.permissions = { ...(installation.permissions as object), administration }
-}
-
 const keys = (repo = TEAM) => stage.github.repositoryNamed(repo).deployKeys
 const pull = () => stage.github.pullRequestsOf(FLEET).findLast(one => one.head.ref === BRANCH)
 const file = (path: string) =>
   stage.github.filesOf(FLEET, BRANCH).includes(path) ? stage.github.readFile(FLEET, BRANCH, path) : undefined
-const onboard = (as = 'ada') => command(stage, { repo: FLEET, issue, as, body: LINE })
+const onboard = (as = 'ada') => command(stage, { repo: FLEET, issue, as, body: ONBOARD })
 
-/** The Secret in the pull request, opened as kustomize-controller would. */
-async function openedSecret() {
-  const [root] = parseDocuments({ repository: '', path: AUTH }, Buffer.from(file(AUTH)!))
-  if (root?.type !== 'map') throw new Error('no map')
-  expect(await verifyMac([root], { age: [identity] })).toBe('sound')
-  const object = toJson(root) as Record<string, Json>
-  const opened = await decryptObject(object, root.fields.get('sops')!.value, { age: [identity] })
-  return { metadata: opened.metadata, values: opened.stringData as Record<string, string> }
-}
-
-/** Everything that left the process, or was kept anywhere. */
-async function everything(): Promise<string> {
-  const { github, directory, environment } = stage
-  const kept = readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile())
-    .map(entry => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
-  const written = github.requests.map(request => JSON.stringify(request))
-  return [...printed, ...kept, ...written, ...(await redisContent(environment.REDIS_URL))].join('\n')
-}
-
-async function redisContent(url: string | undefined): Promise<string[]> {
-  if (url === undefined) return []
-  const redis = new Redis(url)
-  try {
-    const reads: Record<string, (key: string) => Promise<unknown>> = {
-      string: key => redis.get(key),
-      list: key => redis.lrange(key, 0, -1),
-      hash: key => redis.hgetall(key),
-      set: key => redis.smembers(key),
-      zset: key => redis.zrange(key, '0', '-1'),
-      stream: key => redis.xrange(key, '-', '+'),
-    }
-    const all = await redis.keys('*')
-    return await Promise.all(
-      all.map(async key => `${key} ${JSON.stringify(await reads[await redis.type(key)]?.(key))}`),
-    )
-  } finally {
-    redis.disconnect()
-  }
-}
+/** The Secret in the pull request. */
+const openedSecret = () => openSecret(file(AUTH)!, identity)
 
 describe('a tenant with a deploy key', () => {
   test('the public half is on the repository, the private half only in the sealed file', async () => {
@@ -148,17 +60,9 @@ describe('a tenant with a deploy key', () => {
       [stage.github.repositoryNamed(TEAM).id],
     ])
     expect(stage.github.requests.filter(({ path }) => path === '/installation/token').length).toBe(1)
-    const searched = await everything()
+    const searched = await tracesOf(stage, printed)
     expect(searched).toContain(keys()[0]!.key)
-    const secret = values.identity!.split('\n')[1]!
-    expect(secret).toHaveLength(64)
-    for (const form of [
-      secret,
-      Buffer.from(secret ?? '', 'base64')
-        .subarray(16)
-        .toString('hex'),
-      'BEGIN PRIVATE KEY-----\\nMC4C',
-    ]) {
+    for (const form of [...formsOf(values.identity!), 'BEGIN PRIVATE KEY-----\\nMC4C']) {
       expect(searched).not.toContain(form)
     }
   })
@@ -199,7 +103,7 @@ describe('a tenant with a deploy key', () => {
   })
 
   test('without the permission: what to click, and no key', async () => {
-    grant(stage.github.world.installations.values().next().value!, 'read')
+    mayAdminister(stage.github, 'read')
     expect((await onboard()).reactions).toEqual(['rocket'])
     expect([keys(), file(AUTH)]).toEqual([[], undefined])
     expect(pull()!.issue.body).toContain('does not have the permission `Administration: write`')
