@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { withFieldsTable } from '../docs/fields-table.ts'
+import { settingsExample } from '../docs/settings-example.ts'
 import { parseClusters } from '../src/cluster/clusters-file.ts'
 import { fleetSchema } from '../src/fleet/config/fleet-schema.ts'
 import { readFleetFile } from '../src/fleet/config/read-fleet-file.ts'
@@ -130,6 +131,12 @@ describe('documents', () => {
     const inTable = [...operations.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(match => match[1])
     expect(inTable.length).toBeGreaterThan(10)
     expect([...inTable].sort()).toEqual([...inCode].sort())
+  })
+
+  test('.env.example has every setting, and setup can fill it in (node docs/generate-settings-example.ts)', () => {
+    expect(read('.env.example')).toBe(settingsExample(operations))
+    const shown = [...read('.env.example').matchAll(/^#?([A-Z_]+)=$/gm)].map(match => match[1])
+    expect(shown).toEqual([...operations.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(match => match[1]))
   })
 
   test('the table of the fields of a kustomization.yaml is what their descriptors say (node docs/generate-fields.ts)', () => {

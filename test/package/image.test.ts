@@ -5,6 +5,7 @@ import { join, relative, sep } from 'node:path'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { readWorkerConfig } from '../../src/config.ts'
 import { type Program, runProgram, untilReady } from '../app/run-program.ts'
 import { environment } from '../config/environment-of.ts'
 import { freePort, hasRedis } from '../queue/start-redis.ts'
@@ -14,6 +15,7 @@ import { type Built, built } from './built.ts'
 interface Service {
   readonly command: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
+  readonly env_file?: readonly string[]
   readonly healthcheck: { readonly test: readonly string[] }
   readonly restart: string
   readonly ports?: readonly string[]
@@ -23,6 +25,8 @@ const compose: { services: Record<'redis' | 'web' | 'worker', Service> } = parse
   readFileSync('docker-compose.yml', 'utf8'),
 )
 const { redis, web, worker } = compose.services
+
+const WEB_ONLY = ['CLIENT_ID', 'CLIENT_SECRET', 'WEBHOOK_SECRET', 'WEBHOOK_SECRET_PREVIOUS']
 
 let image: Built
 beforeAll(async () => {
@@ -48,6 +52,19 @@ describe('docker-compose.yml', () => {
       expect(service.restart).toBe('unless-stopped')
     }
     expect([redis.ports, web.ports, worker.ports]).toEqual([undefined, ['127.0.0.1:3000:3000'], undefined])
+  })
+
+  test('both processes read one file of settings, and the worker gets no secret of the web process', () => {
+    expect([web.env_file, worker.env_file]).toEqual([['.env'], ['.env']])
+    const emptied = Object.entries(worker.environment ?? {}).filter(([, value]) => value === '')
+    expect(emptied.map(([name]) => name).sort()).toEqual(WEB_ONLY)
+    const all = { ...environment({ CLIENT_ID: 'Iv1.a', CLIENT_SECRET: 's', PUBLIC_URL: 'https://b.acme.dev' }) }
+    const seen = readWorkerConfig({ ...all, REDIS_URL: 'redis://r', ...Object.fromEntries(emptied) })
+    expect([seen.clientId, seen.clientSecret]).toEqual([undefined, undefined])
+  })
+
+  test('what listens in a container can be reached from the others, for probes and metrics', () => {
+    for (const service of [web, worker]) expect(service.environment?.HOST).toBe('0.0.0.0')
   })
 
   test('Redis keeps jobs on disk and throws none away', () => {
@@ -130,11 +147,12 @@ describe.skipIf(!hasRedis)("each service's command", () => {
   ])('%s', async (_, service) => {
     const port = await freePort()
     const here = { HOST: '127.0.0.1', PORT: `${port}`, REDIS_URL: `redis://127.0.0.1:${redisPort}`, CACHE_DIR: folder }
-    expect(Object.keys(service.environment ?? {}).sort()).toEqual(Object.keys(here).sort())
-    const secret = service === worker ? { WEBHOOK_SECRET: undefined } : {}
+    const emptied = Object.entries(service.environment ?? {}).filter(([, value]) => value === '')
+    const own = [...Object.keys(here), ...emptied.map(([name]) => name), 'PRIVATE_KEY_PATH']
+    expect(Object.keys(service.environment ?? {}).sort()).toEqual(own.sort())
     const at = (word: string): string => word.replace(':3000', `:${port}`)
     expect(await isHealthy(service, at)).toBe(false)
-    const program = start(service.command, environment({ ...here, ...secret, GITHUB_API_URL: 'http://127.0.0.1:1' }))
+    const program = start(service.command, environment({ ...here, ...Object.fromEntries(emptied) }))
     await untilReady(`http://127.0.0.1:${port}/readyz`, program)
     expect(await isHealthy(service, at)).toBe(true)
     program.process.kill('SIGTERM')
