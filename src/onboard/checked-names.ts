@@ -1,5 +1,14 @@
 import { BailiwickError } from '../errors.ts'
-import { TENANT_ACCESS, TENANT_ROLES, type TenantAccess, type TenantRef, type TenantRole } from './request.ts'
+import {
+  NO_ACCESS,
+  TENANT_ACCESS,
+  TENANT_DECRYPTION,
+  TENANT_ROLES,
+  type TenantAccess,
+  type TenantDecryption,
+  type TenantRef,
+  type TenantRole,
+} from './request.ts'
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const RESERVED = new Set(['flux-system', 'bailiwick-system', 'default', 'base', 'platform'])
@@ -119,12 +128,35 @@ export function checkedSwitch(value: string, option: '--prune' | '--wait'): bool
 export function checkedAccess(value: string, url: string): TenantAccess {
   const access = TENANT_ACCESS.find(known => known === value)
   if (access === undefined) {
-    throw inputError(`--access ${quote(value)} is not allowed`, `Access: ${TENANT_ACCESS.join(', ')}.`)
+    throw inputError(`--access ${quote(value)} is not allowed`, `Access: ${[NO_ACCESS, ...TENANT_ACCESS].join(', ')}.`)
   }
-  const isFit = access === 'deploy-key' ? !url.startsWith('oci://') : url.startsWith('https://')
-  if (isFit) return access
-  const wanted = access === 'deploy-key' ? 'a git repository' : 'an https address'
-  throw inputError(`--access ${access} does not fit --repo ${quote(url)}`, `It needs ${wanted}.`)
+  const { schemes, address } = ACCESS_NEEDS[access]
+  if (schemes.some(scheme => url.startsWith(`${scheme}://`))) return access
+  throw inputError(`--access ${access} does not fit --repo ${quote(url)}`, `It needs ${address}.`)
+}
+
+const ACCESS_NEEDS: Readonly<Record<TenantAccess, { readonly schemes: readonly string[]; readonly address: string }>> =
+  {
+    'deploy-key': { schemes: ['https', 'ssh'], address: 'a git repository' },
+    token: { schemes: ['https', 'oci'], address: 'an https or oci address' },
+    'github-app': { schemes: ['https'], address: 'an https address' },
+  }
+
+/** How the files of a tenant are decrypted. Throws `onboard-input`. */
+export function checkedDecryption(value: string): TenantDecryption {
+  const found = TENANT_DECRYPTION.find(known => known === value)
+  if (found !== undefined) return found
+  throw inputError(
+    `--decryption ${quote(value)} is not supported`,
+    `Write --decryption ${TENANT_DECRYPTION.join(', ')}.`,
+  )
+}
+
+/** A team or a person as CODEOWNERS names them, without `@`. Throws `onboard-input`. */
+export function checkedTeam(value: string): string {
+  const name = value.replace(/^@/, '')
+  if (value.length <= 140 && /^[A-Za-z0-9][A-Za-z0-9-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)?$/.test(name)) return name
+  throw inputError(`--team ${quote(value)} is not the name of a team`, 'Write ORGANIZATION/TEAM or a login.')
 }
 
 /** The error of every input that is refused. */

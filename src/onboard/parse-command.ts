@@ -1,17 +1,19 @@
 import {
   checkedAccess,
   checkedBranch,
+  checkedDecryption,
   checkedDuration,
   checkedName,
   checkedPath,
   checkedRef,
   checkedRole,
   checkedSwitch,
+  checkedTeam,
   checkedUrl,
   inputError,
   quote,
 } from './checked-names.ts'
-import type { OnboardRequest, TenantRef } from './request.ts'
+import { NO_ACCESS, type OnboardRequest, type TenantRef } from './request.ts'
 
 /** How to write it. */
 export const ONBOARD_USAGE =
@@ -33,6 +35,8 @@ const OPTIONS = [
   '--timeout',
   '--service-account',
   '--access',
+  '--decryption',
+  '--team',
 ] as const
 type Option = (typeof OPTIONS)[number]
 
@@ -80,13 +84,20 @@ export function parseOnboardArguments(args: readonly string[]): OnboardRequest {
     ...given('wait', one('--wait'), value => checkedSwitch(value, '--wait')),
     ...given('timeout', one('--timeout'), value => checkedDuration(value, '--timeout')),
     ...given('account', one('--service-account'), value => checkedName(value, 'account')),
-    ...given('access', one('--access'), value => checkedAccess(value, url)),
+    ...accessOf(one('--access'), url),
+    ...given('decryption', one('--decryption'), checkedDecryption),
+    ...given('team', one('--team'), checkedTeam),
   }
 }
 
 /** A field of the request where its option was given. */
 function given<K extends keyof OnboardRequest, V>(key: K, value: string | undefined, check: (value: string) => V) {
   return value === undefined ? {} : ({ [key]: check(value) } as { readonly [key in K]: V })
+}
+
+/** `none` is what holds without the option. */
+function accessOf(value: string | undefined, url: string): Pick<OnboardRequest, 'access'> {
+  return value === undefined || value === NO_ACCESS ? {} : { access: checkedAccess(value, url) }
 }
 
 function refOf(one: (option: Option) => string | undefined, url: string): { readonly ref?: TenantRef } {
@@ -149,6 +160,8 @@ export function onboardLine(request: OnboardRequest): string {
     ...option('--timeout', request.timeout),
     ...option('--service-account', request.account),
     ...option('--access', request.access),
+    ...option('--decryption', request.decryption),
+    ...option('--team', request.team),
   ]
   return parts.join(' ')
 }

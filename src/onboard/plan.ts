@@ -10,15 +10,9 @@ import { findConflicts } from './find-conflicts.ts'
 import { fleetAt } from './fleet-at.ts'
 import { namespaceMoves } from './namespace-moves.ts'
 import type { OnboardRequest } from './request.ts'
+import { directoryOf, tenantFiles } from './tenant-files.ts'
 import { type TenantLayout, tenantLayout } from './tenant-layout.ts'
-import {
-  AUTH_FILE,
-  baseKustomization,
-  pathPatch,
-  sealedManifest,
-  syncManifest,
-  tenantManifest,
-} from './tenant-manifests.ts'
+import { pathPatch } from './tenant-manifests.ts'
 
 /** One file of an onboarding: its whole new content. */
 interface OnboardFile {
@@ -46,26 +40,25 @@ export interface OnboardPlan {
 export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: string, branch: string): OnboardPlan {
   const before = fleetAt(tree, fleetUrl, branch)
   const layouts = request.clusters.map(cluster => tenantLayout(before, tree, fleetUrl, cluster))
-  if (request.access === 'deploy-key') assertDecrypting(before, layouts)
-  const created = tenantFiles(request, layouts)
+  if (request.access === 'deploy-key' || request.decryption) assertDecrypting(before, layouts)
+  const own = tenantFiles(request, tree, before, layouts)
+  const created = kept(tree, new Map([...own.objects, ...own.kustomizations, ...patches(request, layouts)]), own)
   const present = [...created].filter(([path, text]) => readText(tree, path) === text).map(([path]) => path)
   const ownFiles = new Set(
     [...created.keys()].every(path => present.includes(path)) ? present : partial(present, request),
   )
   findConflicts(before, request, { url: fleetUrl, branch }, ownFiles)
   refuseOtherContent(tree, created)
-  const drafts = new Map([...created, ...overlayEdits(request, tree, layouts)])
+  const drafts = new Map([...created, ...own.edits, ...overlayEdits(request, tree, layouts)])
   const expected: Expected = {
-    manifests: tenantManifest(request) + syncManifest(request) + sealedManifest(request),
+    manifests: [...own.objects.keys()].map(path => withStart(created.get(path)!)).join(''),
     nodes: new Map(layouts.map(({ node, cluster }) => [node, pathOn(request, cluster) ?? './'])),
   }
   const { files, notes } = fitting(before, tree, drafts, layouts, expected, { url: fleetUrl, branch })
   const sources = [...new Set(before.nodes.map(node => node.source.url))].sort()
   const directories = [...new Set(layouts.map(({ base }) => directoryOf(request, base)))]
-  return { files: changed(tree, files), summary: [...notes, ...blindSpots(before)], directories, sources }
+  return { files: changed(tree, files), summary: [...notes, ...own.notes, ...blindSpots(before)], directories, sources }
 }
-
-const directoryOf = ({ tenant }: OnboardRequest, base: string) => (base === '' ? tenant : `${base}/${tenant}`)
 
 /** Flux fails for all tenants of a cluster where it meets an encrypted Secret that it is not told to decrypt. */
 function assertDecrypting(fleet: Fleet, layouts: readonly TenantLayout[]): void {
@@ -97,18 +90,30 @@ export function pathOn(request: OnboardRequest, cluster: string): string | undef
   return request.tenantDirectories?.includes(cluster) ? `./${cluster}` : undefined
 }
 
-function tenantFiles(request: OnboardRequest, layouts: readonly TenantLayout[]): Map<string, string> {
-  const files = new Map<string, string>()
-  for (const { base, cluster, overlay } of layouts) {
-    const directory = directoryOf(request, base)
-    files.set(`${directory}/rbac.yaml`, tenantManifest(request))
-    files.set(`${directory}/sync.yaml`, syncManifest(request))
-    files.set(`${directory}/kustomization.yaml`, baseKustomization(request))
-    if (request.sealed !== undefined) files.set(`${directory}/${AUTH_FILE}`, request.sealed)
+/** One more document. */
+const withStart = (text: string) => (text.startsWith('---') ? text : `---\n${text}`)
+
+/** Files of a tenant that exists stay as people made them after they came from the template. */
+function kept(
+  tree: Tree,
+  wanted: ReadonlyMap<string, string>,
+  own: ReturnType<typeof tenantFiles>,
+): Map<string, string> {
+  const isThere = [...own.objects].some(([path, text]) => path.endsWith('/rbac.yaml') && readText(tree, path) === text)
+  return new Map(
+    [...wanted].map(([path, text]) => {
+      const stays = isThere && own.fromTemplate.has(path)
+      return [path, (stays ? readText(tree, path) : undefined) ?? text] as const
+    }),
+  )
+}
+
+/** The directory of the tenant's repository that each overlay names. */
+function patches(request: OnboardRequest, layouts: readonly TenantLayout[]): [string, string][] {
+  return layouts.flatMap(({ cluster, overlay }): [string, string][] => {
     const path = pathOn(request, cluster)
-    if (path !== undefined) files.set(`${overlay}/${request.tenant}-patch.yaml`, pathPatch(request, path))
-  }
-  return files
+    return path === undefined ? [] : [[`${overlay}/${request.tenant}-patch.yaml`, pathPatch(request, path)]]
+  })
 }
 
 /** Files of the base alone: the tenant is known on one cluster and comes to another. */

@@ -28,6 +28,12 @@ export interface OnboardRequest {
   readonly role?: TenantRole
   /** The Secret of `access` as SOPS sealed it: a whole file. */
   readonly sealed?: string
+  /** Whether the cluster decrypts what the tenant encrypted with SOPS, by a key of this tenant alone. */
+  readonly decryption?: TenantDecryption
+  /** The Secret of `decryption` as SOPS sealed it: a whole file. */
+  readonly sealedKey?: string
+  /** Who works on it, as GitHub names it: `organization/team`, or one person. */
+  readonly team?: string
   /** Directories at the root of the tenant's repository, where they are known. */
   readonly tenantDirectories?: readonly string[]
 }
@@ -40,7 +46,13 @@ export interface TenantRef {
 
 /** Credentials of a source: an SSH key of this repository alone, an HTTPS token, or a GitHub App of the fleet's owner. */
 export const TENANT_ACCESS = ['deploy-key', 'token', 'github-app'] as const
+/** What people write for a repository that the cluster reads without credentials. */
+export const NO_ACCESS = 'none'
 export type TenantAccess = (typeof TENANT_ACCESS)[number]
+
+/** How a tenant may encrypt what is in its repository. */
+export const TENANT_DECRYPTION = ['sops'] as const
+export type TenantDecryption = (typeof TENANT_DECRYPTION)[number]
 
 /** Roles of Kubernetes itself that a tenant may be given inside its namespaces, the most first. */
 export const TENANT_ROLES = ['cluster-admin', 'admin', 'edit'] as const
@@ -55,6 +67,10 @@ export const accountOf = ({ tenant, account }: OnboardRequest): string => accoun
 /** The Secret with the credentials of its source; undefined where it needs none. */
 export const secretOf = ({ tenant, access }: OnboardRequest): string | undefined =>
   access === undefined ? undefined : `${tenant}-auth`
+
+/** The Secret with the key that decrypts its files; undefined where nothing is decrypted. */
+export const keySecretOf = ({ tenant, decryption }: OnboardRequest): string | undefined =>
+  decryption === undefined ? undefined : `${tenant}-sops`
 
 /** Whether its content is an artifact of a registry. */
 export const isArtifact = ({ url }: OnboardRequest): boolean => url.startsWith('oci://')

@@ -3,7 +3,7 @@ import { createKustomization } from './manifests/create-kustomization.ts'
 import { createSourceGit, createSourceOci } from './manifests/create-source.ts'
 import { createTenant } from './manifests/create-tenant.ts'
 import { printManifests } from './manifests/print-manifest.ts'
-import { accountOf, isArtifact, type OnboardRequest, roleOf, secretOf, sourceAddress } from './request.ts'
+import { accountOf, isArtifact, keySecretOf, type OnboardRequest, roleOf, secretOf, sourceAddress } from './request.ts'
 
 /** Namespaces, accounts and their rights, as `flux create tenant --export` prints them. */
 export function tenantManifest(request: OnboardRequest): string {
@@ -30,6 +30,7 @@ export function syncManifest(request: OnboardRequest): string {
       timeout,
       path: './',
       account: accountOf(request),
+      decryption: keySecretOf(request),
       sourceKind: isOci ? 'OCIRepository' : 'GitRepository',
     }),
   ])
@@ -38,12 +39,11 @@ export function syncManifest(request: OnboardRequest): string {
 /** Name of the file with the sealed Secret. */
 export const AUTH_FILE = 'auth.yaml'
 
-/** The sealed Secret as one more document. */
-export const sealedManifest = ({ sealed }: OnboardRequest): string => (sealed === undefined ? '' : `---\n${sealed}`)
+/** Name of the file with the sealed key that decrypts what the tenant encrypts. */
+export const KEY_FILE = 'sops-age.yaml'
 
 /** The base of the tenant; no `namespace`, each object names its own. */
-export function baseKustomization({ sealed }: OnboardRequest): string {
-  const files = ['rbac.yaml', ...(sealed === undefined ? [] : [AUTH_FILE]), 'sync.yaml']
+export function baseKustomization(files: readonly string[]): string {
   return `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:

@@ -2,7 +2,14 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
-import { accountOf, type OnboardRequest, roleOf, secretOf, sourceAddress } from '../../src/onboard/request.ts'
+import {
+  accountOf,
+  keySecretOf,
+  type OnboardRequest,
+  roleOf,
+  secretOf,
+  sourceAddress,
+} from '../../src/onboard/request.ts'
 import { syncManifest, tenantManifest } from '../../src/onboard/tenant-manifests.ts'
 import { findFlux } from '../envtest/flux-assets.ts'
 
@@ -12,7 +19,7 @@ const run = (...args: readonly string[]) =>
 
 /** What the real program prints for a request. */
 function exported(request: OnboardRequest): string {
-  const { tenant, namespaces, url, ref, branch, interval, prune = true, wait, timeout, access } = request
+  const { tenant, namespaces, url, ref, branch, interval, prune = true, wait, timeout, access, decryption } = request
   const where = [`--namespace=${namespaces[0]}`, ...(interval === undefined ? [] : [`--interval=${interval}`])]
   const secret = secretOf(request)
   const isOci = url.startsWith('oci://')
@@ -33,6 +40,9 @@ function exported(request: OnboardRequest): string {
       ...[`--prune=${prune}`, `--service-account=${accountOf(request)}`],
       ...(wait === undefined ? [] : [`--wait=${wait}`]),
       ...(timeout === undefined ? [] : [`--health-check-timeout=${timeout}`]),
+      ...(decryption === undefined
+        ? []
+        : [`--decryption-provider=sops`, `--decryption-secret=${keySecretOf(request)}`]),
     ),
   ].join('')
 }
@@ -57,8 +67,11 @@ describe.skipIf(!flux)('what the flux CLI exports, byte for byte', () => {
     ['a deploy key', ['--repo', HTTPS, '--access', 'deploy-key']],
     ['a token', ['--repo', HTTPS, '--access', 'token']],
     ['a GitHub App', ['--repo', HTTPS, '--access', 'github-app']],
+    ['no credentials', ['--repo', HTTPS, '--access', 'none']],
+    ['decryption', ['--repo', HTTPS, '--decryption', 'sops', '--wait', 'true']],
     ['SSH', ['--repo', 'ssh://git@git.example.com:2222/acme/ops.git', '--access', 'deploy-key']],
     ['an artifact', ['--repo', 'oci://ghcr.io/acme/ops', '--tag', 'latest']],
+    ['an artifact with a token', ['--repo', 'oci://ghcr.io/acme/ops', '--tag', 'latest', '--access', 'token']],
     ['an artifact by digest', ['--repo', 'oci://ghcr.io/acme/ops', '--digest', `sha256:${'0'.repeat(64)}`]],
   ])('%s', (_name, args) => {
     const request = parseOnboardArguments([...BASE, ...args])

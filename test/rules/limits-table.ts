@@ -58,6 +58,8 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/kustomize/select/parse-pattern.ts MAX_COUNT',
     'src/kustomize/select/parse-pattern.ts MAX_LENGTH',
     'src/onboard/read-tenant-form.ts LONGEST',
+    'src/onboard/template/read-template.ts MAX_BYTES',
+    'src/onboard/template/read-template.ts MAX_FILES',
     'src/rules/git/support/attributes.ts MAX_ATTRIBUTES',
     'src/facts/excess-aggregation.ts MAX_ENTRIES',
     'src/rules/git/git-attributes-tamper.ts MAX_STEPS',

@@ -12,16 +12,19 @@ interface NewKustomization {
   /** Waits for all of its objects; at most so long. */
   readonly wait: boolean
   readonly timeout: string
+  /** The Secret with the keys of SOPS. */
+  readonly decryption: string | undefined
 }
 
 /** `flux create kustomization`, from the source of the same name (flux2 cmd/flux/create_kustomization.go). */
 export function createKustomization(wanted: NewKustomization): ManifestMap {
-  const { name, namespace, account, sourceKind, path, interval, prune, wait, timeout } = wanted
+  const { name, namespace, account, sourceKind, path, interval, prune, wait, timeout, decryption } = wanted
   return {
     apiVersion: apiVersionOf(KUSTOMIZATION),
     kind: 'Kustomization',
     metadata: { name, namespace },
     spec: {
+      decryption: decryption === undefined ? undefined : { provider: 'sops', secretRef: { name: decryption } },
       interval,
       path,
       prune,
