@@ -40,6 +40,8 @@ export type ErrorCode =
   // onboarding
   | 'onboard-input'
   | 'onboard-layout'
+  | 'offboard-input'
+  | 'offboard-layout'
   | 'sops-config'
   // commands in comments
   | 'command-input'

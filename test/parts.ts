@@ -16,7 +16,18 @@ const evaluation = [
   'gate',
   'protection',
 ]
-export const core = [...evaluation, 'cel', 'kstatus', 'diff', 'fix', 'report', 'onboard', 'command', 'trail']
+export const core = [
+  ...evaluation,
+  'cel',
+  'kstatus',
+  'diff',
+  'fix',
+  'report',
+  'onboard',
+  'offboard',
+  'command',
+  'trail',
+]
 export const MAY_IMPORT: Record<string, readonly string[]> = {
   origin: [],
   errors: ['origin', 'message'],
@@ -44,6 +55,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   fix: [...meaning, 'rules'],
   report: [...evaluation, 'diff', 'fix'],
   onboard: engine,
+  offboard: [...engine, 'onboard'],
   command: [...evaluation, 'diff', 'fix', 'report', 'onboard'],
   // Who is a fleet: decided from facts, before anything is evaluated.
   designation: ['errors', 'kube'],
@@ -115,6 +127,7 @@ export const PURE = [...core.filter(part => part !== 'git/tree' && part !== 'flu
 export const PACKAGES: Record<string, readonly string[]> = {
   kustomize: ['yaml'],
   onboard: ['yaml', 'sops-age'],
+  offboard: ['yaml'],
   command: ['yaml'],
   sops: ['age-encryption', 'openpgp', 'yaml'],
 }

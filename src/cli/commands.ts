@@ -45,6 +45,11 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     'Make the key with which a cluster decrypts the Secrets of its tenants',
     async () => (await import('./sops.ts')).sops,
   ],
+  [
+    'offboard',
+    'Remove a tenant from the working copy, in two changes',
+    async () => (await import('./offboard.ts')).offboard,
+  ],
 ]
 
 /** The command that is called so, and what it does; undefined for none. */

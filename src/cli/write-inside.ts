@@ -1,9 +1,31 @@
-import { lstat, mkdir, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 
 /** Writes a file of a working copy, never through a link: it could lead out of it. Throws `onboard-layout` for a link. */
 export async function writeInside(root: string, path: string, content: string): Promise<void> {
+  await refuseLinks(root, path)
+  await mkdir(dirname(join(root, path)), { recursive: true })
+  await writeFile(join(root, path), content)
+}
+
+/** Deletes a file of a working copy and the directories that it leaves empty, never through a link. Throws `onboard-layout` for a link. */
+export async function deleteInside(root: string, path: string): Promise<void> {
+  await refuseLinks(root, path)
+  await rm(join(root, path), { force: true })
+  for (let here = dirname(path); here !== '.'; here = dirname(here)) {
+    // git keeps no empty directory either; one that holds something stays
+    if (
+      !(await rmdir(join(root, here)).then(
+        () => true,
+        () => false,
+      ))
+    )
+      return
+  }
+}
+
+async function refuseLinks(root: string, path: string): Promise<void> {
   const names = path.split('/')
   for (let depth = 1; depth <= names.length; depth++) {
     const part = names.slice(0, depth).join('/')
@@ -14,6 +36,4 @@ export async function writeInside(root: string, path: string, content: string): 
     if (!stats?.isSymbolicLink()) continue
     throw new BailiwickError('onboard-layout', `${part} is a symbolic link`, { fix: 'Replace it by a real directory.' })
   }
-  await mkdir(dirname(join(root, path)), { recursive: true })
-  await writeFile(join(root, path), content)
 }

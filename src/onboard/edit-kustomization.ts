@@ -1,4 +1,14 @@
-import { type Document, isMap, isSeq, type Pair, parseDocument, visit, type YAMLMap } from 'yaml'
+import {
+  type Document,
+  isMap,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
 import { BailiwickError } from '../errors.ts'
 import { stableText } from './stable-text.ts'
 
@@ -33,6 +43,67 @@ export function removeField(file: EditedFile, key: string): string {
   const start = file.text.lastIndexOf('\n', range.start) + 1
   const end = file.text.indexOf('\n', range.end - 1)
   return verified(file, file.text.slice(0, start) + (end < 0 ? '' : file.text.slice(end + 1)), document)
+}
+
+/** An item of a top-level list, with the lines (from 1) that it is written on. */
+interface ListedItem {
+  readonly key: string
+  readonly index: number
+  readonly first: number
+  readonly last: number
+}
+
+/**
+ * Removes items of top-level lists and leaves every other character alone. A list that ends without items goes with its key;
+ * `resources` stays as an empty one, because a kustomization without any field is refused. Throws `onboard-layout`.
+ */
+export function removeItems(file: EditedFile, isRemoved: (item: ListedItem) => boolean): string {
+  const { document, map } = open(file)
+  const lines = new LineCounter()
+  parseDocument(file.text, { lineCounter: lines })
+  let text = file.text
+  // from the end, so that the offsets of what comes before stay right
+  for (const pair of [...map.items].reverse()) {
+    const list = pair.value
+    if (!isSeq(list)) continue
+    const key = String(pair.key)
+    const gone = listedItems(key, list, lines).filter(isRemoved)
+    if (gone.length === 0) continue
+    const isEmptied = gone.length === list.items.length
+    text = isEmptied ? withoutList(text, pair, key) : withoutItems(text, list, gone)
+    for (const { index } of [...gone].reverse()) list.delete(index)
+    if (isEmptied && key === 'resources') document.set(key, [])
+    else if (isEmptied) document.delete(key)
+  }
+  return text === file.text ? text : verified(file, text, document)
+}
+
+function listedItems(key: string, list: YAMLSeq, lines: LineCounter): ListedItem[] {
+  return list.items.map((item, index) => {
+    const range = (item as { range?: [number, number, number] }).range ?? [0, 0, 0]
+    return {
+      key,
+      index,
+      first: lines.linePos(range[0]).line,
+      last: lines.linePos(Math.max(range[0], range[1] - 1)).line,
+    }
+  })
+}
+
+function withoutItems(text: string, list: YAMLSeq, gone: readonly ListedItem[]): string {
+  if (list.flow) return ''
+  const lines = text.split('\n')
+  const cut = new Set(gone.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, i) => first + i)))
+  return lines.filter((_, index) => !cut.has(index + 1)).join('\n')
+}
+
+function withoutList(text: string, pair: Pair, key: string): string {
+  const range = rangeOf(pair)
+  if (!range) return ''
+  const start = text.lastIndexOf('\n', range.start - 1) + 1
+  const end = text.indexOf('\n', Math.max(range.start, range.end - 1))
+  const left = key === 'resources' ? `${key}: []${eol(text)}` : ''
+  return `${text.slice(0, start)}${left}${end < 0 ? '' : text.slice(end + 1)}`
 }
 
 /** Sets the top-level `namespace` of a kustomization that has none, before `resources`. */

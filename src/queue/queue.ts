@@ -215,7 +215,7 @@ export type Handler<N extends JobName> = (data: Jobs[N], attempt: Attempt) => Pr
 /**
  * Stored jobs. Waiting jobs with equal name and key are one job; while one runs, the next waits and runs once
  * afterwards. Jobs with different keys run in parallel; `reconcile` has a queue per cluster. A handler that throws
- * BailiwickError with code `not-permitted`, `onboard-input` or `onboard-layout` is not retried. A job that hits a rate
+ * BailiwickError with code `not-permitted`, or of an onboarding or offboarding, is not retried. A job that hits a rate
  * limit (`limited`) waits as long as requested, without using up an attempt, and so do all jobs of its installation.
  * Repositories take turns, so a flood delays only its own repository.
  */

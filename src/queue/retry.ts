@@ -22,6 +22,8 @@ const FINAL: ReadonlySet<ErrorCode> = new Set([
   'not-permitted',
   'onboard-input',
   'onboard-layout',
+  'offboard-input',
+  'offboard-layout',
   'sops-config',
   'command-input',
 ])

@@ -10,6 +10,8 @@ const ABOUT_WHAT_WAS_ASKED: ReadonlySet<ErrorCode> = new Set([
   'command-input',
   'onboard-input',
   'onboard-layout',
+  'offboard-input',
+  'offboard-layout',
   'sops-config',
 ])
 /** In messages without types. */

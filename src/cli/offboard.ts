@@ -1,0 +1,62 @@
+import { resolve } from 'node:path'
+import { openWorkingCopy } from '../git/working-copy.ts'
+import { visible } from '../message/visible.ts'
+import { parseOffboard } from '../offboard/parse-offboard.ts'
+import { type OffboardPlan, planOffboarding } from '../offboard/plan.ts'
+import { fleetAt } from '../onboard/fleet-at.ts'
+import type { Command } from './command.ts'
+import { notFollowed } from './not-followed.ts'
+import { repositoryAddress } from './repository-address.ts'
+import { rootFolder } from './root-folder.ts'
+import { deleteInside, writeInside } from './write-inside.ts'
+
+const USAGE = 'offboard TENANT [DIR] [--cluster C]'
+
+/** `bailiwick offboard`: makes the next of the two changes in the working copy that the offboarding pull requests would contain. */
+export const offboard: Command = {
+  name: 'offboard',
+  usage: `${USAGE}
+
+  TENANT            name of the tenant
+  DIR               working copy of the fleet (default: .)
+  --cluster C       only this cluster (repeatable; default: every cluster of the tenant)
+
+Run it, merge the change, and wait until the Kustomizations of the tenant are gone on every cluster. Then run it again: the
+second change removes sources, accounts, roles, namespaces and credentials.`,
+  async run(args, io) {
+    const { directory, ...request } = parseOffboard(args, `bailiwick ${USAGE}`, 'directory')
+    const dir = await rootFolder(resolve(io.cwd, directory ?? '.'))
+    const tree = await openWorkingCopy(dir)
+    const here = await repositoryAddress(dir, {})
+    const { url, usual = here.branch } = here
+    const branch = notFollowed([fleetAt(tree, url, here.branch)], here) ? usual : here.branch
+    const plan = planOffboarding(request, tree, url, branch)
+    for (const { path, content } of plan.files) {
+      if (content === null) await deleteInside(dir, path)
+      else await writeInside(dir, path, content)
+    }
+    io.stdout(`${linesOf(plan, request.tenant).join('\n')}\n`)
+    return 0
+  },
+}
+
+function linesOf({ stage, files, objects, nodes, notes }: OffboardPlan, tenant: string): string[] {
+  return [
+    ...files.map(({ path, content }) => `${content === null ? 'deleted' : 'edited'} ${visible(path)}`),
+    ...objects.flatMap(({ cluster, names }) => names.map(name => `removes on ${cluster}: ${visible(name)}`)),
+    ...nodes.map(({ key, prunes }) =>
+      visible(
+        prunes ? `${key} deletes what it applied` : `${key} leaves what it applied: it does not prune, or is suspended`,
+      ),
+    ),
+    ...notes.map(note => visible(note)),
+    NEXT[stage](tenant),
+  ]
+}
+
+const NEXT = {
+  workloads: (tenant: string) =>
+    `next: merge this, wait until the Kustomizations of ${tenant} are gone on every cluster, then run the command again`,
+  rest: (tenant: string) => `next: merge this; the fleet then has nothing of ${tenant} there`,
+  done: (tenant: string) => `nothing to do: the fleet has nothing of tenant ${tenant} there`,
+} as const

@@ -1,0 +1,52 @@
+import { BailiwickError } from '../errors.ts'
+import type { OffboardRequest } from './request.ts'
+
+/** Names that a fleet may have: those of tenants are label values, those of clusters folders. */
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
+
+/** What stands behind `offboard`. */
+interface OffboardWords extends OffboardRequest {
+  /** Of the command line. */
+  readonly directory: string | undefined
+  /** Go on with the second change without waiting for results. */
+  readonly isContinued: boolean
+}
+
+/** Reads what stands behind `offboard`; `takes`: what may stand there besides the tenant. Throws `offboard-input`. */
+export function parseOffboard(
+  words: readonly string[],
+  usage: string,
+  takes: 'directory' | '--continue',
+): OffboardWords {
+  const names: string[] = []
+  const clusters: string[] = []
+  let isContinued = false
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index]!
+    if (word === takes) isContinued = true
+    else if (word === '--cluster') clusters.push(checked(words[++index], 'cluster', usage))
+    else if (word.startsWith('--cluster=')) clusters.push(checked(word.slice('--cluster='.length), 'cluster', usage))
+    else if (word.startsWith('-')) throw offboardInput(`unknown option ${shown(word)}`, `Write: ${usage}`)
+    else names.push(word)
+  }
+  const [tenant, directory, extra] = names
+  if (tenant === undefined) throw offboardInput('the name of the tenant is missing', `Write: ${usage}`)
+  const surplus = takes === 'directory' ? extra : directory
+  if (surplus !== undefined) throw offboardInput(`${shown(surplus)} is an extra argument`, `Write: ${usage}`)
+  return { tenant: checked(tenant, 'tenant', usage), clusters: [...new Set(clusters)].sort(), directory, isContinued }
+}
+
+function checked(value: string | undefined, what: 'tenant' | 'cluster', usage: string): string {
+  if (value !== undefined && NAME.test(value)) return value
+  throw offboardInput(
+    value === undefined ? `--cluster has no value` : `${what} ${shown(value)} is not a valid name`,
+    `Write: ${usage}`,
+  )
+}
+
+/** The error of every offboarding that is refused as it is asked for. */
+export function offboardInput(message: string, fix: string): BailiwickError {
+  return new BailiwickError('offboard-input', message, { fix })
+}
+
+const shown = (value: string) => JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)

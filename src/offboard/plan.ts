@@ -1,0 +1,175 @@
+import { BailiwickError } from '../errors.ts'
+import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
+import type { Tree } from '../git/tree.ts'
+import { display, idOf, type KubeObject } from '../kube/object.ts'
+import { normaliseUrl } from '../kube/url.ts'
+import { fleetAt } from '../onboard/fleet-at.ts'
+import { type Belonging, belongings, type Placed } from './belongings.ts'
+import { compareOffboarded } from './compare-offboarded.ts'
+import { type Edits, editedTree } from './edited-tree.ts'
+import type { IsDoomed } from './entries.ts'
+import { offboardInput } from './parse-offboard.ts'
+import { removeObjects } from './remove-objects.ts'
+import type { OffboardRequest, OffboardStage } from './request.ts'
+import { sideEdits } from './side-files.ts'
+
+/** One file of an offboarding: its whole new content; null: it is deleted. */
+interface OffboardFile {
+  readonly path: string
+  readonly content: string | null
+}
+
+/** A Kustomization of the tenant that ends. */
+interface EndingNode {
+  readonly key: string
+  readonly cluster: string
+  /** Whether it deletes what it applied: it prunes, and is not suspended. */
+  readonly prunes: boolean
+}
+
+export interface OffboardPlan {
+  readonly stage: OffboardStage
+  /** The clusters that it is about, sorted. */
+  readonly clusters: readonly string[]
+  /** Sorted by path; empty where the fleet has nothing of the tenant anymore. */
+  readonly files: readonly OffboardFile[]
+  /** What the platform deletes, by cluster, each as `Kind namespace/name`. */
+  readonly objects: readonly { readonly cluster: string; readonly names: readonly string[] }[]
+  /** Kustomizations of the tenant that end, those inside of others too. */
+  readonly nodes: readonly EndingNode[]
+  /** What is left to do by hand, in plain text. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * The next of the two changes that take a tenant out of a fleet, by what the fleet has now. The result is rendered and
+ * compared: exactly the tenant's objects are gone, and everything else stays as it was. Throws `offboard-input` for a request that may not
+ * be, `offboard-layout` with file and line for what cannot be edited with certainty.
+ */
+export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: string, branch: string): OffboardPlan {
+  const before = fleetAt(tree, fleetUrl, branch)
+  const clusters = clustersOf(before, request)
+  assertRendered(before, clusters)
+  const all = belongings(before, request.tenant, clusters)
+  const stage = stageOf(all)
+  const nothing = { stage, clusters, files: [], objects: [], nodes: [], notes: [] }
+  if (stage === 'done') return nothing
+  const going = all.filter(one => one.stage === stage)
+  const isDoomed = lookUp(going)
+  const nodes = endingNodes(before, going)
+  const ending = new Set(nodes.map(({ key }) => key))
+  refuseDependents(before, ending)
+  const placed = placedIn(before, fleetUrl, ending)
+  const home = (edits: Edits) => fleetAt(editedTree(tree, edits), fleetUrl, branch)
+  const edits = removeObjects(tree, placed, isDoomed, request.tenant)
+  const problem = compareOffboarded(before, home(edits), isDoomed, ending)
+  if (problem !== undefined) throw cannotEdit(going[0]!, edits, problem)
+  const side = stage === 'rest' ? sideEdits(tree, edits, request, clusters, before) : { edits, notes: [] }
+  const worse = side.edits === edits ? undefined : compareOffboarded(before, home(side.edits), isDoomed, ending)
+  if (worse !== undefined) throw cannotEdit(going[0]!, side.edits, worse)
+  return {
+    ...nothing,
+    files: [...side.edits].map(([path, content]) => ({ path, content })).sort((a, b) => (a.path < b.path ? -1 : 1)),
+    objects: [...Map.groupBy(going, ({ node }) => node.cluster)].map(([cluster, of]) => ({
+      cluster,
+      names: of.map(({ object }) => display(idOf(object))).sort(),
+    })),
+    nodes,
+    notes: side.notes,
+  }
+}
+
+function clustersOf(fleet: Fleet, { tenant, clusters }: OffboardRequest): string[] {
+  const names = fleet.clusters.map(({ name }) => name)
+  const unknown = clusters.find(name => !names.includes(name))
+  if (unknown !== undefined) {
+    throw offboardInput(
+      `this fleet has no cluster ${unknown}`,
+      `Clusters of this fleet: ${names.join(', ') || 'none'}.`,
+    )
+  }
+  if (fleet.config.tenants.get(tenant)?.platform) {
+    throw offboardInput(`tenant ${tenant} is part of the platform`, 'Name a tenant that is not.')
+  }
+  return (clusters.length > 0 ? [...clusters] : names).sort()
+}
+
+/** What cannot be rendered may use what is removed. */
+function assertRendered(fleet: Fleet, clusters: readonly string[]): void {
+  const broken = fleet.nodes.find(node => node.tenant === undefined && (node.error || (node.holes ?? []).length > 0))
+  if (!broken) return
+  const cause = broken.error ?? broken.holes![0]!.error
+  throw new BailiwickError('offboard-layout', `${broken.key} cannot be rendered: ${cause.message}`, {
+    fix: clusters.includes(broken.cluster)
+      ? 'Fix it first. Until then, what belongs to the tenant is unknown.'
+      : 'Fix it first. Until then, it is unknown whether it reads the same files.',
+    origin: cause.origin,
+    cause,
+  })
+}
+
+function stageOf(all: readonly Belonging[]): OffboardStage {
+  if (all.length === 0) return 'done'
+  return all.some(({ stage }) => stage === 'workloads') ? 'workloads' : 'rest'
+}
+
+/** One object may stand in several nodes: caches share it. */
+function lookUp(going: readonly Placed[]): IsDoomed {
+  const byNode = new Map<string, Set<KubeObject>>()
+  for (const { node, object } of going) {
+    const of = byNode.get(node.key) ?? new Set()
+    byNode.set(node.key, of.add(object))
+  }
+  return ({ node, object }) => byNode.get(node.key)?.has(object) ?? false
+}
+
+/** The Kustomizations that go, with those that they apply themselves. */
+function endingNodes(fleet: Fleet, going: readonly Belonging[]): EndingNode[] {
+  const applied = new Set(
+    going.map(({ node, object }) => {
+      const { namespace, name } = idOf(object)
+      return `${node.cluster}/${namespace}/${name}`
+    }),
+  )
+  const isGoing = going.some(({ stage }) => stage === 'workloads')
+  const ends = new Map<string, FleetNode>()
+  // parents come first
+  for (const node of isGoing ? fleet.nodes : []) {
+    const isOwn = node.tenant !== undefined && applied.has(node.key)
+    if (isOwn || (node.parent !== undefined && ends.has(node.parent))) ends.set(node.key, node)
+  }
+  return [...ends.values()].map(({ key, cluster, prune, suspend }) => ({ key, cluster, prunes: prune && !suspend }))
+}
+
+/** A Kustomization that waits for one that is gone waits for ever. */
+function refuseDependents(fleet: Fleet, ending: ReadonlySet<string>): void {
+  for (const node of fleet.nodes) {
+    const on = ending.has(node.key) ? undefined : node.dependsOn.find(name => ending.has(name))
+    if (on === undefined) continue
+    throw new BailiwickError('offboard-layout', `${node.key} depends on ${on}, which is removed`, {
+      fix: `Remove ${on} from its spec.dependsOn, then run the command again.`,
+      origin: node.kustomization.root.origin,
+    })
+  }
+}
+
+/** Every object that is written in the fleet's own files and that goes on being rendered. */
+function placedIn(fleet: Fleet, fleetUrl: string, ending: ReadonlySet<string>): Placed[] {
+  const home = normaliseUrl(fleetUrl)
+  return fleet.nodes
+    .filter(node => !ending.has(node.key) && normaliseUrl(node.source.url) === home)
+    .flatMap(node => node.objects.map(object => ({ node, object })))
+}
+
+function cannotEdit({ object }: Placed, edits: Edits, problem: string): BailiwickError {
+  const { file, line } = object.root.origin
+  const files = [...edits.keys()].sort().join(', ')
+  return new BailiwickError(
+    'offboard-layout',
+    `${display(idOf(object))}: no edit of ${files} removes the objects of the tenant without another change (${problem})`,
+    {
+      fix: `Remove ${display(idOf(object))} by hand, with every patch and entry that names it, then run the command again.`,
+      origin: { repository: '', file, line, column: 1 },
+    },
+  )
+}
