@@ -43,6 +43,9 @@ export type ErrorCode =
   | 'offboard-input'
   | 'offboard-layout'
   | 'sops-config'
+  | 'adopt-input'
+  | 'adopt-layout'
+  | 'adopt-not-proven'
   // commands in comments
   | 'command-input'
   // cluster

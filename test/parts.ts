@@ -25,6 +25,7 @@ export const core = [
   'report',
   'onboard',
   'offboard',
+  'adopt',
   'command',
   'trail',
 ]
@@ -56,7 +57,9 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   report: [...evaluation, 'diff', 'fix'],
   onboard: engine,
   offboard: [...engine, 'onboard'],
-  command: [...evaluation, 'diff', 'fix', 'report', 'onboard'],
+  // Accounts with the least rights, for what runs as cluster-admin.
+  adopt: [...engine, 'facts', 'rules', 'fix', 'onboard'],
+  command: [...evaluation, 'diff', 'fix', 'report', 'onboard', 'adopt'],
   // Who is a fleet: decided from facts, before anything is evaluated.
   designation: ['errors', 'kube'],
   // Patterns of `.sops.yaml` are Go's, as those of kustomize.

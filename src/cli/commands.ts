@@ -50,6 +50,11 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     'Remove a tenant from the working copy, in two changes',
     async () => (await import('./offboard.ts')).offboard,
   ],
+  [
+    'adopt',
+    'Give Kustomizations that run as cluster-admin an account with the least rights, and prove it',
+    async () => (await import('./adopt.ts')).adopt,
+  ],
 ]
 
 /** The command that is called so, and what it does; undefined for none. */
