@@ -5,7 +5,7 @@ import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { type AdoptRequest, writtenAt } from './adoption.ts'
 
 /** The Kustomizations that get an account, and those that keep theirs with the reason. */
-export interface ChosenNodes {
+interface ChosenNodes {
   readonly nodes: readonly FleetNode[]
   readonly left: readonly string[]
 }

@@ -19,7 +19,7 @@ export interface NeededRequest {
 }
 
 /** The requests of one Kustomization, and the objects for which they cannot be told. */
-export interface NeededRequests {
+interface NeededRequests {
   readonly requests: readonly NeededRequest[]
   /** Each in a sentence. */
   readonly unknown: readonly string[]
