@@ -82,7 +82,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   // What pages show is written by src/report, and kept by src/pages.
   pages: ['errors', 'process', 'channel', ...core],
   // Who can see a repository is a word of src/fleet.
-  web: ['errors', 'process', 'channel', 'pages', 'report', 'message', 'fleet'],
+  web: ['errors', 'process', 'channel', 'queue', 'pages', 'report', 'message', 'fleet'],
   // The command line is a program of its own: it opens its own working copies.
   cli: [...core, 'sops', 'git', 'package.json'],
   webhooks: ['errors', 'process', 'queue'],

@@ -13,9 +13,11 @@ import { STATEMENT_LIMITS, StatementStore } from '../src/pages/statement-store.t
 import type { Log } from '../src/process/log.ts'
 import { isLoopbackUrl } from '../src/process/loopback.ts'
 import type { JobName, Jobs, Queue } from '../src/queue/queue.ts'
+import type { Offered } from './apply/offered.ts'
 import { reconcileCluster } from './apply/reconcile-cluster.ts'
 import { ReconciledClusters } from './apply/reconciled-clusters.ts'
 import { COMMENT_PACE, LOOPBACK_COMMENT_PACE, ReportMemory } from './apply/report-memory.ts'
+import { sayResults } from './apply/say-results.ts'
 import { DesignationMemory } from './context/designation-memory.ts'
 import { RepositoryMemory } from './context/repository-memory.ts'
 import type { WorkerContext } from './context/worker-context.ts'
@@ -38,6 +40,9 @@ interface WorkerDependencies {
 
 /** How often GitHub is asked what it could not deliver. */
 const REDELIVER_SECONDS = 300
+
+/** Of how many clusters results are published side by side. */
+const RESULTS_AT_ONCE = 4
 
 /** Workers that run. Close their queue first: its running jobs need them. */
 interface Workers {
@@ -89,13 +94,13 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
   }
   metrics.watchThread(() => evaluator.heapBytes())
   const commentPace = isLoopbackUrl(config.githubApiUrl) ? LOOPBACK_COMMENT_PACE : COMMENT_PACE
-  const memory = { clusters: new ReconciledClusters(), reports: new ReportMemory(commentPace) }
-  for (const job of jobs) job.start(context)
-  for (const { name: cluster, mode, resyncSeconds } of bindings) {
-    if (mode !== 'reconcile') continue
-    await promise(queue, 'reconcile', { cluster }, resyncSeconds ?? config.resyncSeconds)
-    queue.work('reconcile', (data, attempt) => reconcileCluster(context, memory, data, attempt), { cluster })
+  const memory = {
+    clusters: new ReconciledClusters(),
+    reports: new ReportMemory(commentPace),
+    offers: new Map<string, Offered>(),
   }
+  for (const job of jobs) job.start(context)
+  await workOnClusters(context, memory)
   await promise(queue, 'sweep', {}, config.sweepSeconds)
   await promise(queue, 'redeliver', {}, REDELIVER_SECONDS)
   return {
@@ -106,6 +111,16 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
       await outbox?.close()
     },
   }
+}
+
+async function workOnClusters(context: WorkerContext, memory: Parameters<typeof reconcileCluster>[1]): Promise<void> {
+  const { queue, config } = context
+  for (const { name: cluster, mode, resyncSeconds } of context.bindings) {
+    if (mode !== 'reconcile') continue
+    await promise(queue, 'reconcile', { cluster }, resyncSeconds ?? config.resyncSeconds)
+    queue.work('reconcile', (data, attempt) => reconcileCluster(context, memory, data, attempt), { cluster })
+  }
+  queue.work('say-results', data => sayResults(context, memory.offers, data), { concurrency: RESULTS_AT_ONCE })
 }
 
 /** Now and then every so often: a repeat that Redis kept from before does not tick for a worker that starts. */

@@ -5,6 +5,7 @@ import { KUSTOMIZE_GROUP as FLUX, ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { groupOf, idOf } from '../kube/object.ts'
 import { userOfAccount } from '../kube/rbac/groups-of.ts'
 import { customPlurals, resourceOf } from '../kube/rbac/resource-name.ts'
+import { WORKER_LEASE } from './worker-lease.ts'
 
 /** A manifest as plain data. */
 type Manifest = Readonly<Record<string, unknown>>
@@ -24,7 +25,6 @@ const WORKER_ACCOUNT = 'bailiwick'
 const RESTRICTED = Object.fromEntries(
   ['enforce', 'audit', 'warn'].map(mode => [`pod-security.kubernetes.io/${mode}`, 'restricted']),
 )
-const WORKER_LEASE = 'bailiwick-worker'
 
 const RBAC = 'rbac.authorization.k8s.io'
 const NAME = 'bailiwick-worker'

@@ -1,19 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { BailiwickError } from '../errors.ts'
-import { type ApplyResults, applyResultsText } from './apply-results.ts'
+import type { ApplyResults } from './apply-results.ts'
+import { applyResultsText } from './apply-results-text.ts'
 import { type ClusterWork, type ContentToken, parseClusterWork, parseContentTokens } from './cluster-work.ts'
+import { WebClock } from './web-clock.ts'
 import { parseWorkerKeys } from './worker-keys.ts'
 
 const TIMEOUT_MS = 30_000
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** What the worker of a cluster asks of the web process. */
+/** What the worker of a cluster asks of the web process. Times are those of this machine, whatever the web process's clock says. */
 export interface WebClient {
   /** What is approved for a cluster now; undefined where it is what `known` named. */
   work(cluster: string, known?: string): Promise<{ readonly work: ClusterWork; readonly tag: string } | undefined>
   /** Tokens for the sources of a cluster. */
   tokens(cluster: string): Promise<readonly ContentToken[]>
-  results(cluster: string, results: ApplyResults): Promise<void>
+  /** `overtaken`: another revision set is approved by now, and nobody wants to know about this one. */
+  results(cluster: string, results: ApplyResults, signal: AbortSignal): Promise<'taken' | 'overtaken'>
 }
 
 /**
@@ -21,17 +24,29 @@ export interface WebClient {
  * `web-unavailable` where the web process does not answer or does not accept the key, and `cluster-invalid`.
  */
 export function openWebClient({ url, keyFile }: { readonly url: string; readonly keyFile: string }): WebClient {
+  const clock = new WebClock()
+  /** Of the report of each cluster that the web process took last. */
+  const taken = new Map<string, string>()
   const ask = async (cluster: string, what: string, init: RequestInit = {}): Promise<Response> => {
     const [key] = readWorkerKeys(keyFile)
     const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${key}` }
     const path = `/api/clusters/${encodeURIComponent(cluster)}/${what}`
+    const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout
     try {
       // a redirect would send the key elsewhere
-      const more = { headers, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) } as const
-      return await fetch(`${url}${path}`, { ...init, ...more })
+      const response = await fetch(`${url}${path}`, { ...init, headers, redirect: 'error', signal })
+      clock.heard(response.headers.get('date'))
+      return response
     } catch (cause) {
       throw unavailable(`${url} does not answer: ${(cause as Error).message}`, cause)
     }
+  }
+  const report = (cluster: string, body: string, signal: AbortSignal) => {
+    const last = taken.get(cluster)
+    const condition = last === undefined ? { 'if-none-match': '*' } : { 'if-match': last }
+    const headers = { 'content-type': 'application/json', ...condition }
+    return ask(cluster, 'results', { method: 'POST', headers, body, signal })
   }
   return {
     work: async (cluster, known) => {
@@ -40,13 +55,34 @@ export function openWebClient({ url, keyFile }: { readonly url: string; readonly
       const work = parseClusterWork(await textOf(response, url))
       return { work, tag: response.headers.get('etag') ?? '' }
     },
-    tokens: async cluster => parseContentTokens(await textOf(await ask(cluster, 'tokens', { method: 'POST' }), url)),
-    results: async (cluster, results) => {
-      const headers = { 'content-type': 'application/json' }
-      const body = applyResultsText(results)
-      await textOf(await ask(cluster, 'results', { method: 'POST', headers, body }), url)
+    tokens: async cluster => {
+      const tokens = parseContentTokens(await textOf(await ask(cluster, 'tokens', { method: 'POST' }), url))
+      return tokens.map(one => ({ ...one, expiresAt: clock.here(one.expiresAt) }))
+    },
+    results: async (cluster, results, signal) => {
+      const body = applyResultsText(clock.toWeb(results))
+      let response = await report(cluster, body, signal)
+      if (response.status === 412) {
+        // another replica reported before this one, or the web process forgot the last report
+        remember(taken, cluster, response)
+        await response.body?.cancel()
+        response = await report(cluster, body, signal)
+      }
+      if (response.status === 409) {
+        await response.body?.cancel()
+        return 'overtaken'
+      }
+      await textOf(response, url)
+      remember(taken, cluster, response)
+      return 'taken'
     },
   }
+}
+
+function remember(taken: Map<string, string>, cluster: string, { headers }: Response): void {
+  const tag = headers.get('etag')
+  if (tag === null) taken.delete(cluster)
+  else taken.set(cluster, tag)
 }
 
 /** The keys of WORKER_KEY_FILE, the one to send first. Throws `config`. */

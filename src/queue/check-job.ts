@@ -18,6 +18,7 @@ const optional =
   value =>
     value === undefined || fits(value)
 const pressed: Fits = value => value === true
+const cluster = text(/^[A-Za-z\d][\w.-]{0,252}$/)
 const place = { installation: id, owner: accountName, repo: repositoryName }
 
 const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Required<Jobs[N]>, Fits>> } = {
@@ -38,8 +39,9 @@ const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Required<Jobs[N]>
   'say-dead-pull-request': { ...place, pull: id, why: text(/^[a-z-]{1,40}$/), at: id },
   'say-dead-commit': { ...place, sha, base: optional(branch), why: text(/^[a-z-]{1,40}$/), at: id },
   'write-trail': place,
-  reconcile: { cluster: text(/^[A-Za-z\d][\w.-]{0,252}$/) },
+  reconcile: { cluster },
   'say-applied': { ...place, sha },
+  'say-results': { cluster },
   sweep: {},
 }
 

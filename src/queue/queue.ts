@@ -162,6 +162,11 @@ export interface Reconcile {
   readonly cluster: string
 }
 
+/** Publish what the worker in a cluster reported last. */
+export interface SayResults {
+  readonly cluster: string
+}
+
 /** Find work that nobody promised, or whose promise was lost. */
 type Sweep = Record<never, never>
 
@@ -186,6 +191,7 @@ export interface Jobs {
   readonly 'write-trail': WriteTrail
   readonly reconcile: Reconcile
   readonly 'say-applied': SayApplied
+  readonly 'say-results': SayResults
   readonly sweep: Sweep
 }
 

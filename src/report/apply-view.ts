@@ -7,9 +7,10 @@ export function applyViewFor(nodes: readonly AppliedNode[], { verdict, nodes: ev
   const keys = new Set(nodes.map(node => node.key))
   const audience = new Set(evaluated.filter(node => keys.has(node.key)).map(node => node.tenant ?? ''))
   const words = new PrivateWords(verdict, [...audience], evaluated)
-  return nodes.map(({ reason, objects, ...node }) => ({
+  return nodes.map(({ reason, note, objects, ...node }) => ({
     ...node,
     ...(reason === undefined ? {} : { reason: words.hide(reason) }),
+    ...(note === undefined ? {} : { note: words.hide(note) }),
     objects: objects.map(({ message, ...object }) => ({
       ...object,
       ...(message === undefined ? {} : { message: words.hide(message) }),

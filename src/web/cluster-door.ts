@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { MAX_RESULT_BYTES, parseApplyResults } from '../channel/apply-results.ts'
+import { parseApplyResults, RESULT_LIMITS } from '../channel/apply-results.ts'
 import type { ContentToken } from '../channel/cluster-work.ts'
 import { isWorkerKey } from '../channel/worker-keys.ts'
 import { BailiwickError } from '../errors.ts'
 import type { WorkStore } from '../pages/work-store.ts'
 import type { Log } from '../process/log.ts'
+import type { Queue } from '../queue/queue.ts'
 import { answer, refuse } from './answer.ts'
 import { BodyReader } from './read-body.ts'
 
@@ -20,6 +21,8 @@ interface ClusterDoorSettings {
   readonly keysOf: (cluster: string) => readonly string[] | undefined
   /** Tokens that read these repositories of an installation. */
   readonly tokens: (installation: number, repositories: readonly number[]) => Promise<readonly ContentToken[]>
+  /** Does something while nobody else does it with this key, in any process of the site. */
+  readonly alone: Queue['alone']
   /** The cluster's worker sent results. */
   readonly onResults: (cluster: string) => Promise<void>
   readonly log: Log
@@ -73,13 +76,18 @@ export class ClusterDoor {
 
   async #take(cluster: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     // each cluster has its own share of memory: one that floods takes nothing from the others, nor from webhooks
-    const bodies = this.#bodies.get(cluster) ?? new BodyReader(MAX_RESULT_BYTES, 1)
+    const bodies = this.#bodies.get(cluster) ?? new BodyReader(RESULT_LIMITS.bytes, 1)
     this.#bodies.set(cluster, bodies)
     const body = await bodies.read(request)
     if (body === 'aborted') return void response.destroy()
     if (body === 'too-large') return refuse(request, response, { status: 413, text: 'the results are too large' })
     if (body === 'busy') return refuse(request, response, { status: 503, text: 'other results are read' })
-    await this.#settings.store.report(cluster, parseApplyResults(body.toString('utf8')))
+    const results = parseApplyResults(body.toString('utf8'))
+    const before = tagOf(request.headers['if-match'])
+    const { store, alone } = this.#settings
+    const kept = await alone(`results ${cluster}`, () => store.report(cluster, results, before))
+    if (kept.tag !== undefined) response.setHeader('etag', `"${kept.tag}"`)
+    if ('refused' in kept) return answer(response, REFUSALS[kept.refused])
     await this.#settings.onResults(cluster)
     answer(response, { status: 202, text: 'taken' })
   }
@@ -93,6 +101,13 @@ export class ClusterDoor {
     }
   }
 }
+
+const REFUSALS = {
+  older: { status: 412, text: 'another report was taken since: send the present one with the etag of this answer' },
+  overtaken: { status: 409, text: 'not of the approved revision set: ask for the work again' },
+} as const
+
+const tagOf = (header: string | undefined): string | undefined => /^"([\w-]{1,64})"$/.exec(header ?? '')?.[1]
 
 function keyOf({ headers }: IncomingMessage): string {
   return /^Bearer ([\x21-\x7e]{1,512})$/.exec(headers.authorization ?? '')?.[1] ?? ''

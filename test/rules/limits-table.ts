@@ -80,6 +80,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   closed: [
     'src/approval/change-prunes.ts MAX_PRINTS',
     'workers/evaluate/pull-prune-record.ts MAX_COMMITS',
+    'workers/apply/attribute-results.ts MAX_GONE',
     'workers/apply/reconcile-cluster.ts MAX_APPROVING',
     'src/approval/mass-prune.ts PRUNE_LIMITS',
     'src/sops/data-key.ts MAX_BYTES',

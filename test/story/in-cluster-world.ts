@@ -111,6 +111,7 @@ export async function openInCluster(
         config,
         log: createLog(config.logLevel),
         timing: TIMING,
+        reportMs: 200,
         onEnd: error => {
           throw error
         },

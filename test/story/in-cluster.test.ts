@@ -41,19 +41,58 @@ describe.skipIf(missing)(`a worker in its cluster${missing ? ` (${missing})` : '
     expect(jsonAt(made, 'metadata', 'labels', 'kustomize.toolkit.fluxcd.io/name')).toBe('dev-team')
   })
 
-  test('a merged change arrives without anybody calling the worker', async () => {
-    const text = fleetFiles('acme/dev-team')['base/kustomization.yaml']!
-    const overlay = text.replace('  - widget.yaml\n', '  - widget.yaml\n  - report.yaml\n')
+  const REPORT = STOREFRONT.replace('storefront', 'report')
+  const merge = async (branch: string, files: Readonly<Record<string, string>>): Promise<number> => {
     const { github } = world.stage
     const repo = 'acme/dev-team'
-    const files = { 'base/kustomization.yaml': overlay, 'base/report.yaml': deploymentFile('report') }
-    github.push({ repo, branch: 'report', parent: github.commitOf(repo, 'main'), files, as: 'dora' })
-    const pull = github.openPullRequest({ repo, head: 'report', title: 'Add the report', as: 'dora' })
+    github.push({ repo, branch, parent: github.commitOf(repo, 'main'), files, as: 'dora' })
+    const { issue } = github.openPullRequest({ repo, head: branch, title: `Add ${branch}`, as: 'dora' })
     await world.stage.settle()
-    expect(github.merge({ repo, pull: pull.issue.number, as: 'dora' })).toMatchObject({ status: 200 })
-    await world.comesTo(
-      async () => (await liveStatus(world.cluster, STOREFRONT.replace('storefront', 'report'))) === 200,
-    )
+    expect(github.merge({ repo, pull: issue.number, as: 'dora' })).toMatchObject({ status: 200 })
+    return issue.number
+  }
+  const withBase = (...names: readonly string[]) => {
+    const text = fleetFiles('acme/dev-team')['base/kustomization.yaml']!
+    const more = names.map(name => `  - ${name}.yaml\n`).join('')
+    return text.replace('  - widget.yaml\n', `  - widget.yaml\n${more}`)
+  }
+  const comment = (pull: number): string =>
+    world.stage.github
+      .commentsOf('acme/dev-team', pull)
+      .find(({ body }) => body.startsWith('<!-- bailiwick:applied -->'))?.body ?? ''
+  const page = async (repo: string) => (await fetch(`${world.stage.site.url}/clusters/${repo}/staging`)).text()
+
+  let merged = 0
+  test('a merged change arrives without anybody calling the worker', async () => {
+    const files = { 'base/kustomization.yaml': withBase('report'), 'base/report.yaml': deploymentFile('report') }
+    merged = await merge('report', files)
+    await world.comesTo(async () => (await liveStatus(world.cluster, REPORT)) === 200)
+    await world.comesTo(() => applied('acme/dev-team')?.conclusion === 'success')
+    await world.comesTo(() => comment(merged).includes('✅ **Applied: 1 Kustomization**'))
+    expect(comment(merged)).toContain('- created `Deployment apps/report`')
+  })
+
+  test('what others change is put back, and told with who changed it and which fields', async () => {
+    const contentType = 'application/merge-patch+json'
+    const patch = { spec: { replicas: 7 } }
+    await world.cluster.request('PATCH', `${REPORT}?fieldManager=kubectl-edit`, patch, { contentType })
+    const line = '- `Deployment apps/report` of `staging/apps/dev-team`: `spec.replicas` by `kubectl-edit`'
+    await world.comesTo(() => comment(merged).includes(line))
+    expect(await page('acme/dev-team')).toContain('kubectl-edit')
+  })
+
+  test('what the API server refuses: at its line, with when it is tried again', async () => {
+    const bad = deploymentFile('bad').replace('replicas: 1', 'replicas: -1')
+    const files = { 'base/kustomization.yaml': withBase('report', 'bad'), 'base/bad.yaml': bad }
+    const pull = await merge('bad', files)
+    await world.comesTo(() => comment(pull).includes('❌ **1 of 1 Kustomization failed**'))
+    expect(comment(pull)).toMatch(/- refused `Deployment apps\/bad` at \[`base\/bad\.yaml:1`]\(\S+\): .*spec\.replicas/)
+    expect(comment(pull)).toContain('@dora: this Kustomization reads files that you changed here.')
+    const row = /<tr>(?:(?!<\/tr>).)*staging\/apps\/dev-team.*?<\/tr>/s.exec(await page('acme/dev-team'))![0]
+    // the last apply, and the next attempt
+    expect(row.match(/<time /g)).toHaveLength(2)
+    const files2 = { 'base/kustomization.yaml': withBase('report'), 'base/bad.yaml': '# none\n' }
+    await merge('good', files2)
     await world.comesTo(() => applied('acme/dev-team')?.conclusion === 'success')
   })
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { MAX_RESULT_BYTES } from '../../src/channel/apply-results.ts'
+import { RESULT_LIMITS } from '../../src/channel/apply-results.ts'
 import type { ClusterWork } from '../../src/channel/cluster-work.ts'
 import { MemoryShelf } from '../../src/pages/memory-shelf.ts'
 import { WORK_LIMITS, WorkStore } from '../../src/pages/work-store.ts'
@@ -29,13 +29,14 @@ const work = (cluster: string): ClusterWork => ({
   waiting: [],
   prunes: { share: 30, atLeast: 10, approved: [] },
 })
-const results = { revisionSet: 'set-of-a', applied: [] as unknown[] }
+const results = { revisionSet: 'set-of-a', isRunning: false, applied: [] as unknown[], retries: [], drift: [] }
 const node = { key: 'a/apps/team', user: 'u', outcome: 'applied', objects: [] as unknown[] }
 
 describe('what the worker of a cluster may ask of the web process', () => {
   let server: WebServer
   let store: WorkStore
   let told: string[]
+  let turn: Promise<unknown> = Promise.resolve()
   beforeEach(async () => {
     store = new WorkStore(new MemoryShelf(WORK_LIMITS))
     told = []
@@ -44,6 +45,11 @@ describe('what the worker of a cluster may ask of the web process', () => {
       store,
       keysOf: cluster => (Object.hasOwn(KEYS, cluster) ? KEYS[cluster] : undefined),
       tokens: async () => [{ token: 't', expiresAt: '2030-01-01T00:00:00Z', repositories: [1] }],
+      alone: (_key, work) => {
+        const mine = turn.then(() => work(1))
+        turn = mine.catch(() => {})
+        return mine
+      },
       onResults: async cluster => void told.push(cluster),
       log: silentLog,
     })
@@ -115,9 +121,48 @@ describe('what the worker of a cluster may ask of the web process', () => {
 
   test('results are those of the cluster of the key, whatever they say', async () => {
     expect((await report('a', KEYS.a![0]!, { ...results, cluster: 'b', applied: [node] })).status).toBe(202)
-    expect(await store.reported('a')).toEqual({ revisionSet: 'set-of-a', applied: [node] })
+    expect(await store.reported('a')).toEqual({ ...results, applied: [node] })
     expect(await store.reported('b')).toBeUndefined()
     expect(told).toEqual(['a'])
+  })
+
+  const send = (cluster: string, body: object, condition: Record<string, string> = { 'if-none-match': '*' }) =>
+    ask(`${cluster}/results`, KEYS[cluster]![0]!, { method: 'POST', body: JSON.stringify(body), headers: condition })
+  const running = (progress: number) => ({ ...results, isRunning: true, applied: Array(progress).fill(node) })
+
+  test('a report that was sent before the last one was taken does not take its place', async () => {
+    const first = await send('a', results)
+    const tag = first.headers.get('etag')!
+    const second = await send('a', { ...results, failure: 'newer' }, { 'if-match': tag })
+    expect([first.status, second.status]).toEqual([202, 202])
+    for (const late of [{ 'if-match': tag }, { 'if-none-match': '*' }, {}, { 'if-match': 'x' }, { 'if-match': '*' }]) {
+      const answered = await send('a', results, late as Record<string, string>)
+      expect(answered.status).toBe(412)
+      // the present one is sent with this
+      expect(answered.headers.get('etag')).toBe(second.headers.get('etag'))
+    }
+    expect(await store.reported('a')).toMatchObject({ failure: 'newer' })
+    expect(told).toEqual(['a', 'a'])
+  })
+
+  test('of two reports that come at once one is taken', async () => {
+    const tag = (await send('a', results)).headers.get('etag')!
+    const both = [1, 0].map(number => send('a', running(number), { 'if-match': tag }))
+    expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([202, 412])
+  })
+
+  test.each([
+    ['never given', 'set-of-c'],
+    ['given to another cluster', 'set-of-b'],
+    ['given before', 'set-before'],
+  ])('results of a revision set that was %s are not taken', async (_what, revisionSet) => {
+    await store.offer('a', { installation: 1, work: { ...work('a'), revisionSet: 'set-before' } })
+    const tag = (await send('a', { ...results, revisionSet: 'set-before' })).headers.get('etag')!
+    await store.offer('a', { installation: 1, work: work('a') })
+    const answered = await send('a', { ...results, revisionSet }, { 'if-match': tag })
+    expect(answered.status).toBe(409)
+    expect(await store.reported('a')).toMatchObject({ revisionSet: 'set-before' })
+    expect((await send('a', results, { 'if-match': tag })).status).toBe(202)
   })
 
   test.each([
@@ -149,7 +194,7 @@ describe('what the worker of a cluster may ask of the web process', () => {
   })
 
   test('results larger than the limit are not read', async () => {
-    const response = await report('a', KEYS.a![0]!, 'x'.repeat(MAX_RESULT_BYTES + 1))
+    const response = await report('a', KEYS.a![0]!, 'x'.repeat(RESULT_LIMITS.bytes + 1))
     expect(response.status).toBe(413)
   })
 })

@@ -16,7 +16,8 @@ const said = (key: string, more: object = {}) => ({
   objects: [],
   ...more,
 })
-const attribute = (applied: object[]) => attributeResults('a', approved, { revisionSet: 's', applied } as ApplyResults)
+const attribute = (applied: object[], isRunning = false) =>
+  attributeResults('a', approved, { isRunning, applied } as Pick<ApplyResults, 'isRunning' | 'applied'>)
 const outcomes = (applied: object[]) => attribute(applied).map(({ key, outcome }) => `${key} ${outcome}`)
 
 test('a node that the worker leaves out has failed', () => {
@@ -47,7 +48,22 @@ test('of a node that is gone it says what it deleted', () => {
 test('what waits for values of the cluster is opened by its worker', () => {
   const waits = { ...approved, held: [{ node: 'a/web/held', reason: 'it waits for values', by: 'values' as const }] }
   const of = (applied: object[]) =>
-    attributeResults('a', waits, { revisionSet: 's', applied } as ApplyResults).find(({ key }) => key === 'a/web/held')
+    attributeResults('a', waits, { isRunning: false, applied } as Pick<ApplyResults, 'isRunning' | 'applied'>).find(
+      ({ key }) => key === 'a/web/held',
+    )
   expect(of([said('a/web/held')])).toMatchObject({ outcome: 'applied' })
   expect(of([])).toMatchObject({ outcome: 'held', reason: 'it waits for values' })
+})
+
+test('while a run goes on, nodes that it has not come to are left out, and held ones stay held', () => {
+  const running = attribute([said('a/apps/team')], true).map(({ key, outcome }) => `${key} ${outcome}`)
+  expect(running).toEqual(['a/apps/team applied', 'a/web/held held'])
+})
+
+test('it names a thousand Kustomizations that git no longer has, and says how many more there are', () => {
+  const gone = (count: number) => Array.from({ length: count }, (_, at) => said(`a/old/n${at}`))
+  const named = (count: number) => attribute(gone(count)).filter(({ key }) => key.startsWith('a/old/'))
+  expect(named(1_000).at(-1)).toEqual(said('a/old/n999'))
+  expect(named(1_001)).toHaveLength(1_000)
+  expect(named(1_001).at(-1)).toMatchObject({ note: '1 more Kustomizations that git no longer has are not listed' })
 })

@@ -47,17 +47,17 @@ async function keepClusterPage(reporter: Reporter, report: Report, wanted: PageF
   const { url, repository } = wanted
   const { owner, name: repo, id: repositoryId, visibility } = repository
   const name = `${cluster} ${url}`
-  const known = memory.pages.get(name)
-  const before = known?.page ?? (await context.pages.store.cluster(owner, repo, cluster))
+  // another process may have stored a later page than this one remembers
+  const before = (await context.pages.store.cluster(owner, repo, cluster)) ?? memory.pages.get(name)
   const nodes = await statesOf(reporter, report, wanted, new Map(before?.nodes.map(one => [one.key, one])))
   const place = { kind: 'cluster' as const, owner, repo, repositoryId, visibility, repository: url, cluster }
   const failed = problem === undefined ? {} : { problem }
   const drift = await driftOn(reporter, report, wanted, before)
   const page: ClusterPage = { ...place, at: new Date().toISOString(), isRunning, ...failed, nodes, drift }
-  const isSame = known !== undefined && contentOf(known.page) === contentOf(page)
-  if (isSame && Date.now() - known.at < RENEW_MS) return
+  const isSame = before !== undefined && contentOf(before) === contentOf(page)
+  if (isSame && Date.now() - Date.parse(before.at) < RENEW_MS) return
   if (!(await context.pages.store.keep(page))) context.log.warn({ cluster, repository: url }, 'page was not stored')
-  memory.pages.set(name, { page, at: Date.now() })
+  memory.pages.set(name, page)
   const moved = movedCommits(before, page)
   for (const commit of moved) await askForComment(reporter, repository, commit)
   for (const commit of driftedCommits(before, page)) {

@@ -10,6 +10,7 @@ import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { type CommitOf, commitOf } from './applied-groups.ts'
 import { type Approved, approvedNodes } from './approved-nodes.ts'
 import { offerWork } from './offer-work.ts'
+import type { Offered } from './offered.ts'
 import { openApproved } from './open-approved.ts'
 import { pruneApprovals } from './prune-approvals.ts'
 import type { ReconciledClusters } from './reconciled-clusters.ts'
@@ -21,6 +22,8 @@ import type { Reporter } from './run-report.ts'
 interface ReconcileMemory {
   readonly clusters: ReconciledClusters
   readonly reports: ReportMemory
+  /** What was offered to the workers of clusters last. */
+  readonly offers: Map<string, Offered>
 }
 
 /** How often a run that goes on is reported. */
@@ -46,8 +49,11 @@ export async function reconcileCluster(
   const fleet = { url: binding.fleet, commit: evaluated.fleetCommit }
   const approvals = (keys: readonly string[]) => approvalsOf(reporter, fleet, evaluated, keys)
   const prunes = { limits: { share, atLeast }, approvals }
-  if (binding.workerKey !== undefined)
-    return offerWork(reporter, { binding, approved: { ...evaluated, prunes }, record, fleet })
+  if (binding.workerKey !== undefined) {
+    const offer = { reporter, binding, approved: { ...evaluated, prunes }, fleet }
+    memory.offers.set(cluster, offer)
+    return offerWork(offer, record)
+  }
   const about = { cluster, fleet, approved: { ...evaluated, prunes } }
   try {
     const watched = await memory.clusters.get(context, binding)

@@ -18,8 +18,8 @@ export const LOOPBACK_COMMENT_PACE: CommentPace = { firstMs: 30, everyMs: 150, d
 export class ReportMemory {
   /** The check run of each cluster and commit. */
   readonly said = new Map<string, string>()
-  /** Pages by cluster and address of the repository, as they were stored last, and when that was. */
-  readonly pages = new Map<string, { readonly page: ClusterPage; readonly at: number }>()
+  /** Pages by cluster and address of the repository, as they were stored last: for one that the store did not keep. */
+  readonly pages = new Map<string, ClusterPage>()
   readonly statuses = new StatusMemory()
   readonly pace: CommentPace
   readonly #due = new Map<string, number>()

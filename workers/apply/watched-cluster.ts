@@ -107,6 +107,8 @@ export class WatchedCluster {
   /** Applies what is approved and not settled, and looks at what nobody looked at for long. Throws like applyApproved. */
   async run(approved: Approved, signal: AbortSignal): Promise<AppliedNode[]> {
     return this.#alone(async () => {
+      // what an earlier run came to is not of this one
+      this.#memory.progress = () => []
       await this.#refuseController()
       for (const { key } of approved.apply) if (this.#isOld(key)) this.#memory.suspect(key)
       this.#kept.replace([])

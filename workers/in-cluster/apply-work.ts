@@ -20,6 +20,16 @@ export interface WorkTools extends Pick<WorkerContext, 'evaluator' | 'store' | '
   readonly sealingKey: string
 }
 
+interface WorkedCluster {
+  readonly cluster: Pick<WatchedCluster, 'run' | 'client'>
+  readonly again: () => void
+  /** Called when the run begins: from now on the cluster tells how far it is. */
+  readonly began: () => void
+}
+
+/** What became of a revision set when its run has ended. */
+export type Ended = Pick<ApplyResults, 'revisionSet' | 'applied' | 'failure'>
+
 /** A node that waits for a value of the cluster may have got it just now. */
 const isChanged = ({ objects }: AppliedNode) =>
   objects.some(({ action }) => action === 'created' || action === 'configured')
@@ -31,10 +41,10 @@ const isChanged = ({ objects }: AppliedNode) =>
 export async function applyWork(
   { evaluator, store, registry, octokit, log, sealingKey }: WorkTools,
   binding: ClusterBinding,
-  { cluster, again }: { readonly cluster: Pick<WatchedCluster, 'run' | 'client'>; readonly again: () => void },
+  { cluster, again, began }: WorkedCluster,
   work: ClusterWork,
   signal: AbortSignal,
-): Promise<ApplyResults> {
+): Promise<Ended> {
   const { revisionSet } = work
   try {
     const installation = workInstallation(work, { store, registry, octokit })
@@ -46,6 +56,7 @@ export async function applyWork(
     const context = { evaluator, config: { privateKey: sealingKey } }
     const agreed = agreedNodes(evaluated, work)
     const opened = { ...(await openApproved(context, cluster.client, binding, agreed, signal)), prunes }
+    began()
     const applied = await cluster.run(opened, signal)
     if (opened.awaitsValues && applied.some(isChanged)) again()
     return { revisionSet, applied }

@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto'
-import type { ApplyResults } from '../../src/channel/apply-results.ts'
+import { WORKER_LEASE } from '../../src/access/worker-lease.ts'
 import type { ClusterWork } from '../../src/channel/cluster-work.ts'
 import type { WebClient } from '../../src/channel/web-client.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
@@ -12,10 +11,10 @@ import type { Log } from '../../src/process/log.ts'
 import { openWatchedCluster } from '../apply/open-watched-cluster.ts'
 import type { WatchedCluster } from '../apply/watched-cluster.ts'
 import { asBailiwickError, isPassing } from '../job-error.ts'
-import { applyWork, type WorkTools } from './apply-work.ts'
+import { applyWork, type Ended, type WorkTools } from './apply-work.ts'
+import { ResultSender } from './result-sender.ts'
+import { RunResults } from './run-results.ts'
 import { Wake } from './wake.ts'
-
-const WORKER_LEASE = 'bailiwick-worker'
 
 /** How one cluster is served. */
 interface ServeSettings {
@@ -25,6 +24,8 @@ interface ServeSettings {
   readonly resyncSeconds: number
   /** How often the web process is asked. */
   readonly pollMs: number
+  /** How often at most it is told what changes, and how long a run lasts before it is told how far it is. */
+  readonly reportMs: number
   /** Unique to this process. */
   readonly identity: string
   readonly timing?: LeaseTiming
@@ -92,31 +93,60 @@ async function lead(
   }
 }
 
-async function work(
+async function work(settings: ServeSettings, cluster: WatchedCluster, wake: Wake, signal: AbortSignal): Promise<void> {
+  const { binding, web, reportMs, log, onState } = settings
+  const problems = new Map<string, string>()
+  const stateOf = (what: string) => (problem: string | undefined) => {
+    if (problem === undefined) problems.delete(what)
+    else problems.set(what, problem)
+    const [first] = problems.values()
+    onState(first)
+  }
+  const results = new RunResults(cluster, reportMs)
+  const present = () => results.present()
+  const sender = new ResultSender({
+    ...{ web, cluster: binding.name, everyMs: reportMs, present, log },
+    onState: stateOf('results'),
+  })
+  const sending = sender.run(signal)
+  await applyWhatComes({ ...settings, onState: stateOf('work') }, { cluster, results, sender, wake }, signal)
+  await sending
+}
+
+interface Served {
+  readonly cluster: WatchedCluster
+  readonly results: RunResults
+  readonly sender: ResultSender
+  readonly wake: Wake
+}
+
+async function applyWhatComes(
   { binding, web, tools, resyncSeconds, pollMs, log, onState }: ServeSettings,
-  cluster: WatchedCluster,
-  wake: Wake,
+  { cluster, results, sender, wake }: Served,
   signal: AbortSignal,
 ): Promise<void> {
   const name = binding.name
   const every = (binding.resyncSeconds ?? resyncSeconds) * 1000
   let known: { readonly work: ClusterWork; readonly tag: string } | undefined
   let due = 0
-  let unsent: ApplyResults | undefined
-  let sent = ''
   while (!signal.aborted) {
     try {
       const fresh = await web.work(name, known?.tag)
+      if (fresh && fresh.work.revisionSet !== known?.work.revisionSet) results.forget()
       known = fresh ?? known
       if (known && (fresh || wake.take() || performance.now() >= due)) {
         due = performance.now()
-        unsent = await applyWork(tools, binding, { cluster, again: () => wake.call() }, known.work, signal)
+        const { work } = known
+        const began = () => results.began(work.revisionSet)
+        let ended: Ended | undefined
+        try {
+          ended = await applyWork(tools, binding, { cluster, again: () => wake.call(), began }, work, signal)
+        } finally {
+          results.over(ended)
+        }
+        sender.call()
         due += every
       }
-      const print = unsent && hash('sha256', JSON.stringify(unsent))
-      if (unsent && print !== undefined && print !== sent) await web.results(name, unsent)
-      sent = print ?? sent
-      unsent = undefined
       onState(undefined)
     } catch (err) {
       if (signal.aborted) return

@@ -19,6 +19,8 @@ interface Dependencies {
   readonly log: Log
   /** Of its Leases; as Flux's by default. */
   readonly timing?: LeaseTiming
+  /** How often at most changes are reported; 10 s by default, as on a worker of the site. */
+  readonly reportMs?: number
   /** An error that ends the service of a cluster for good: the process should end, too. */
   readonly onEnd: (error: unknown) => void
 }
@@ -31,8 +33,16 @@ export interface ClusterWorkers {
   close(): Promise<void>
 }
 
+const REPORT_MS = 10_000
+
 /** Serves the clusters of WORKER_CLUSTERS from within. Throws `config` for what clusters.yaml does not say. */
-export function startClusterWorkers({ config, log, timing, onEnd }: Dependencies): ClusterWorkers {
+export function startClusterWorkers({
+  config,
+  log,
+  timing,
+  reportMs = REPORT_MS,
+  onEnd,
+}: Dependencies): ClusterWorkers {
   const bindings = bindingsOf(config)
   const { renderTimeoutMs: timeoutMs, renderHeapMb: heapMb, renderThreads: threads } = config
   const evaluator = new Evaluator({ timeoutMs, heapMb, threads })
@@ -58,6 +68,7 @@ export function startClusterWorkers({ config, log, timing, onEnd }: Dependencies
         tools: { evaluator, store, registry, octokit, log, sealingKey },
         resyncSeconds: config.resyncSeconds,
         pollMs: config.pollSeconds * 1000,
+        reportMs,
         identity,
         ...(timing ? { timing } : {}),
         log,
