@@ -12,24 +12,25 @@ export interface PlannedPrune extends NodePrune {
 }
 
 /**
- * What a change would have deleted, by node: objects that it renders before and not after, and nodes that are gone. What a
- * Kustomization of the platform renders after the change is not deleted, because that one takes it over; a tenant's does not. Of what does
- * not build on either side nothing is deleted. Pure.
+ * What a change would have deleted, by node: objects that it renders before and not after, and nodes that are gone. What
+ * another Kustomization of the cluster renders after the change is not deleted: it moves there. Whether the rules allow that
+ * is another question, which the worker asks. Of what does not build on either side nothing is deleted. Pure.
  */
 export function plannedPrunes(base: Fleet, head: Fleet): PlannedPrune[] {
   const before = new Map(base.nodes.map(node => [node.key, node]))
   const after = new Map(head.nodes.map(node => [node.key, node]))
-  let kept: Set<string> | undefined
+  let takers: Takers | undefined
   return base.nodes.flatMap(was => {
     const now = after.get(was.key)
     if (was === now || isUnknown(was) || (now && (isUnknown(now) || !now.prune))) return []
     if (!now && !isGone(was, before, after)) return []
     const own = new Set(now?.objects.map(keyOf))
     const gone = deletes(was, now) ? was.objects.filter(object => !own.has(keyOf(object))) : []
-    kept ??= takenOver(head)
-    const place = (object: KubeObject) => `${was.cluster} ${keyOf(object)}`
-    const objects = gone.filter(object => !kept!.has(place(object))).map(object => ({ id: idOf(object), uid: '' }))
-    if (now && objects.length === 0) return []
+    takers ??= takersOf(head)
+    const isMoved = (object: KubeObject) => takers!.get(placeOf(was, object))?.some(one => mayTake(was, one)) === true
+    const objects = gone.filter(object => !isMoved(object)).map(object => ({ id: idOf(object), uid: '' }))
+    const isAllMoved = was.objects.length > 0 && was.objects.every(isMoved)
+    if (isAllMoved || (now && objects.length === 0)) return []
     const cluster = was.hub ?? was.cluster
     return [{ node: was.key, objects, had: was.objects.length, gone: !now, cluster, source: was.source.url }]
   })
@@ -44,9 +45,25 @@ const keyOf = (object: KubeObject): string => {
   return JSON.stringify([groupOf(apiVersion), kind, namespace, name])
 }
 
-function takenOver({ nodes }: Fleet): Set<string> {
-  const platform = nodes.filter(({ tenant }) => tenant === undefined)
-  return new Set(platform.flatMap(({ cluster, objects }) => objects.map(object => `${cluster} ${keyOf(object)}`)))
+/** Nodes by the place of each object that they render. */
+type Takers = ReadonlyMap<string, readonly FleetNode[]>
+
+const placeOf = ({ cluster }: FleetNode, object: KubeObject): string => `${cluster} ${keyOf(object)}`
+
+function takersOf({ nodes }: Fleet): Takers {
+  const found = new Map<string, FleetNode[]>()
+  for (const node of nodes)
+    for (const object of node.objects) {
+      const place = placeOf(node, object)
+      found.set(place, [...(found.get(place) ?? []), node])
+    }
+  return found
+}
+
+/** As the worker decides it (workers/apply/moves.ts), as far as it is known before the evaluation. */
+function mayTake(was: FleetNode, to: FleetNode): boolean {
+  if (to.key === was.key) return false
+  return to.tenant === undefined || to.identity.user === was.identity.user || !isUnknown(to)
 }
 
 /** One that goes ends as its deletionPolicy says. */

@@ -17,6 +17,8 @@ export interface ApplyRequest {
   readonly known?: readonly InventoryEntry[]
   /** Take over whatever is there, as Flux does always. For the platform's own Kustomizations; never for a tenant's. */
   readonly adopt?: boolean
+  /** Whether another Kustomization lets go of an object that has its labels: it is taken over. Absent: none does. */
+  readonly isReleased?: (owner: Owner, entry: InventoryEntry) => boolean
   /** spec.force: delete and create again what cannot be changed in place. Only what is the owner's own. */
   readonly force?: boolean
   /** spec.ignore: fields that stay as the cluster has them. */

@@ -46,9 +46,16 @@ export function carriesLabelsOf(live: Json, owner: Owner): boolean {
   return labels[OWNER_NAME] === owner.name && labels[OWNER_NAMESPACE] === owner.namespace
 }
 
+/** Whose labels the live object carries; a part that it lacks is ''. */
+export function labelledOwner(live: Json): Owner {
+  const label = (key: string) => stringAt(live, 'metadata', 'labels', key)
+  return { namespace: label(OWNER_NAMESPACE), name: label(OWNER_NAME) }
+}
+
 /** `<namespace>/<name>` of the Kustomization whose labels the live object carries; '/' where it carries none. */
 export function ownerOf(live: Json): string {
-  return `${stringAt(live, 'metadata', 'labels', OWNER_NAMESPACE)}/${stringAt(live, 'metadata', 'labels', OWNER_NAME)}`
+  const { namespace, name } = labelledOwner(live)
+  return `${namespace}/${name}`
 }
 
 /**

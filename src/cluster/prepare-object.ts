@@ -11,10 +11,18 @@ import { explainRefusal } from './explain-refusal.ts'
 import { failureScope } from './failure-scope.ts'
 import { reowns } from './field-print.ts'
 import { hasDrifted } from './has-drifted.ts'
-import type { InventoryEntry } from './inventory-entry.ts'
+import { entryOf, type InventoryEntry } from './inventory-entry.ts'
 import { mapAt, stringAt } from './json-at.ts'
 import { leaveIgnored } from './leave-ignored.ts'
-import { ADOPT, carriesLabelsOf, foreignOwner, ownershipOf, withOwner, withoutOwner } from './ownership.ts'
+import {
+  ADOPT,
+  carriesLabelsOf,
+  foreignOwner,
+  labelledOwner,
+  ownershipOf,
+  withOwner,
+  withoutOwner,
+} from './ownership.ts'
 import type { Prepared } from './prepared.ts'
 import { readLive } from './read-live.ts'
 import { recreationOf } from './recreation-of.ts'
@@ -110,9 +118,11 @@ async function existing(
   const skip = skipReason(desired, live, switches)
   if (skip) return { action: 'skipped', message: skip }
   if (id.kind === 'Namespace' && stringAt(live, 'metadata', 'deletionTimestamp') !== '') throw terminating(id)
-  const ownership = adopt ? 'ours' : ownershipOf(live, owner, known?.uid)
-  if (ownership === 'foreign') throw foreign(live, request, id)
   const uid = stringAt(live, 'metadata', 'uid')
+  const found = adopt ? 'ours' : ownershipOf(live, owner, known?.uid)
+  const isMoved = found === 'foreign' && request.isReleased?.(labelledOwner(live), { ...entryOf(id), uid }) === true
+  if (found === 'foreign' && !isMoved) throw foreign(live, request, id)
+  const ownership = isMoved ? 'ours' : found
   const body = withUid(ownership === 'shared' ? withoutOwner(desired) : withOwner(desired, owner), uid)
   const rights = { force: ownership === 'ours', guest: ownership === 'shared' }
   let dry: Json
@@ -125,7 +135,8 @@ async function existing(
   }
   const merge = [desired, live].some(one => hasSwitch(one, 'ssa', 'Merge', switches))
   const takeOver = ownership === 'ours' ? takeOverPatch({ live, desired, merge }) : undefined
-  const message = ownership === 'shared' ? { message: BESIDE } : {}
+  const said = ownership === 'shared' ? BESIDE : isMoved ? `it is taken over from ${foreignOwner(live, owner)}` : ''
+  const message = said === '' ? {} : { message: said }
   const left = leaveIgnored({
     rules: request.ignore ?? [],
     live,
@@ -200,6 +211,6 @@ function terminating(id: ObjectId): BailiwickError {
 
 function foreign(live: Json, { owner }: ApplyRequest, id: ObjectId): BailiwickError {
   return new BailiwickError('cluster-conflict', `${display(id)} belongs to ${foreignOwner(live, owner)}`, {
-    fix: 'Remove it from one of the two. To move it, first remove its owner labels on the cluster.',
+    fix: 'Remove it from one of the two. It moves once the other Kustomization is approved without it. If that Kustomization is gone, remove the owner labels on the cluster.',
   })
 }

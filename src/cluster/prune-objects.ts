@@ -18,14 +18,19 @@ interface PruneRequest {
   readonly user: string
   readonly owner: Owner
   readonly entries: readonly InventoryEntry[]
+  /** Why an object stays for now that has the labels of this owner; undefined: it is deleted. */
+  readonly keep?: (entry: InventoryEntry) => string | undefined
   readonly signal?: AbortSignal
 }
 
 interface PrunedObject {
   readonly id: ObjectId
   readonly entry: InventoryEntry
-  /** `skipped`: left on the cluster and no longer ours to look after. `failed`: keep the entry and try again. */
-  readonly action: 'deleted' | 'skipped' | 'failed'
+  /**
+   * `skipped`: left on the cluster and no longer ours to look after. `kept`: left for another owner that has not taken it over
+   * yet. `failed`: try again.
+   */
+  readonly action: 'deleted' | 'skipped' | 'kept' | 'failed'
   readonly message?: string
 }
 
@@ -52,7 +57,8 @@ export async function pruneObjects(client: ClusterClient, request: PruneRequest)
   }
   const inOrder = items.toSorted((a, b) => compareIds(b.id, a.id))
   const objects = inOrder.map(({ entry }) => pruned.get(entry)!)
-  return { objects, remaining: objects.filter(({ action }) => action === 'failed').map(({ entry }) => entry) }
+  const left = objects.filter(({ action }) => action === 'failed' || action === 'kept')
+  return { objects, remaining: left.map(({ entry }) => entry) }
 }
 
 type Outcome = Pick<PrunedObject, 'action' | 'message'>
@@ -68,7 +74,7 @@ async function attempt(work: () => Promise<Outcome>): Promise<Outcome> {
 
 async function pruneOne(
   client: ClusterClient,
-  { user, owner, signal }: PruneRequest,
+  { user, owner, keep, signal }: PruneRequest,
   id: ObjectId,
   entry: InventoryEntry,
 ): Promise<Outcome> {
@@ -86,8 +92,10 @@ async function pruneOne(
   if (entry.uid !== undefined && entry.uid !== uid) {
     return { action: 'skipped', message: `${display(id)} was deleted and created again by another client` }
   }
-  const keep = keepReason(live)
-  if (keep) return { action: 'skipped', message: keep }
+  const moves = keep?.(entry)
+  if (moves !== undefined) return { action: 'kept', message: moves }
+  const reason = keepReason(live)
+  if (reason) return { action: 'skipped', message: reason }
   if (stringAt(live, 'metadata', 'deletionTimestamp'))
     return { action: 'deleted', message: 'its deletion is in progress' }
   const resourceVersion = stringAt(live, 'metadata', 'resourceVersion')

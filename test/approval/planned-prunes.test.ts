@@ -113,3 +113,39 @@ describe('an approval before the merge', () => {
     expect(MAX_PRINTS * 24).toBeLessThan(60_000)
   })
 })
+
+describe('an object that moves', () => {
+  const declared = (path: string, more = '') =>
+    `${DEV}${more}`
+      .replace(/^[\s\S]*---\n(?=apiVersion: kustomize)/, '---\n')
+      .replace('  name: dev-team\n  namespace: apps\n', '  name: second\n  namespace: apps\n')
+      .replace('path: ./deploy', `path: ${path}`)
+  const second = (count: number, more = ''): Given =>
+    miniFleet({
+      fleet: { 'tenants/dev-team.yaml': `${DEV}${declared('./second', more)}` },
+      dev: { ...withResource(maps(2)), 'second/maps.yaml': maps(count).replace('---\n', '') },
+    })
+
+  test('to another Kustomization of the cluster is not deleted', () => {
+    expect(held(many, miniFleet({ dev: withResource(maps(2)) }))).toBeDefined()
+    expect(held(many, second(14))).toBeUndefined()
+    expect(planned(many, second(14))).toEqual([])
+  })
+
+  test('is deleted where the other one declares less', () => {
+    expect(held(many, second(4))!.nodes[0]!.what).toContain('it would delete 10 of')
+  })
+
+  test('stays where the other one is suspended', () => {
+    expect(held(many, second(14, '  suspend: true\n'))).toBeUndefined()
+  })
+
+  test('with all that a removed Kustomization has: nothing of that is deleted', () => {
+    const without = DEV.replace(/---\napiVersion: kustomize[\s\S]*$/, '')
+    const fleet = (text: string) =>
+      miniFleet({ fleet: { 'tenants/dev-team.yaml': `${without}${text}` }, dev: withResource(maps(14)) })
+    const ofDev = (head: Given) => planned(many, head).filter(({ node }) => node.endsWith('/apps/dev-team'))
+    expect(ofDev(fleet(''))).toHaveLength(1)
+    expect(ofDev(fleet(declared('./deploy')))).toEqual([])
+  })
+})

@@ -102,6 +102,26 @@ describe.skipIf(!haveAssets())('deleting much at once', () => {
     expect(await isThere('account-0')).toBe(false)
   })
 
+  test('a node that is gone waits for what is gone below it', async () => {
+    const [root, middle] = ['staging/platform/root', 'staging/apps/middle']
+    const all = [
+      node('root', 'platform', [], null),
+      node('middle', 'apps', maps('middle', 1), root),
+      node('lower', 'apps', maps('lower', 1), middle),
+      node('stays', 'apps', maps('stays-too', 1), root),
+    ]
+    const rest = [all[0]!, all[3]!]
+    await run(all)
+    tenant.proxy.rule = ({ method, path }) =>
+      method === 'DELETE' && path.endsWith('/lower-0') ? { status: 403 } : undefined
+    const said = await run(rest)
+    tenant.proxy.rule = undefined
+    expect(reasonOf(said, middle)).toBe('a Kustomization below it is not deleted yet')
+    expect([await isThere('lower-0'), await isThere('middle-0')]).toEqual([true, true])
+    await run(rest)
+    expect([await isThere('lower-0'), await isThere('middle-0')]).toEqual([false, false])
+  })
+
   test('what moves to another Kustomization is not deleted, and asks nobody', async () => {
     const objects = maps('moved', 14)
     const from = (some: readonly Json[]) => ({ ...node('from', 'apps', some, null), tenant: null })

@@ -59,6 +59,7 @@ async function applyAll(
   const inventories = await readInventories(client, client.name, memory.inventories)
   const known = new Map(inventories.map(inventory => [inventory.node, inventory]))
   memory.inventories = new Map(known)
+  memory.moves.replace(client.name, approved)
   const results = new Map<string, NodeResult>()
   const said = new Map<string, AppliedNode>()
   const evaluated = new Map(approved.nodes.map(node => [node.key, node]))
@@ -170,7 +171,7 @@ async function applyOne(
     const elsewhere = leftElsewhere(client, known, target)
     const here = inventoryAt(client, known, target)
     adopted = await adoptInventory(client, node, here, recordedEntries(board.live(node)), planned, target)
-    const result = await applyNode(client, node, adopted, signal, target, memory.kms)
+    const result = await applyNode(client, node, adopted, signal, target, memory)
     memory.inventories.set(key, result.inventory)
     const said: AppliedNode = { key, user, outcome: 'applied', objects: result.objects, ...elsewhere }
     memory.drift.note(key, result.drift)
@@ -266,7 +267,7 @@ function fail(memory: ClusterMemory, node: ApprovedNode, said: AppliedNode): voi
 
 /** Lets go of deleted Kustomizations. `unfinished`: nodes that are gone and have something left. */
 async function release(
-  { client, board, said, signal }: Run,
+  { client, memory, board, said, signal }: Run,
   approved: Approved,
   known: ReadonlyMap<string, Inventory>,
   unfinished: ReadonlyMap<string, Inventory>,
@@ -277,7 +278,7 @@ async function release(
   const pruned = new Map(gone.map(({ key, objects }) => [key, changesOf(objects)]))
   const ended = { present, unfinished, known: new Set(known.keys()), deleted, pruned }
   try {
-    await releaseKustomizations(client, board, ended, signal)
+    await releaseKustomizations(client, board, { ...ended, moves: memory.moves }, signal)
   } catch (error) {
     // the next run does it
     const { message } = await nodeFailure(client, error, signal)

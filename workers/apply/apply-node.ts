@@ -12,6 +12,7 @@ import type { Kms } from '../../src/kms/open-kms.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
 import { type ApplyTarget, inventoryAt, newNodeInventory } from './apply-target.ts'
 import { isSettled } from './is-settled.ts'
+import type { Moves } from './moves.ts'
 import { openObjects } from './open-objects.ts'
 
 export interface NodeResult {
@@ -31,7 +32,7 @@ export interface NodeResult {
  * Applies one approved node as its account. What it is about to create is recorded before it is created, fenced by the
  * inventory's resourceVersion: a crash leaves nothing unrecorded, and of two workers one stops (`cluster-fenced`). Where
  * nothing is written on the cluster and the inventory says so already, it is not written either. `target`: where its kubeConfig
- * leads. `kms`: the services that may be asked for its data keys; absent: none.
+ * leads. `kms`: the services that may be asked for its data keys; absent: none. `moves`: what it may take over; absent: nothing.
  */
 export async function applyNode(
   client: ClusterClient,
@@ -39,10 +40,10 @@ export async function applyNode(
   known: Inventory | undefined,
   signal: AbortSignal,
   target: ApplyTarget = { client },
-  kms?: Kms,
+  { kms, moves }: { readonly kms?: Kms | undefined; readonly moves?: Moves | undefined } = {},
 ): Promise<NodeResult> {
   const { key, user, parent, prune, combination } = node
-  const { deletionPolicy } = node.settings
+  const own = { parent, user, prune, deletionPolicy: node.settings.deletionPolicy }
   const before = inventoryAt(client, known, target) ?? newNodeInventory(client, node, target)
   const id = { apiVersion: `${KUSTOMIZE_GROUP}/v1`, kind: 'Kustomization', namespace: node.namespace, name: node.name }
   // before anything is read as this account: keys, for example
@@ -61,20 +62,13 @@ export async function applyNode(
     known: before.entries,
     // the platform takes over what bootstrap put there, as Flux does; a tenant never takes what is not its own
     adopt: node.tenant === null,
+    ...(moves ? { isReleased: (owner, entry) => moves.isReleased(node, owner, entry) } : {}),
     force: node.settings.force,
     ignore: node.settings.ignore,
     signal,
     beforeWrite: async () => {
       const entries = unionEntries(before.entries, planned)
-      claimed = await claim(client, before, {
-        parent,
-        user,
-        prune,
-        deletionPolicy,
-        combination,
-        entries,
-        settled: false,
-      })
+      claimed = await claim(client, before, { ...own, combination, entries, settled: false })
     },
   })
   const wanted = new Set(planned.map(entry => entry.id))
@@ -88,7 +82,7 @@ export async function applyNode(
   const present = applied.objects.flatMap(object => object.entry ?? [])
   const entries = unionEntries(planned, stale, present)
   const done = { revision: node.source.commit, digest: node.applyDigest, settled: stale.length === 0 }
-  const content = { parent, user, prune, deletionPolicy, entries, ...(complete ? done : {}) }
+  const content = { ...own, entries, ...(complete ? done : {}) }
   if (claimed === before && isDeepStrictEqual({ ...before, ...content }, before))
     return { ...result, inventory: before }
   return { ...result, inventory: await claim(client, claimed, { ...content, combination }) }

@@ -5,6 +5,7 @@ import type { Kms } from '../../src/kms/open-kms.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { DriftLog } from './drift-log.ts'
 import { HealthWatch } from './health-watch.ts'
+import { Moves } from './moves.ts'
 import { NodeRetries } from './node-retries.ts'
 import { NodeTurns } from './node-turns.ts'
 import type { BoardMemory } from './status-board.ts'
@@ -37,6 +38,8 @@ export class ClusterMemory {
   readonly kms: Kms | undefined
   /** As the last run left them, by node. */
   inventories = new Map<string, Inventory>()
+  /** Of what is approved now, also for turns that a run left behind. */
+  readonly moves = new Moves(() => this.inventories)
   /** What others changed, and was put back. */
   readonly drift: DriftLog
   /** What became so far of the nodes of the present or last run. */

@@ -2,6 +2,7 @@ import { massPrunes, type PruneLimits } from '../../src/approval/mass-prune.ts'
 import type { Inventory } from '../../src/cluster/inventory.ts'
 import { type InventoryEntry, idOfEntry } from '../../src/cluster/inventory-entry.ts'
 import type { NodeResult } from './apply-node.ts'
+import type { Moves } from './moves.ts'
 
 /** What an operator and fleet admins say about deleting much at once. */
 export interface PrunePolicy {
@@ -17,28 +18,33 @@ interface Prunes {
   readonly results: Iterable<NodeResult>
   /** Keys of the nodes that remain. */
   readonly present: ReadonlySet<string>
+  readonly moves: Moves
 }
 
 /** Why a node's prune waits for an approval, by its key. */
 export async function heldPrunes(
-  { gone, results, present }: Prunes,
+  { gone, results, present, moves }: Prunes,
   policy: PrunePolicy | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   const done = [...results].filter(({ complete }) => complete)
   // what another node has taken over is not deleted: it no longer carries the labels of this one
   const taken = new Set(done.flatMap(({ inventory, stale }) => ownedBy(inventory, stale)))
-  const described = (entries: readonly InventoryEntry[]) =>
-    entries.filter(({ id }) => !taken.has(id)).map(entry => ({ id: idOfEntry(entry), uid: entry.uid ?? '' }))
+  const going = (from: Inventory, entries: readonly InventoryEntry[]) =>
+    entries
+      .filter(entry => !taken.has(entry.id) && moves.takerOf(from, entry) === undefined)
+      .map(entry => ({ id: idOfEntry(entry), uid: entry.uid ?? '' }))
   const prunes = [
-    ...gone.map(({ node, entries, prune }) => ({
-      node,
-      objects: prune ? described(entries) : [],
-      had: entries.length,
-      gone: true,
-    })),
-    ...done.flatMap(({ key, inventory, stale }) =>
-      inventory.prune ? [{ node: key, objects: described(stale), had: inventory.entries.length, gone: false }] : [],
-    ),
+    ...gone.flatMap(inventory => {
+      const { node, entries, prune } = inventory
+      const objects = going(inventory, entries)
+      // all that it had goes on elsewhere
+      if (entries.length > 0 && objects.length === 0) return []
+      return [{ node, objects: prune ? objects : [], had: entries.length, gone: true }]
+    }),
+    ...done.flatMap(({ key, inventory, stale }) => {
+      const had = inventory.entries.length
+      return inventory.prune ? [{ node: key, objects: going(inventory, stale), had, gone: false }] : []
+    }),
   ]
   const held = massPrunes(prunes, present, policy?.limits)
   if (held.size === 0 || policy === undefined) return reasons(held)

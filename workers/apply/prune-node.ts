@@ -9,13 +9,16 @@ import { isSuspended } from '../../src/cluster/status/live-kustomization.ts'
 import { apiVersionOf, KUSTOMIZATION } from '../../src/flux/kinds.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
 import type { ApplyTarget } from './apply-target.ts'
+import { keptFor, type Moves } from './moves.ts'
 
 const KUSTOMIZATION_ID = { apiVersion: apiVersionOf(KUSTOMIZATION), kind: 'Kustomization' }
 
 interface PruneOutcome {
   readonly objects: readonly AppliedObject[]
-  /** False: something is left to prune, and whoever gives the account its rights must stay. */
+  /** False: something could not be deleted. */
   readonly complete: boolean
+  /** Something stays until another node takes it over. */
+  readonly kept: boolean
 }
 
 /** With the inventory as it was stored last. */
@@ -23,43 +26,57 @@ interface StaleOutcome extends PruneOutcome {
   readonly inventory: Inventory
 }
 
-/** Deletes what a node that was applied completely has no more, as its account; what could not be deleted stays in the inventory. */
+/** Where objects of an inventory are, and which of them another node takes over. */
+interface PruneWhere {
+  readonly target?: () => Promise<ApplyTarget>
+  readonly moves: Moves
+}
+
+/**
+ * Deletes what a node that was applied completely has no more, as its account; what could not be deleted, and what another
+ * node is to take over, stays in the inventory.
+ */
 export async function pruneStale(
   client: ClusterClient,
   inventory: Inventory,
   stale: readonly InventoryEntry[],
   signal: AbortSignal,
-  target: () => Promise<ApplyTarget> = async () => ({ client }),
+  { target = async () => ({ client }), moves }: PruneWhere,
 ): Promise<StaleOutcome> {
-  if (stale.length === 0) return { objects: [], complete: true, inventory }
+  if (stale.length === 0) return { ...NOTHING, inventory }
   const gone = new Set(stale.map(entry => entry.id))
   const kept = inventory.entries.filter(entry => !gone.has(entry.id))
-  if (!inventory.prune) {
-    return { objects: [], complete: true, inventory: await claim(client, inventory, { entries: kept, settled: true }) }
-  }
-  const result = await prune((await target()).client, inventory, stale, signal)
+  const result = inventory.prune
+    ? await prune((await target()).client, inventory, stale, { moves, signal })
+    : leave(inventory, stale, moves)
+  if (result.remaining.length === stale.length) return { ...described(result), inventory }
   const settled = result.remaining.length === 0
   const stored = await claim(client, inventory, { entries: unionEntries(kept, result.remaining), settled })
   return { ...described(result), inventory: stored }
 }
 
+const NOTHING: PruneOutcome = { objects: [], complete: true, kept: false }
+
 /**
  * Ends a node that its parent renders no more: deletes what it has where its `deletionPolicy` and `prune` ask for that, and
- * forgets it. As with Flux, one that is suspended leaves everything. With WaitForTermination it ends when all is gone.
+ * forgets it. As with Flux, one that is suspended leaves everything. With WaitForTermination it ends when all is gone. What
+ * another node takes over stays in the inventory until it did.
  */
 export async function pruneNode(
   client: ClusterClient,
   inventory: Inventory,
   signal: AbortSignal,
-  target: () => Promise<ApplyTarget> = async () => ({ client }),
+  { target = async () => ({ client }), moves }: PruneWhere,
 ): Promise<PruneOutcome> {
   if (!deletesAll(inventory) || (await isSuspendedLive(client, ownerOf(inventory), signal))) {
-    await removeInventory(client, inventory)
-    return { objects: [], complete: true }
+    const { remaining: entries } = leave(inventory, inventory.entries, moves)
+    if (entries.length === 0) await removeInventory(client, inventory)
+    else if (entries.length < inventory.entries.length) await claim(client, inventory, { entries })
+    return NOTHING
   }
   const { client: there } = await target()
   const claimed = await claim(client, inventory)
-  const pruned = await prune(there, claimed, claimed.entries, signal)
+  const pruned = await prune(there, claimed, claimed.entries, { moves, signal })
   const waits = inventory.deletionPolicy === 'WaitForTermination'
   const result = waits ? await awaitTermination(there, inventory.user, pruned, signal) : pruned
   if (result.remaining.length === 0) await removeInventory(client, claimed)
@@ -84,8 +101,19 @@ async function isSuspendedLive(
   return isSuspended(found?.live)
 }
 
-function prune(client: ClusterClient, inventory: Inventory, entries: readonly InventoryEntry[], signal: AbortSignal) {
-  return pruneObjects(client, { user: inventory.user, owner: ownerOf(inventory), entries, signal })
+function prune(
+  client: ClusterClient,
+  inventory: Inventory,
+  entries: readonly InventoryEntry[],
+  { moves, signal }: { readonly moves: Moves; readonly signal: AbortSignal },
+) {
+  const keep = keptFor(moves, inventory)
+  return pruneObjects(client, { user: inventory.user, owner: ownerOf(inventory), entries, keep, signal })
+}
+
+/** Deletes nothing: only what another node has not taken over yet is still to be looked after. */
+function leave(inventory: Inventory, entries: readonly InventoryEntry[], moves: Moves): PruneResult {
+  return { objects: [], remaining: entries.filter(entry => moves.isAwaited(inventory, entry)) }
 }
 
 function ownerOf({ node }: Inventory): Owner {
@@ -93,12 +121,15 @@ function ownerOf({ node }: Inventory): Owner {
   return { namespace: namespace!, name: name! }
 }
 
-function described({ objects, remaining }: PruneResult): PruneOutcome {
+const SAID = { deleted: 'pruned', skipped: 'unchanged', kept: 'skipped', failed: 'refused' } as const
+
+function described({ objects }: PruneResult): PruneOutcome {
   return {
-    complete: remaining.length === 0,
+    complete: objects.every(({ action }) => action !== 'failed'),
+    kept: objects.some(({ action }) => action === 'kept'),
     objects: objects.map(({ id, action, message }) => ({
       object: id,
-      action: action === 'deleted' ? 'pruned' : action === 'failed' ? 'refused' : 'unchanged',
+      action: SAID[action],
       ...(message === undefined ? {} : { message }),
     })),
   }

@@ -36,7 +36,7 @@ export async function pruneAll(
     if (live === undefined) return inventory
     return endsWithObjects(live) ? { ...inventory, prune: true } : { ...inventory, deletionPolicy: 'Orphan' as const }
   })
-  const held = await heldPrunes({ gone, results: results.values(), present }, approved.prunes)
+  const held = await heldPrunes({ gone, results: results.values(), present, moves: run.memory.moves }, approved.prunes)
   const parents = new Map(inventories.map(({ node, parent }) => [node, parent]))
   for (const { key, parent } of approved.nodes) parents.set(key, parent)
   const blocked = new Set<string>()
@@ -45,16 +45,17 @@ export async function pruneAll(
       blocked.add(up)
   }
   const rest = new Map<string, Inventory>()
-  const left = new Set<string>()
+  const waiting = new Set<string>()
   for (const group of dependentsFirst(gone, keyOfInventory, ({ parent }) => (parent === null ? [] : [parent]))) {
     await eachLimited(group, AT_ONCE, async inventory => {
       const { node: key } = inventory
-      const waits = left.has(key)
+      const waits = waiting.has(key)
       const end = await pruneGone(run, inventory, waits ? 'a Kustomization below it is not deleted yet' : held.get(key))
       if (end !== 'finished') rest.set(key, inventory)
-      // whoever has something left to delete still needs the account and the rights that its ancestors gave it
-      if (end === 'unfinished' || end === 'left') block(key)
-      if ((end === 'left' || waits) && inventory.parent !== null) left.add(inventory.parent)
+      // a node with something left to delete still needs the account and the rights that its ancestors gave it
+      if (end === 'finished' || end === 'orphaned') return
+      block(key)
+      if (inventory.parent !== null) waiting.add(inventory.parent)
     })
   }
   // the same order whoever was quicker
@@ -92,7 +93,7 @@ async function pruneRemaining(run: Run, approved: Approved, { held, blocked, blo
       const reason = held.get(key)
       if (blocked.has(key)) return
       if (reason === undefined) {
-        if ((await pruneResult(run, node, result)) === 'left') block(key)
+        if (await pruneResult(run, node, result)) block(key)
       } else {
         said.set(key, { ...said.get(key)!, outcome: 'held', reason })
         showHeld(board, node, reason)
@@ -101,33 +102,35 @@ async function pruneRemaining(run: Run, approved: Approved, { held, blocked, blo
   }
 }
 
-async function pruneResult(run: Run, node: ApprovedNode, { inventory: before, stale }: NodeResult): Promise<unknown> {
+/** True: it goes on beside the run, or something stays until another node takes it over. */
+async function pruneResult(run: Run, node: ApprovedNode, { inventory: before, stale }: NodeResult): Promise<boolean> {
   const { client, memory, signal, said, board, took, health } = run
   const { key } = node
   const known = said.get(key)!
   try {
     const at = { key, what: 'prune' }
     const turn = await memory.turns.run(client, at, signal, async (...own) => {
-      const pruned = await pruneStale(own[0], before, stale, own[1], observedTarget(run, before, own[2]))
+      const where = { target: observedTarget(run, before, own[2]), moves: memory.moves }
+      const pruned = await pruneStale(own[0], before, stale, own[1], where)
       memory.inventories.set(key, pruned.inventory)
       const objects = [...known.objects, ...pruned.objects]
       const shown = { objects, complete: true, inventory: pruned.inventory, pruned: pruned.complete }
       showResult(board, node, { ...shown, health: health.get(key) }, took.get(key) ?? 0)
-      return objects
+      return { objects, kept: pruned.kept }
     })
-    if (turn === 'left') said.set(key, { ...known, outcome: 'failed', reason: LEFT_BEHIND })
-    else
-      said.set(key, {
-        ...known,
-        objects: turn,
-        ...(turn.some(({ action }) => action === 'refused') ? { ready: 'PruneFailed' } : {}),
-      })
-    return turn
+    if (turn === 'left') {
+      said.set(key, { ...known, outcome: 'failed', reason: LEFT_BEHIND })
+      return true
+    }
+    const { objects, kept } = turn
+    const isRefused = objects.some(({ action }) => action === 'refused')
+    said.set(key, { ...known, objects, ...(isRefused ? { ready: 'PruneFailed' } : {}) })
+    return kept
   } catch (error) {
     const { message } = await nodeFailure(client, error, signal)
     said.set(key, { ...known, outcome: 'failed', reason: message, ready: 'PruneFailed' })
     showFailure(board, node, { reason: 'PruneFailed', message })
-    return undefined
+    return false
   }
 }
 
@@ -146,15 +149,15 @@ async function pruneGone(
   try {
     memory.inventories.delete(key)
     const turn = await memory.turns.run(client, { key, what: END }, signal, (...own) =>
-      pruneNode(own[0], inventory, own[1], observedTarget(run, inventory, own[2])),
+      pruneNode(own[0], inventory, own[1], { target: observedTarget(run, inventory, own[2]), moves: memory.moves }),
     )
     if (turn === 'left') {
       said.set(key, { key, user, outcome: 'failed', reason: LEFT_BEHIND, objects: [] })
       return 'left'
     }
-    const { objects, complete } = turn
+    const { objects, complete, kept } = turn
     said.set(key, { key, user, outcome: 'applied', objects })
-    if (complete) return 'finished'
+    if (complete && !kept) return 'finished'
     // nobody can delete it any more, and nobody must wait for that
     return (await accountIsGone(client, user)) ? 'orphaned' : 'unfinished'
   } catch (error) {

@@ -17,6 +17,7 @@ import {
 } from '../../src/cluster/status/live-kustomization.ts'
 import { type ObjectStep, revisionMetadata, type StatusEvent, subject } from '../../src/cluster/status/status-events.ts'
 import type { Json } from '../../src/kube/node.ts'
+import { keptFor, type Moves } from './moves.ts'
 import type { StatusBoard } from './status-board.ts'
 
 /** What a run knows when it has applied and pruned everything. */
@@ -29,6 +30,8 @@ interface Ended {
   readonly known: ReadonlySet<string>
   /** What was pruned of nodes that are gone, by key. */
   readonly pruned: ReadonlyMap<string, readonly ObjectStep[]>
+  /** What another Kustomization takes over is not deleted. */
+  readonly moves: Moves
   /** Kustomizations that this run deleted. */
   readonly deleted: readonly { readonly namespace: string; readonly name: string }[]
 }
@@ -59,7 +62,7 @@ async function isOver(
   client: ClusterClient,
   board: StatusBoard,
   live: Json,
-  { present, unfinished, known, pruned }: Ended,
+  { present, unfinished, known, pruned, moves }: Ended,
   isOurs: boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -80,7 +83,8 @@ async function isOver(
     return true
   }
   const owner = { namespace: stringAt(live, 'metadata', 'namespace'), name: stringAt(live, 'metadata', 'name') }
-  const { objects, remaining } = await pruneObjects(client, { user, owner, entries: recorded, signal })
+  const keep = keptFor(moves, { node: key, user })
+  const { objects, remaining } = await pruneObjects(client, { user, owner, entries: recorded, keep, signal })
   const gone = objects.filter(({ action }) => action === 'deleted')
   await tellGone(
     board,

@@ -27,7 +27,7 @@ export const within = <T>(value: T, namespace: string): T =>
 export function statesAt({ steps }: SameCase, index: number, namespace: string): NodeState[] {
   const names = new Set<string>()
   const history = steps.slice(0, index + 1).map(step => {
-    const { more = {}, before: _b, during: _d, ...app } = step
+    const { more = {}, before: _b, during: _d, first: _f, ...app } = step
     const nodes = { ...(Object.keys(app).length > 0 ? { app } : {}), ...more }
     for (const name of Object.keys(nodes)) names.add(name)
     return nodes as Readonly<Record<string, (typeof more)[string]>>

@@ -15,12 +15,14 @@ export const DIFFERENCES: Readonly<Record<string, RegExp>> = {
     /^[-+] (status \S+ Ready=False|event \S+ Warning|posted \S+ error) ReconciliationFailed|^- request patch dry-run \S+ 403$/,
   'messages of a health check': /^[-+] (status|event|posted) .*HealthCheckFailed/,
   'messages of a dependency': /^[-+] (status \S+ Ready=False|event \S+ Normal|posted \S+ info) DependencyNotReady/,
-  'an object that is not known': /^\+ request patch dry-run \S+ (200|409)$/,
+  'an object that is not known':
+    /^\+ request patch dry-run \S+ (200|409)( 2 times)?$|^- request patch dry-run \S+ 200$/,
   // kustomize-controller cancels what it asks beside the first refusal
   'the rest of a refused stage': /^[-+] request patch dry-run \S+ (200|201|504)$/,
   'an object that `force` recreates':
     /^- (event|posted) .*\w created|^\+ (event|posted) .*\w configured|^[-+] request (delete|patch dry-run) /,
-  'an object that moves to another Kustomization': /^[-+] (\w+ other |(object|manager|request) .*configmaps\/)/,
+  'an object that moves to another Kustomization':
+    /^[-+] (\w+ other |(object|manager|request) .*configmaps\/)|^- (event|posted) app .*\w deleted|^\+ inventory app /,
   'an object that pruning leaves alone': /^- (event|posted) .*\w skipped|^\+ (event|posted) .*\w deleted/,
   'a deleted Kustomization': /^- (event|posted) \S+ \S+ ReconciliationSucceeded: Reconciliation finished in D/,
   'its account is gone': /^- (object|manager|event|posted) |^\+ (event|posted|request delete) /,

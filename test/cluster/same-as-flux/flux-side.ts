@@ -14,28 +14,35 @@ const LIMIT_MS = 90_000
 
 /** Has the real controller do a step of each case, by the namespace; resolves when nothing happens any more. */
 export async function fluxDoes(world: FluxWorld, cases: ReadonlyMap<string, SameCase>, index: number): Promise<void> {
+  const steps = [...cases].filter(([, one]) => one.steps[index] !== undefined)
+  await Promise.all(steps.map(([namespace, one]) => doAll(world.cluster, one.steps[index]!.before ?? [], namespace)))
   const during: Promise<void>[] = []
-  const awaited = new Map<string, NodeState>()
-  await Promise.all(
-    [...cases].map(async ([namespace, one]) => {
-      const step = one.steps[index]
-      if (!step) return
-      await doAll(world.cluster, step.before ?? [], namespace)
-      for (const state of statesAt(one, index, namespace)) {
-        if (state.isGone) continue
-        awaited.set(`${namespace}/${state.name}`, state)
-        if (state.isDeleted) {
-          await world.cluster.request('DELETE', `${kustomizations(namespace)}/${state.name}`)
-          continue
+  for (const isFirst of [true, false]) {
+    const awaited = new Map<string, NodeState>()
+    await Promise.all(
+      steps.map(async ([namespace, one]) => {
+        const { first = [], during: acts = [] } = one.steps[index]!
+        for (const state of statesAt(one, index, namespace)) {
+          if (state.isGone || first.includes(state.name) !== isFirst) continue
+          awaited.set(`${namespace}/${state.name}`, state)
+          await declareAt(world, state, namespace, index)
         }
-        await world.artifacts.put({ namespace, name: state.source }, revisionOf(index), state.files)
-        if (state.isNewSpec) await declare(world.cluster, state, namespace)
-      }
-      during.push(doAll(world.cluster, step.during ?? [], namespace))
-    }),
-  )
-  await Promise.all(during)
-  await untilOver(world, awaited, revisionOf(index))
+        if (!isFirst) during.push(doAll(world.cluster, acts, namespace))
+      }),
+    )
+    await Promise.all(during)
+    if (!isFirst || awaited.size > 0) await untilOver(world, awaited, revisionOf(index))
+  }
+}
+
+/** Gives the controller what git has of a Kustomization at a step. */
+async function declareAt(world: FluxWorld, state: NodeState, namespace: string, index: number): Promise<void> {
+  if (state.isDeleted) {
+    await world.cluster.request('DELETE', `${kustomizations(namespace)}/${state.name}`)
+    return
+  }
+  await world.artifacts.put({ namespace, name: state.source }, revisionOf(index), state.files)
+  if (state.isNewSpec) await declare(world.cluster, state, namespace)
 }
 
 async function untilOver(world: FluxWorld, awaited: ReadonlyMap<string, NodeState>, revision: string): Promise<void> {

@@ -13,6 +13,8 @@ interface NodeStep {
 export interface SameStep extends NodeStep {
   /** Other Kustomizations of the namespace, by name. */
   readonly more?: Readonly<Record<string, NodeStep>>
+  /** Names of those that kustomize-controller applies before the others: which one it takes up first is left to chance. */
+  readonly first?: readonly string[]
   /** What somebody does on the cluster before. */
   readonly before?: readonly Act[]
   /** What somebody does on the cluster as soon as it can be done: what controllers do to a workload that was applied. */

@@ -123,11 +123,70 @@ export const PRUNE: Readonly<Record<string, SameCase>> = {
     ],
   },
   'prune: moved to another Kustomization': {
-    differs: ['an object that moves to another Kustomization'],
+    mayDiffer: [
+      'an object that moves to another Kustomization',
+      'an object that is not known',
+      'an object that pruning leaves alone',
+    ],
     steps: [
       { files: two, more: { other: { files: { 'c.yaml': map('c') } } } },
       { files: one, more: { other: { files: { 'b.yaml': map('b') } } } },
       { files: { ...one, x: '' } },
+    ],
+  },
+  'prune: moved to a Kustomization that is applied first': {
+    differs: ['an object that is not known', 'an object that pruning leaves alone'],
+    steps: [
+      { files: two, more: { other: { files: { 'c.yaml': map('c') } } } },
+      { files: one, more: { other: { files: { 'b.yaml': map('b') } } }, first: ['other'] },
+      { files: { ...one, x: '' } },
+      { more: { other: { files: { 'c.yaml': map('c') } } } },
+    ],
+  },
+  'prune: changed and moved, with what somebody put on it': {
+    differs: ['an object that is not known', 'an object that pruning leaves alone'],
+    steps: [
+      { files: two, more: { other: { files: { 'c.yaml': map('c') } } } },
+      {
+        files: one,
+        more: { other: { files: { 'b.yaml': map('b', 'key: two') } } },
+        first: ['other'],
+        before: [
+          act.patch('ConfigMap', 'b', { metadata: { labels: { hand: 'made' } } }, 'robot'),
+          act.patch('ConfigMap', 'b', { data: { more: 'x' } }),
+        ],
+      },
+    ],
+  },
+  'prune: moved away where pruning is off': {
+    differs: ['an object that is not known'],
+    steps: [
+      { files: two, more: { other: { files: { 'c.yaml': map('c') } } } },
+      { files: one, spec: { prune: false }, more: { other: { files: { 'b.yaml': map('b') } } }, first: ['other'] },
+    ],
+  },
+  'prune: moved away from a Kustomization that is deleted': {
+    differs: ['a deleted Kustomization', 'an object that is not known', 'an object that pruning leaves alone'],
+    steps: [
+      { files: two, more: { other: { files: { 'c.yaml': map('c') } } } },
+      { isDeleted: true, more: { other: { files: two } }, first: ['other'] },
+    ],
+  },
+  'prune: moved to a Kustomization that is suspended': {
+    differs: ['an object that moves to another Kustomization'],
+    steps: [
+      { files: two, more: { other: { files: { 'c.yaml': map('c') } } } },
+      { files: one, more: { other: { files: { 'b.yaml': map('b') }, spec: { suspend: true } } } },
+      { more: { other: { spec: {} } } },
+    ],
+  },
+  'prune: moved to a Kustomization that is refused': {
+    differs: ['an object that moves to another Kustomization'],
+    mayDiffer: ['messages of a refusal', 'the rest of a refused stage', 'an object that is not known'],
+    steps: [
+      { files: two, more: { other: { files: { 'c.yaml': map('c') } } } },
+      { files: one, more: { other: { files: { 'b.yaml': map('b'), 'z.yaml': map('Z') } } } },
+      { more: { other: { files: { 'b.yaml': map('b') } } } },
     ],
   },
   'deletion: it takes its objects along': {

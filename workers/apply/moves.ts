@@ -1,0 +1,145 @@
+import type { ApprovedNode } from '../../src/approval/approve.ts'
+import { idOf } from '../../src/cluster/id-of.ts'
+import type { Inventory } from '../../src/cluster/inventory.ts'
+import { entryOf, type InventoryEntry } from '../../src/cluster/inventory-entry.ts'
+import type { Owner } from '../../src/cluster/ownership.ts'
+import { BailiwickError } from '../../src/errors.ts'
+import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
+
+interface Approving {
+  readonly nodes: readonly EvaluatedNode[]
+  readonly apply: readonly Pick<ApprovedNode, 'key'>[]
+}
+
+interface Declared {
+  readonly cluster: string
+  readonly nodes: ReadonlyMap<string, EvaluatedNode>
+  readonly applied: ReadonlySet<string>
+  /** By where it is applied and its id; made when it is asked for. */
+  byPlace?: ReadonlyMap<string, readonly EvaluatedNode[]>
+}
+
+/** Which objects move from one Kustomization of a cluster to another in the revision set that is approved now. */
+export class Moves {
+  readonly #inventories: () => ReadonlyMap<string, Inventory>
+  #declared: Declared = { cluster: '', nodes: new Map(), applied: new Set() }
+
+  /** `inventories`: as they are when it is asked. */
+  constructor(inventories: () => ReadonlyMap<string, Inventory>) {
+    this.#inventories = inventories
+  }
+
+  /** This is approved from now on. `cluster`: where the Kustomizations are. */
+  replace(cluster: string, { nodes, apply }: Approving): void {
+    const applied = new Set(apply.map(({ key }) => key))
+    this.#declared = { cluster, nodes: new Map(nodes.map(node => [node.key, node])), applied }
+  }
+
+  /**
+   * The node that declares an object of an inventory whose own node does not declare it: the object is left to that node.
+   * Undefined: it may be deleted. A node of another identity counts only if the rules allow it to have the object.
+   */
+  takerOf(
+    { node, user, target }: Pick<Inventory, 'node' | 'user' | 'target'>,
+    { id }: InventoryEntry,
+  ): EvaluatedNode | undefined {
+    const others = this.#declaring(target?.cluster ?? this.#declared.cluster, id).filter(({ key }) => key !== node)
+    const { applied } = this.#declared
+    return others.find(one => applied.has(one.key) || one.user === user || one.tenant === null || mayHave(one, id))
+  }
+
+  /** Whether such a node has not taken the object over yet, by its inventory. */
+  isAwaited(from: Parameters<Moves['takerOf']>[0], entry: InventoryEntry): boolean {
+    const taker = this.takerOf(from, entry)
+    if (taker === undefined) return false
+    const has = this.#inventories()
+      .get(taker.key)
+      ?.entries.find(({ id }) => id === entry.id)
+    return has?.uid === undefined
+  }
+
+  /**
+   * Whether `to` may take over an object with the labels of `owner`: the inventory of that Kustomization has it, and the
+   * Kustomization is approved and does not declare it, or is gone from what is approved.
+   */
+  isReleased(
+    to: Pick<ApprovedNode, 'key' | 'cluster'>,
+    { namespace, name }: Owner,
+    { id, uid }: InventoryEntry,
+  ): boolean {
+    const { cluster, nodes, applied } = this.#declared
+    const key = `${cluster}/${namespace}/${name}`
+    const inventory = this.#inventories().get(key)
+    if (key === to.key || inventory === undefined || (inventory.target?.cluster ?? cluster) !== to.cluster) return false
+    const entry = inventory.entries.find(one => one.id === id)
+    if (entry === undefined || (entry.uid !== undefined && entry.uid !== uid)) return false
+    if (nodes.has(key)) return applied.has(key) && this.#declaring(to.cluster, id).every(one => one.key !== key)
+    const above = presentAbove(inventory, nodes, this.#inventories())
+    return above !== undefined && applied.has(above)
+  }
+
+  #declaring(at: string, id: string): readonly EvaluatedNode[] {
+    this.#declared.byPlace ??= declarations([...this.#declared.nodes.values()])
+    return this.#declared.byPlace.get(placeOf(at, id)) ?? []
+  }
+}
+
+/** Why a prune of `from` leaves an object alone, for pruneObjects. */
+export function keptFor(moves: Moves, from: Parameters<Moves['takerOf']>[0]) {
+  return (entry: InventoryEntry): string | undefined => {
+    const taker = moves.takerOf(from, entry)
+    if (taker === undefined) return undefined
+    const isNear = from.node.split('/')[1] === taker.namespace
+    const to = isNear ? `Kustomization ${taker.namespace}/${taker.name}` : 'a Kustomization of another namespace'
+    return `it moves to ${to}, which has not taken it over yet`
+  }
+}
+
+/** The nearest node above one that is gone which is still there. */
+function presentAbove(
+  { parent }: Inventory,
+  present: ReadonlyMap<string, unknown>,
+  inventories: ReadonlyMap<string, Inventory>,
+): string | undefined {
+  const seen = new Set<string>()
+  for (let key = parent; key !== null && !seen.has(key); key = inventories.get(key)?.parent ?? null) {
+    if (present.has(key)) return key
+    seen.add(key)
+  }
+  return undefined
+}
+
+/** The rules could evaluate all of the node, and none of them blocks this object. */
+function mayHave({ failures, holes = [], findings }: EvaluatedNode, id: string): boolean {
+  if (failures.length > 0 || holes.length > 0) return false
+  const blocking = findings.filter(
+    ({ level, state }) => level === 'violation' && state !== 'waived' && state !== 'fixed',
+  )
+  return blocking.every(({ object }) => entryIdOf(object) !== id)
+}
+
+/** Which nodes declare an object, whatever the version, by where it is applied and its id. */
+function declarations(nodes: readonly EvaluatedNode[]): ReadonlyMap<string, readonly EvaluatedNode[]> {
+  const found = new Map<string, EvaluatedNode[]>()
+  for (const node of nodes) {
+    for (const text of node.objects) {
+      const id = entryIdOf(idOf(JSON.parse(text)))
+      if (id === undefined) continue
+      const place = placeOf(node.cluster, id)
+      found.set(place, [...(found.get(place) ?? []), node])
+    }
+  }
+  return found
+}
+
+const placeOf = (cluster: string, id: string) => `${cluster} ${id}`
+
+/** Undefined for what no inventory can hold. */
+function entryIdOf(id: Parameters<typeof entryOf>[0]): string | undefined {
+  try {
+    return entryOf(id).id
+  } catch (error) {
+    if (error instanceof BailiwickError) return undefined
+    throw error
+  }
+}
