@@ -181,6 +181,9 @@ const READS_CONTENT = [
   'workers/onboarding/prepare-onboarding.ts',
   // the fleet itself, and our own branch of it
   'workers/onboarding/plan-read-access.ts',
+  'workers/jobs/settle-rotation.ts',
+  'workers/rotation/read-credentials.ts',
+  'workers/rotation/start-rotation.ts',
   'workers/survey/survey-place.ts',
   'workers/jobs/validate-merge-group.ts',
   'workers/evaluate/affected-places.ts',

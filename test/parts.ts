@@ -18,6 +18,7 @@ const evaluation = [
 ]
 export const core = [
   ...evaluation,
+  'credentials',
   'cel',
   'kstatus',
   'diff',
@@ -49,6 +50,8 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   access: [...engine, 'facts', 'audit'],
   gate: [...engine, 'facts', 'rules', 'audit'],
   protection: ['gate'],
+  // Who reads which source with what: of the fleet's own repository.
+  credentials: [...engine, 'rules', 'onboard'],
   message: [],
   // What was decided, as a chain of lines: nothing of a fleet is read here.
   trail: ['errors'],

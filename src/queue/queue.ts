@@ -40,6 +40,14 @@ export interface WithdrawAccess {
   readonly pull: number
 }
 
+/** Bring the deploy keys of a rotation in line with its pull request. */
+export interface SettleRotation {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  readonly pull: number
+}
+
 /** Evaluate the fleets that follow a tag or branch that moved or was deleted. */
 export interface JudgeFollowers {
   readonly installation: number
@@ -177,6 +185,7 @@ export interface Jobs {
   readonly 'validate-push': ValidatePush
   readonly 'judge-commit': JudgeCommit
   readonly 'withdraw-access': WithdrawAccess
+  readonly 'settle-rotation': SettleRotation
   readonly 'judge-followers': JudgeFollowers
   readonly 'validate-merge-group': ValidateMergeGroup
   readonly 'settle-checks': SettleChecks

@@ -68,7 +68,7 @@ export function applyReport(cluster: string, nodes: readonly AppliedNode[], here
   const clean = nodes.filter(node => !failed.includes(node) && !held.includes(node))
   const sections = [...failed, ...held, ...clean].map(node => nodeSection(node, here))
   return {
-    name: visible(`bailiwick / apply (${cluster})`, 100),
+    name: applyRunName(cluster),
     conclusion: failed.length + held.length > 0 ? 'failure' : 'success',
     title: parts.length > 0 ? parts.join(', ') : 'Nothing to do: the cluster is as it was approved',
     summary: fitBudget(`Applied to ${code(cluster, 80)}: ${count(nodes.length, 'Kustomization')}.`, sections),
@@ -128,3 +128,6 @@ function nodeSection(node: AppliedNode, here: string): Section {
   if (node.note) lines.push(`- ${prose(redact(node.note))}`)
   return { text: [head, lines.join('\n')].filter(part => part !== '').join('\n\n'), label: 'Kustomization' }
 }
+
+/** The name of the check run that says what a worker applied to a cluster. */
+export const applyRunName = (cluster: string): string => visible(`bailiwick / apply (${cluster})`, 100)

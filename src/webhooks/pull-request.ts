@@ -16,12 +16,17 @@ export const pullRequest: Heard<'pull_request'> = {
     if (payload.action === 'closed' && !payload.pull_request.merged && head.ref.startsWith(ONBOARDING)) {
       jobs.push({ name: 'withdraw-access', data: { ...place, pull } })
     }
+    if ((payload.action === 'closed' || payload.action === 'reopened') && head.ref.startsWith(ROTATION)) {
+      jobs.push({ name: 'settle-rotation', data: { ...place, pull } })
+    }
     return jobs
   },
 }
 
 /** Branches of ours from which tenants are onboarded. */
 const ONBOARDING = 'bailiwick/onboard-'
+/** And from which their keys are rotated. */
+const ROTATION = 'bailiwick/rotate-'
 
 function asksForVerdict(payload: Payload<'pull_request'>): boolean {
   switch (payload.action) {

@@ -77,6 +77,9 @@ export interface DeployKey {
   readonly title: string
   readonly key: string
   readonly readOnly: boolean
+  readonly createdAt: string
+  /** Null until something reads with it. */
+  lastUsed: string | null
 }
 
 export interface Repository {

@@ -10,6 +10,7 @@ import { helpVerb } from './help.ts'
 import { hold, unhold } from './hold.ts'
 import { onboardVerb } from './onboard.ts'
 import { override } from './override.ts'
+import { rotateKey } from './rotate-key.ts'
 import { status } from './status.ts'
 import type { Verb } from './verb.ts'
 import { waive } from './waive.ts'
@@ -28,6 +29,7 @@ export const commands: readonly Verb[] = [
   approvePrune,
   override,
   onboardVerb,
+  rotateKey,
   designate,
   gate,
   enforcement,

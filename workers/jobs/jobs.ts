@@ -10,6 +10,7 @@ import { sayApplied } from './say-applied.ts'
 import { sayDeadCommit, sayDeadPullRequest } from './say-dead.ts'
 import { sayOnPullRequest } from './say-on-pull-request.ts'
 import { settleChecks } from './settle-checks.ts'
+import { settleRotation } from './settle-rotation.ts'
 import { survey } from './survey.ts'
 import { sweep } from './sweep.ts'
 import { sweepInstallation } from './sweep-installation.ts'
@@ -42,6 +43,7 @@ export const jobs: readonly Work[] = [
   work('judge-commit', judgeCommit),
   work('check-action', checkAction),
   work('withdraw-access', withdrawAccess),
+  work('settle-rotation', settleRotation),
   work('judge-followers', judgeFollowers),
   work('command', command),
   work('tenant-request', tenantRequest),

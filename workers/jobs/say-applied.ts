@@ -7,6 +7,7 @@ import { APPLIED_MARKER, applyComment } from '../../src/report/applied/apply-com
 import type { ClusterPage } from '../../src/report/applied/cluster-page.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { openPlace } from '../publish/open-place.ts'
+import { ROTATION_BRANCH } from '../rotation/rotation-pulls.ts'
 
 /** How many failed nodes of a commit are looked up for whom they concern. */
 const MAX_ASKED = 5
@@ -33,6 +34,9 @@ export async function sayApplied(context: WorkerContext, data: SayApplied): Prom
   const place = await openPlace(context, data, first.repositoryId)
   const pull = await mergedPull(place.octokit, data, sha)
   if (!pull) return
+  if (pull.branch.startsWith(ROTATION_BRANCH)) {
+    await context.queue.add('settle-rotation', { installation: data.installation, owner, repo, pull: pull.number })
+  }
   const failed = pages.flatMap(({ nodes }) => nodes.filter(one => one.phase === 'failed' && one.since === sha))
   for (const { key, paths = [], repository } of failed.slice(0, MAX_ASKED)) {
     if (repository === first.repository) facts.authors.set(key, await pathAuthors(place.octokit, data, pull, paths))

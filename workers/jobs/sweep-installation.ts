@@ -1,5 +1,7 @@
 import { BRANCH_CHECK_NAME } from '../../src/gate/check-names.ts'
 import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
+import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
+import { listOwnPulls } from '../../src/github/pulls/list-own-pulls.ts'
 import type { SweepInstallation } from '../../src/queue/queue.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
@@ -11,6 +13,7 @@ import { type SettledPull, settleRepository } from '../gate/settle-repository.ts
 import { slowTurn } from '../gate/slow-turn.ts'
 import { begun, type Staleness, stalenessOf, stalenessOfChecks } from '../gate/staleness.ts'
 import { headKey, headsThatDecide, type StandingHead, standingHeads } from '../gate/standing-heads.ts'
+import { ROTATION_BRANCH } from '../rotation/rotation-pulls.ts'
 
 /**
  * Finds missing and outdated verdicts of one installation, on branches that a fleet reads and on open pull requests
@@ -35,6 +38,9 @@ export async function sweepInstallation(
   }
   const runOf = async ({ owner, name: repo }: ReadableRepository, sha: string) =>
     (await listOurCheckRuns(octokit, app, { owner, repo }, sha)).find(({ name }) => name === BRANCH_CHECK_NAME)
+  const places = (await installation.designation()).fleets.map(({ repository }) => repository)
+  for (const one of new Map(places.map(place => [place.id, place])).values())
+    await askForRotations(context, id, one, { octokit, app })
   const judgedAt = await evaluatedHeads(context, id, repositories, standingHeads(fleets), runOf)
   const slow: FoundPull[] = []
   for (const one of found) {
@@ -48,6 +54,24 @@ export async function sweepInstallation(
     if (isDue(staleness) && !isTold) await evaluatePull(context, id, one, 0)
   }
   for (const one of slow) await evaluatePull(context, id, one, slowTurn(nameOf(one), slow.length, Date.now()))
+}
+
+/** Rotations whose old key may still be there: of each tenant the latest that was merged. */
+async function askForRotations(
+  { queue }: WorkerContext,
+  installation: number,
+  { owner, name: repo }: ReadableRepository,
+  { octokit, app }: { readonly octokit: Octokit; readonly app: AppIdentity },
+): Promise<void> {
+  const pulls = await listOwnPulls(octokit, app, { owner, repo }, ROTATION_BRANCH)
+  const tenants = new Set<string>()
+  for (const { number: pull, branch, state } of pulls) {
+    const tenant = branch.replace(/-[0-9a-f]{10}$/, '')
+    if (state === 'merged' && !tenants.has(tenant)) {
+      await queue.add('settle-rotation', { installation, owner, repo, pull })
+      tenants.add(tenant)
+    }
+  }
 }
 
 interface FoundPull extends SettledPull {

@@ -3,8 +3,7 @@ import { BailiwickError } from '../../src/errors.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import type { Octokit } from '../../src/github/client/octokit.ts'
 import { readHostKeys } from '../../src/github/keys/host-keys.ts'
-import { authSecret } from '../../src/onboard/credential/auth-secret.ts'
-import { type OnboardRequest, sourceAddress } from '../../src/onboard/request.ts'
+import { authSecret, type SecretFrame } from '../../src/onboard/credential/auth-secret.ts'
 import type { SealingRule } from '../../src/sops/rules/sealing-rule.ts'
 import { sealSecret } from '../../src/sops/seal-document.ts'
 import { newKeyPair } from './key-pair.ts'
@@ -13,6 +12,12 @@ import { newKeyPair } from './key-pair.ts'
 interface SealedCredential {
   readonly sealed: string
   readonly publicKey: string
+}
+
+/** A Secret to make: what of it is in clear, and the address that the cluster reads with it. */
+interface WantedCredential {
+  readonly frame: SecretFrame
+  readonly address: string
 }
 
 /** Where people commit public PGP keys beside `.sops.yaml`, by the guide of Flux. */
@@ -26,10 +31,10 @@ const MAX_KEY_FILES = 50
 export async function makeCredential(
   octokit: Octokit,
   fleet: Tree,
-  request: OnboardRequest,
+  { frame, address }: WantedCredential,
   rule: SealingRule,
 ): Promise<SealedCredential> {
-  const host = new URL(sourceAddress(request)).host
+  const { host } = new URL(address)
   const knownHosts = (await readHostKeys(octokit)).map(key => `${host} ${key}`)
   if (knownHosts.length === 0) {
     throw new BailiwickError('onboard-layout', `${host} does not publish its SSH keys, so they cannot be pinned`, {
@@ -38,7 +43,7 @@ export async function makeCredential(
   }
   const { privateKey, publicKey } = newKeyPair()
   try {
-    const secret = authSecret(request, { privateKey, publicKey, knownHosts })
+    const secret = authSecret(frame, { privateKey, publicKey, knownHosts })
     const publicKeys = rule.recipients.some(({ kind }) => kind === 'pgp') ? publicKeysIn(fleet) : []
     return { sealed: await sealSecret(secret, rule, { now: new Date(), random: randomBytes, publicKeys }), publicKey }
   } finally {

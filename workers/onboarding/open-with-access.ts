@@ -1,3 +1,4 @@
+import { deployKeyTitle } from '../../src/credentials/deploy-key-title.ts'
 import { addDeployKey } from '../../src/github/keys/deploy-keys.ts'
 import type { OpenedPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import { readOwnPull } from '../../src/github/pulls/read-own-pull.ts'
@@ -26,7 +27,8 @@ export async function openWithAccess(question: AccessQuestion, end: string): Pro
   const marker = deployKeyMarker(record, context.config.privateKey)
   const opened = await openOnboarding(place, complete, `${text}\n\n${end}\n\n${marker}`, marker)
   if (replaced) await forgetDeployKey(context, installation, replaced)
-  const title = `Flux: tenant ${record.tenant} of ${place.owner}/${place.repo}, requested by ${by}`
+  const owner = { tenant: record.tenant, fleet: `${place.owner}/${place.repo}` }
+  const title = deployKeyTitle(owner, `requested by ${by}`)
   const added = await context.app.administer(installation.id, repository.id, octokit =>
     addDeployKey(octokit, repository, { title, key: record.key }),
   )

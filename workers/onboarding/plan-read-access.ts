@@ -7,6 +7,7 @@ import { readBranch } from '../../src/github/pulls/branch.ts'
 import { findPullRequest } from '../../src/github/pulls/find-pull-request.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
 import { type DeployKeyRecord, readDeployKeyMarker } from '../../src/onboard/credential/deploy-key-record.ts'
+import { secretOf, sourceAddress } from '../../src/onboard/request.ts'
 import { AUTH_FILE } from '../../src/onboard/tenant-manifests.ts'
 import { creationRuleFor } from '../../src/sops/rules/creation-rule.ts'
 import type { Installation } from '../context/installation.ts'
@@ -68,10 +69,12 @@ export async function planReadAccess(question: AccessQuestion): Promise<PlannedA
   const earlier = await earlierAttempt(question, file)
   const record = { fleet: fleet.id, repository: repository.id, tenant: request.tenant }
   const common = { state: 'sealed', file, repository, recipients } as const
+  const metadata = { name: secretOf(request)!, namespace: request.namespaces[0]! }
+  const wanted = { frame: { metadata }, address: sourceAddress(request) }
   const isUsable = earlier?.record.repository === repository.id && isSealedFor(earlier.sealed, recipients)
   const { sealed, publicKey: key } = isUsable
     ? { sealed: earlier.sealed, publicKey: earlier.record.key }
-    : await makeCredential(reader, tree, request, rule)
+    : await makeCredential(reader, tree, wanted, rule)
   return { ...common, sealed, record: { ...record, key }, replaced: await replacedKey(question, key) }
 }
 

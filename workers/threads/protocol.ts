@@ -2,6 +2,7 @@ import type { AccessOverview } from '../../src/access/access-overview.ts'
 import type { PlannedPrune } from '../../src/approval/planned-prunes.ts'
 import type { ClusterAudit } from '../../src/audit/audit-item.ts'
 import type { FleetSurvey } from '../../src/audit/survey-fleet.ts'
+import type { CredentialReport } from '../../src/credentials/credential-report.ts'
 import type { Changes } from '../../src/diff/changes.ts'
 import type { ErrorCode } from '../../src/errors.ts'
 import type { ClusterValues } from '../../src/fleet/model/cluster-values.ts'
@@ -69,6 +70,14 @@ interface PlanRequest {
   readonly branch: string
 }
 
+/** Report the credentials of a fleet: only its own repository is read. */
+interface CredentialsRequest {
+  readonly type: 'credentials'
+  readonly tree: TreeSnapshot
+  readonly url: string
+  readonly branch: string
+}
+
 /** Survey a whole fleet; `head` contains every source that it needs. */
 export interface SurveyRequest {
   readonly type: 'survey'
@@ -84,7 +93,7 @@ export interface OverviewRequest {
   readonly from: number
 }
 
-export type EvaluationRequest = EvaluateRequest | PlanRequest | SurveyRequest | OverviewRequest
+export type EvaluationRequest = EvaluateRequest | PlanRequest | CredentialsRequest | SurveyRequest | OverviewRequest
 
 /** A repository that the fleet pins for a tenant; its address must still lead to it. */
 export interface PinnedRepository {
@@ -133,6 +142,7 @@ export type EvaluationAnswer =
       /** What the head would have deleted; only where there is a base. */
       readonly prunes?: readonly PlannedPrune[]
     }
+  | { readonly type: 'credentials'; readonly report: CredentialReport }
   | { readonly type: 'surveyed'; readonly survey: FleetSurvey }
   | { readonly type: 'overviewed'; readonly audit: readonly ClusterAudit[]; readonly access: AccessOverview }
   | RefusedAnswer

@@ -19,6 +19,8 @@ function partsOf(request: EvaluationRequest): unknown[] {
       return [combination(request.head), request.today]
     case 'overview':
       return [combination(request.head), request.from]
+    case 'credentials':
+      return [request.tree.id, request.url, request.branch]
     case 'plan':
       return [request.request, request.tree.id, request.url, request.branch]
   }

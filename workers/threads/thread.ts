@@ -1,8 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { credentialReport } from '../../src/credentials/credential-report.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import { sayingOf } from '../../src/message/said.ts'
+import { fleetAt } from '../../src/onboard/fleet-at.ts'
 import { planOnboarding } from '../../src/onboard/plan.ts'
 import { evaluate } from './evaluate.ts'
 import { KeptFleet } from './kept-fleet.ts'
@@ -27,6 +29,11 @@ function answer(request: EvaluationRequest): EvaluationAnswer {
     if (request.type === 'judge') return evaluateFleet(request)
     if (request.type === 'survey') return survey(request)
     if (request.type === 'overview') return overview(request, fleets.of(request.head.fleet))
+    if (request.type === 'credentials') {
+      const tree = openSnapshot(request.tree)
+      const fleet = fleetAt(tree, request.url, request.branch)
+      return { type: 'credentials', report: credentialReport(fleet, tree, request.url) }
+    }
     const plan = planOnboarding(request.request, openSnapshot(request.tree), request.url, request.branch)
     return { type: 'planned', plan }
   } catch (error) {

@@ -10,6 +10,15 @@ interface DeployKey {
   readonly key: string
 }
 
+/** A key as GitHub lists it. */
+export interface ListedDeployKey extends DeployKey {
+  readonly readOnly: boolean
+  /** ISO time. */
+  readonly createdAt: string
+  /** ISO time; null: it was never used. Absent where the server does not say. */
+  readonly lastUsed?: string | null
+}
+
 /**
  * Adds a read-only deploy key; one that is there stays. False: GitHub refuses it, as where an organization forbids deploy
  * keys. Throws as `github` does.
@@ -34,12 +43,25 @@ export async function removeDeployKey(octokit: Octokit, repository: RepositoryNa
   for (const one of await keysLike(octokit, repository, key)) await remove(octokit, repository, one.id)
 }
 
-async function keysLike(octokit: Octokit, { owner, repo }: RepositoryName, key: string) {
-  const all = await github(message`list the deploy keys of ${repositoryPart({ owner, repo })}`, () =>
+/** All deploy keys of a repository. Throws as `github` does. */
+export async function listDeployKeys(octokit: Octokit, repository: RepositoryName): Promise<ListedDeployKey[]> {
+  return (await allKeys(octokit, repository)).map(({ title, key, read_only: readOnly, created_at, ...rest }) => ({
+    ...{ title, key: withoutComment(key), readOnly, createdAt: created_at },
+    ...('last_used' in rest && rest.last_used !== undefined ? { lastUsed: rest.last_used } : {}),
+  }))
+}
+
+async function keysLike(octokit: Octokit, repository: RepositoryName, key: string) {
+  return (await allKeys(octokit, repository)).filter(one => withoutComment(one.key) === key)
+}
+
+async function allKeys(octokit: Octokit, { owner, repo }: RepositoryName) {
+  return github(message`list the deploy keys of ${repositoryPart({ owner, repo })}`, () =>
     octokit.paginate(octokit.rest.repos.listDeployKeys, { owner, repo, per_page: 100 }),
   )
-  return all.filter(one => one.key.split(' ').slice(0, 2).join(' ') === key)
 }
+
+const withoutComment = (key: string) => key.split(' ').slice(0, 2).join(' ')
 
 async function remove(octokit: Octokit, { owner, repo }: RepositoryName, id: number): Promise<void> {
   await unlessMissing(message`delete a deploy key of ${repositoryPart({ owner, repo })}`, () =>

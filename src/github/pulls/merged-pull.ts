@@ -8,6 +8,8 @@ interface MergedPull {
   readonly number: number
   /** The last commit of its own branch. */
   readonly head: string
+  /** The name of its own branch. */
+  readonly branch: string
 }
 
 /** The pull request whose merge made this commit the tip of a branch, with any way of merging; undefined for a push. */
@@ -21,5 +23,5 @@ export async function mergedPull(
     () => octokit.rest.repos.listPullRequestsAssociatedWithCommit({ owner, repo, commit_sha: sha, per_page: 100 }),
   )
   const merged = found?.data.find(one => one.merged_at !== null && one.merge_commit_sha === sha)
-  return merged && { number: merged.number, head: merged.head.sha }
+  return merged && { number: merged.number, head: merged.head.sha, branch: merged.head.ref }
 }

@@ -19,6 +19,8 @@ export interface NewPullRequest {
   readonly body: string
   /** Of the commit. */
   readonly message: string
+  /** What must be so before anybody can merge it; done when the branch has the commit, and again with each call. */
+  readonly beforeOpen?: () => Promise<void>
 }
 
 export interface OpenedPullRequest {
@@ -57,10 +59,12 @@ export async function openPullRequest(
   if (!head) {
     const commit = await commitOn(octokit, repository, base, wanted)
     await createRef(octokit, repository, wanted.branch, commit)
+    await wanted.beforeOpen?.()
     return create(octokit, repository, wanted, commit)
   }
   const change = await changeOf(octokit, app, repository, wanted.base, head)
   if (await isExactly(octokit, repository, change, head, wanted)) {
+    await wanted.beforeOpen?.()
     if (!open) return create(octokit, repository, wanted, head.commit)
     return { number: open.number, url: open.html_url, head: head.commit, written: false }
   }
@@ -68,6 +72,7 @@ export async function openPullRequest(
   if (!change.allOurs) throw taken(name, wanted.branch, 'it has a commit of someone else')
   // rebuilt on the base, not added to: nothing that is on the branch now survives
   const commit = await commitOn(octokit, repository, base, wanted)
+  await wanted.beforeOpen?.()
   await moveRef(octokit, repository, wanted.branch, commit)
   await github(message`update pull request ${repositoryPart({ owner, repo }, open.number)}`, () =>
     octokit.rest.pulls.update({ owner, repo, pull_number: open.number, title: wanted.title, body: wanted.body }),

@@ -37,7 +37,10 @@ function add(call: RepositoryCall): DeployKey {
   if (world.noDeployKeys.has(repo.owner.login)) throw invalid('Deploy keys are disabled for this repository')
   const all = [...world.repositories.values()].flatMap(one => one.deployKeys)
   if (all.some(one => one.key === key)) throw invalid('key is already in use')
-  const made = { id: world.nextId(), key, title: text(body, 'title') ?? '', readOnly: flag(body, 'read_only') ?? false }
+  const made: DeployKey = {
+    ...{ id: world.nextId(), key, title: text(body, 'title') ?? '', readOnly: flag(body, 'read_only') ?? false },
+    ...{ createdAt: new Date().toISOString(), lastUsed: null },
+  }
   repo.deployKeys.push(made)
   return made
 }
@@ -51,7 +54,7 @@ function named(call: RepositoryCall): DeployKey {
   return found
 }
 
-const json = ({ id, key, title, readOnly }: DeployKey) => ({
+const json = ({ id, key, title, readOnly, createdAt, lastUsed }: DeployKey) => ({
   ...{ id, key, title, verified: true, read_only: readOnly, enabled: true },
-  ...{ url: `https://api.github.com/keys/${id}`, created_at: '2026-01-01T00:00:00Z' },
+  ...{ url: `https://api.github.com/keys/${id}`, created_at: createdAt, last_used: lastUsed },
 })

@@ -1,0 +1,26 @@
+import type { CredentialReport } from '../../src/credentials/credential-report.ts'
+import { BailiwickError } from '../../src/errors.ts'
+import type { TreeSnapshot } from '../../src/git/tree.ts'
+import { fixOf, saidOf } from '../../src/message/said.ts'
+import type { RotationPlace } from './rotation-question.ts'
+
+/** What the default branch of a fleet says about credentials. Throws `onboard-layout` for an empty repository. */
+export async function readCredentials({
+  context,
+  installation,
+  fleet,
+}: Pick<RotationPlace, 'context' | 'installation' | 'fleet'>): Promise<{
+  readonly report: CredentialReport
+  readonly snapshot: TreeSnapshot
+}> {
+  const branch = fleet.defaultBranch
+  const commit = await installation.head(fleet, { branch })
+  if (!commit) throw new BailiwickError('onboard-layout', 'this repository is empty, so there is no fleet')
+  const snapshot = await installation.content(fleet, commit)
+  const answer = await context.evaluator.evaluate({ type: 'credentials', tree: snapshot, url: fleet.url, branch })
+  if (answer.type === 'refused') throw new BailiwickError(answer.code, saidOf(answer), { fix: fixOf(answer) })
+  if (answer.type !== 'credentials') {
+    throw new TypeError(`the rendering thread answered ${answer.type} to a question for credentials`)
+  }
+  return { report: answer.report, snapshot }
+}
