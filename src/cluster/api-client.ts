@@ -9,7 +9,7 @@ import { createDiscovery } from './discovery.ts'
 import { follow } from './follow.ts'
 import { impersonatedUser } from './impersonated-user.ts'
 import { stringAt } from './json-at.ts'
-import { type Call, send } from './send.ts'
+import { type Call, type ServerAddress, send, serverAddressOf } from './send.ts'
 import { Slots } from './slots.ts'
 
 const TIMEOUT_MS = 30_000
@@ -24,6 +24,7 @@ const BUSY_WAIT_S = 5
 /** One API server: a limited number of kept connections, shared by everybody who has credentials for it. */
 export interface ApiServer {
   readonly url: URL
+  readonly address: ServerAddress
   readonly agent: Agent
   readonly slots: Slots
   /** Too busy for everybody until then. */
@@ -34,7 +35,8 @@ export interface ApiServer {
 export function apiServer(url: URL): ApiServer {
   // one more than there are turns: what goes ahead finds a connection
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS + SLOW + 1, scheduling: 'lifo' })
-  return { url, agent, slots: new Slots({ count: CONNECTIONS, slowMs: SLOW_MS, slow: SLOW }), quietUntil: 0 }
+  const slots = new Slots({ count: CONNECTIONS, slowMs: SLOW_MS, slow: SLOW })
+  return { url, address: serverAddressOf(url), agent, slots, quietUntil: 0 }
 }
 
 interface ApiClientSettings extends Pick<ClusterClient, 'name' | 'namespace'> {
@@ -66,7 +68,9 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
   const request: ClusterClient['request'] = async (actor, method, path, more = {}) => {
     const call: Call = {
       cluster: name,
-      url: address(server.url, path, more.query),
+      address: server.address,
+      path: address(server.url, path),
+      query: queryOf(more.query),
       method,
       headers: headersOf(actor, more),
       timeoutMs,
@@ -97,7 +101,8 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
     discovery: createDiscovery(name, request),
     request,
     stream: async (actor, path, more, onItem) => {
-      const call = { url: address(server.url, path, more.query), headers: headersOf(actor, more) }
+      const url = new URL(`${address(server.url, path)}${queryOf(more.query)}`, server.url)
+      const call = { url, headers: headersOf(actor, more) }
       await follow({ cluster: name, signal: more.signal, ...call }, await access(), onItem)
     },
     close: () => agent.destroy(),
@@ -108,11 +113,10 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
  * Everything that an API server answers says what it is, but for what is asked for as text and a path that it does not
  * serve. Throws `cluster-unavailable` for other answers: what a load balancer says is neither an empty list nor a deletion.
  */
-function answerOf({ cluster, method, url, headers }: Call, { status, body }: Awaited<ReturnType<typeof send>>) {
-  const isFree =
-    headers.Accept === 'text/plain' || (status === 404 && method === 'GET' && url.pathname.includes('/apis/'))
+function answerOf({ cluster, method, path, headers }: Call, { status, body }: Awaited<ReturnType<typeof send>>) {
+  const isFree = headers.Accept === 'text/plain' || (status === 404 && method === 'GET' && path.includes('/apis/'))
   if (isFree || stringAt(body, 'kind') !== '') return { status, body }
-  const message = `cluster ${cluster}, ${method} ${url.pathname}: the answer is no object of Kubernetes: something else answers at this address`
+  const message = `cluster ${cluster}, ${method} ${path}: the answer is no object of Kubernetes: something else answers at this address`
   throw new BailiwickError('cluster-unavailable', message)
 }
 
@@ -131,9 +135,9 @@ function exchanger(access: ApiClientSettings['access'], agent: Agent) {
 
 /** The API server ends a request after the `timeout` of its query, whether or not the client still waits. */
 function limitedCall(call: Call, ms: number): Call {
-  const url = new URL(call.url)
-  url.searchParams.set('timeout', `${Math.max(1, Math.floor(ms))}ms`)
-  return { ...call, url, timeoutMs: Math.min(call.timeoutMs, ms) }
+  const timeout = `timeout=${Math.max(1, Math.floor(ms))}ms`
+  const query = `${call.query}${call.query === '' ? '?' : '&'}${timeout}`
+  return { ...call, query, timeoutMs: Math.min(call.timeoutMs, ms) }
 }
 
 /** Ends early when the request is told to stop. */
@@ -149,11 +153,20 @@ function headersOf(actor: Actor, { body, contentType, accept }: RequestOptions):
   return headers
 }
 
-function address(server: URL, path: string, query: Readonly<Record<string, string>> = {}): URL {
+/** A path that a URL keeps as it is. */
+const PLAIN = /^(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)+$/
+
+/** The path on that server. Throws `internal` for one that would lead elsewhere. */
+function address(server: URL, path: string): string {
+  const whole = `${server.pathname.replace(/\/$/, '')}${path}`
+  if (PLAIN.test(whole)) return whole
   const url = new URL(server)
-  const prefix = server.pathname.replace(/\/$/, '')
-  url.pathname = `${prefix}${path}`
-  if (url.pathname !== `${prefix}${path}`) throw new BailiwickError('internal', `${path} is not a path of the API`)
-  for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
-  return url
+  url.pathname = whole
+  if (url.pathname !== whole) throw new BailiwickError('internal', `${path} is not a path of the API`)
+  return whole
+}
+
+function queryOf(query: Readonly<Record<string, string>> = {}): string {
+  const fields = Object.entries(query).map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`)
+  return fields.length === 0 ? '' : `?${fields.join('&')}`
 }

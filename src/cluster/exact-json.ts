@@ -7,11 +7,16 @@ const { parse, rawJSON } = JSON as unknown as {
   rawJSON(text: string): Json
 }
 
+/** No integer with fewer digits is beyond 2^53. */
+const LONG = /\d{16}/
+
 /**
  * Plain JSON in which an integer beyond 2^53 stays as it was written, so that JSON.stringify gives back exactly the
  * object that was evaluated. Throws SyntaxError for text that is not JSON.
  */
 export function parseExact(text: string): Json {
+  // a reviver is called for each value: ten times as slow
+  if (!LONG.test(text)) return JSON.parse(text)
   return parse(text, (_key, value, { source }) =>
     typeof value === 'number' && source !== undefined && /^-?\d+$/.test(source) && !Number.isSafeInteger(value)
       ? rawJSON(source)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { KUSTOMIZE_GROUP } from '../flux/kinds.ts'
 import type { Json } from '../kube/node.ts'
 import { itemsAt, jsonAt, mapAt, stringAt } from './json-at.ts'
@@ -22,10 +22,7 @@ export function fieldPrint(object: Json): string {
       .filter(([name]) => name.startsWith(`${KUSTOMIZE_GROUP}/`) || name === ADOPT)
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   )
-  return createHash('sha256')
-    .update(JSON.stringify([fields, switches]))
-    .digest('base64')
-    .slice(0, 16)
+  return hash('sha256', JSON.stringify([fields, switches]), 'base64').slice(0, 16)
 }
 
 /** Whether an apply would make fields ours that are somebody else's now, whatever their values are. */

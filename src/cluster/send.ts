@@ -1,14 +1,29 @@
 import type { IncomingMessage } from 'node:http'
-import { type Agent, request } from 'node:https'
+import { type Agent, type RequestOptions, request } from 'node:https'
+import { isIP } from 'node:net'
+import { urlToHttpOptions } from 'node:url'
 import { BailiwickError } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
 import type { RequestCredentials } from './credentials.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024
 
+/** Where an API server listens. */
+export type ServerAddress = Pick<RequestOptions, 'protocol' | 'hostname' | 'port' | 'auth' | 'servername'>
+
+/** Read from its URL once, not for each request. An address without a name has no server name, as node:https has it. */
+export function serverAddressOf(url: URL): ServerAddress {
+  const { protocol, hostname, port, auth } = urlToHttpOptions(url)
+  const servername = isIP(hostname ?? '') === 0 ? (hostname ?? '') : ''
+  return { protocol, hostname, servername, ...(port ? { port } : {}), ...(auth ? { auth } : {}) }
+}
+
 export interface Call {
   readonly cluster: string
-  readonly url: URL
+  readonly address: ServerAddress
+  readonly path: string
+  /** With its question mark; '' for none. */
+  readonly query: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
@@ -54,7 +69,7 @@ function limit({ timeoutMs, signal }: Call, stop: (why: string) => void): () => 
 
 function exchange(call: Call, access: RequestCredentials, agent: Agent): Promise<Reply> {
   const gone = (why: string, cause?: unknown) =>
-    new BailiwickError('cluster-unavailable', `cluster ${call.cluster}, ${call.method} ${call.url.pathname}: ${why}`, {
+    new BailiwickError('cluster-unavailable', `cluster ${call.cluster}, ${call.method} ${call.path}: ${why}`, {
       cause,
     })
   if (call.signal?.aborted) return Promise.reject(gone('stopped'))
@@ -82,8 +97,8 @@ function exchange(call: Call, access: RequestCredentials, agent: Agent): Promise
       sent.destroy()
     })
     // explicitly, or NODE_TLS_REJECT_UNAUTHORIZED=0 would send the worker's token to anybody
-    const options = { method: call.method, headers, agent, rejectUnauthorized: true, ...access.tls }
-    const sent = request(call.url, options, response => {
+    const options = { method: call.method, headers, agent, rejectUnauthorized: true, ...call.address, ...access.tls }
+    const sent = request({ ...options, path: `${call.path}${call.query}` }, response => {
       answered = true
       textOf(response)
         .then(text => replyOf(response, text, headers.Accept))

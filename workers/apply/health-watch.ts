@@ -118,8 +118,9 @@ class Watch {
   }
 }
 
-/** What an apply of the node does not leave alone by its own words. */
-function appliedIds({ objects }: ApprovedNode): ObjectId[] {
+/** What an apply of the node does not leave alone by its own words, as far as health checks ask for it. */
+function appliedIds({ objects, settings: { wait } }: ApprovedNode): ObjectId[] {
+  if (!wait) return []
   return objects.flatMap(text => {
     const object = parseExact(text)
     return skipReason(object, undefined) === undefined ? [idOf(object)] : []
