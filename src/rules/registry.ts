@@ -59,6 +59,7 @@ import { networkPolicyOpen } from './ownership/network-policy-open.ts'
 import { ownerFinalizerTamper } from './ownership/owner-finalizer-tamper.ts'
 import { ownerLabelForged } from './ownership/owner-label-forged.ts'
 import { ownershipConflict } from './ownership/ownership-conflict.ts'
+import { pruneAccountRemoved } from './ownership/prune-account-removed.ts'
 import { pruneProtected } from './ownership/prune-protected.ts'
 import { quotaTamper } from './ownership/quota-tamper.ts'
 import { rbacAggregation } from './rbac/rbac-aggregation.ts'
@@ -172,6 +173,7 @@ export const rules: readonly Rule[] = [
   protectedObjectName,
   protoPollution,
   providerTargetRepo,
+  pruneAccountRemoved,
   pruneProtected,
   quotaTamper,
   rbacAggregation,

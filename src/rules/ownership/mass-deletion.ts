@@ -1,10 +1,10 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { stringAt } from '../../kube/node.ts'
 import { codeWord, type Message, message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
-import { deletedObjects, isKept } from './support/deleted-objects.ts'
+import { deletedObjects } from './support/deleted-objects.ts'
+import { deletesAtEnd, pruner } from './support/pruning-node.ts'
 import { removedTenant } from './support/removed-tenant.ts'
 
 /** From so many objects on, and more than half of what there was, a deletion is worth a word. */
@@ -20,14 +20,14 @@ export const massDeletion: Rule = {
   title: 'Deletion of running objects',
   why: 'Removing or renaming a Kustomization deletes everything that it applied. Removing a Namespace deletes everything in it, and removing a Capsule Tenant deletes its namespaces, including data. Git restores manifests, not volumes.',
   source: 'kustomize-controller: spec.prune, spec.deletionPolicy',
-  docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, waive the rule for its Kustomization and Namespace, set the rule to `warning` in .github/bailiwick.yaml, or merge with an override. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions.",
+  docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, write `/bailiwick offboard TENANT`, or waive the rule for its Kustomization and Namespace, set the rule to `warning` in .github/bailiwick.yaml, or merge with an override. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions.",
   *checkNode(node, { index, before }) {
     if (!before || !node.prune || node.suspend || node.error || node.digest === '') return
     if (node.tenant === undefined) yield* removedTenant(node, before, index)
     else yield* emptied(node, before, index)
   },
   *checkRemoved(node, { index, before }) {
-    if (!before || node.tenant === undefined || !deletes(node)) return
+    if (!before || node.tenant === undefined || !deletesAtEnd(node)) return
     const heir = pruner(node, before, index)
     if (!heir) return
     const isOwn = before.node(node.parent)?.tenant !== undefined
@@ -73,24 +73,4 @@ function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: Message
     message: message`${who} of tenant ${quoted('tenant', node.tenant ?? '')} is removed or renamed, so Flux would delete ${what}. Allowed: keeping it, or removing it after a change that sets ${codeWord('prune: false')}.`,
     fix: message`Restore the Kustomization under its name. To keep its objects, set ${codeWord('prune: false')} or ${codeWord('deletionPolicy: Orphan')} in an earlier change. To remove the tenant, waive mass-deletion for this Kustomization or merge with an override.`,
   }
-}
-
-/** Whether what a Kustomization applied goes when it goes (kustomize-controller, finalize). */
-function deletes({ kustomization, prune, suspend }: FleetNode): boolean {
-  if (suspend) return false
-  const policy = stringAt(kustomization.root, ['spec', 'deletionPolicy']) ?? 'MirrorPrune'
-  return policy === 'MirrorPrune' ? prune : policy !== 'Orphan'
-}
-
-/** The Kustomization that removes a node: the next one above that is still there, where all between prune. */
-function pruner(node: FleetNode, before: FleetIndex, index: FleetIndex): FleetNode | undefined {
-  if (isKept(node.kustomization)) return undefined
-  for (let key = node.parent, steps = 0; key !== undefined && steps < 64; steps++) {
-    const now = index.node(key)
-    if (now) return now.prune && !now.suspend && !now.error && now.digest !== '' ? now : undefined
-    const was = before.node(key)
-    if (!was || !deletes(was) || isKept(was.kustomization)) return undefined
-    key = was.parent
-  }
-  return undefined
 }

@@ -1,0 +1,77 @@
+import { type FleetIndex, kindOf } from '../../facts/fleet-index.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { codeWord, message, part } from '../../message/message.ts'
+import type { Breach, Rule } from '../model/rule.ts'
+import { deletedObjects } from './support/deleted-objects.ts'
+import { dependentsOf, isSupport } from './support/prune-support.ts'
+import { pruner } from './support/pruning-node.ts'
+
+/**
+ * What a finalizer needs to delete as a tenant goes before it, or at the same time: kustomize-controller and helm-controller
+ * then retry for ever, or end without deleting anything.
+ */
+export const pruneAccountRemoved: Rule = {
+  id: 'prune-account-removed',
+  severity: 'high',
+  title: 'Account removed before what deletes as it',
+  why: 'A Kustomization that is removed deletes its objects as its account. If the account, its role bindings, its namespace or its kubeconfig go in the same change, Flux cannot delete them: the finalizer and the namespace hang, or the objects stay without an owner.',
+  source: 'kustomize-controller: finalize; fluxcd/flux2#997, fluxcd/flux2-multi-tenancy#101',
+  docs: 'Remove a tenant in two changes. The first removes its Kustomizations and HelmReleases. When they are gone on every cluster, the second removes sources, accounts, role bindings, namespaces and credentials. `/bailiwick offboard TENANT` and `bailiwick offboard TENANT` make both. A Kustomization that deletes nothing (`prune: false`, `deletionPolicy: Orphan`, `suspend: true`) may go together with its account, and so may an account that nothing uses anymore.',
+  *checkNode(node, { index, before }) {
+    const was = before?.node(node.key)
+    if (!before || !was || node.tenant !== undefined) return
+    if (!node.prune || node.suspend || node.error || node.digest === '') return
+    const old = before.objectsOf(node.key)
+    if (old === node.objects) return
+    const gone = deletedObjects(node, old, index)
+    yield* breaches(node, gone, changedBindings(node, old), before, index)
+  },
+  *checkRemoved(node, { index, before }) {
+    if (!before || node.tenant !== undefined) return
+    const heir = pruner(node, before, index)
+    if (!heir) return
+    const left = { ...node, objects: [] }
+    yield* breaches(heir, deletedObjects(left, before.objectsOf(node.key), index), [], before, index)
+  },
+}
+
+/** Bindings that stay, and may have lost a subject. */
+function changedBindings(node: FleetNode, old: readonly KubeObject[]): KubeObject[] {
+  const now = new Set(node.objects)
+  return old.filter(object => kindOf(object).endsWith('Binding') && !now.has(object))
+}
+
+function* breaches(
+  node: FleetNode,
+  gone: readonly KubeObject[],
+  changed: readonly KubeObject[],
+  before: FleetIndex,
+  index: FleetIndex,
+): Iterable<Breach> {
+  const told = new Set<string>()
+  for (const support of new Set([...gone.filter(isSupport), ...changed])) {
+    for (const { object, tenant } of dependentsOf(support, gone.includes(support), node.cluster, before, index)) {
+      const { kind, namespace, name } = idOf(object)
+      const key = JSON.stringify([kind, namespace, name])
+      if (!told.has(key)) yield breach(node, support, object, tenant)
+      told.add(key)
+    }
+  }
+}
+
+function breach(node: FleetNode, support: KubeObject, object: KubeObject, tenant: string): Breach {
+  const of = idOf(support)
+  const { kind, namespace, name } = idOf(object)
+  const what = objectPart(of.kind, of.namespace, of.name)
+  return {
+    node,
+    object,
+    path: ['spec', 'serviceAccountName'],
+    origin: node.kustomization.root.origin,
+    value: `${of.kind} ${of.namespace}/${of.name}`,
+    message: message`${objectPart(kind, namespace, name)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
+    fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${codeWord('/bailiwick offboard')} ${quoted('tenant', tenant)} opens both pull requests.`,
+  }
+}
