@@ -16,6 +16,8 @@ interface Opening {
   readonly after?: Round | undefined
   /** Why the values of a node could not be read, by its key. */
   readonly unread: ReadonlyMap<string, string>
+  /** Why encrypted objects of a node could not be decrypted, of which enough is known for what depends on it. */
+  readonly unopened?: ReadonlyMap<string, string>
   /** Keyed hash of a digest. A plain hash of guessable values would reveal them. */
   readonly seal: (digest: string) => string
 }
@@ -25,7 +27,7 @@ interface Opening {
  * as it was evaluated with them. Values decide nothing but values: the same objects by the same account, or the node is
  * held. Reasons never quote a value. Pure.
  */
-export function approveOpened({ before, after, unread, seal }: Opening): Required<Round['approval']> {
+export function approveOpened({ before, after, unread, unopened, seal }: Opening): Required<Round['approval']> {
   const [first, second] = [indexOf(before), after && indexOf(after)]
   const apply: ApprovedNode[] = []
   const held: Held[] = []
@@ -50,7 +52,11 @@ export function approveOpened({ before, after, unread, seal }: Opening): Require
       else apply.push(opened)
     }
   }
-  return { apply, held }
+  const failing = (node: ApprovedNode) => {
+    const reason = unopened?.get(node.key)
+    return reason === undefined ? node : { ...node, unopened: reason }
+  }
+  return { apply: apply.map(failing), held }
 }
 
 interface Index {
@@ -76,30 +82,49 @@ function openedNode(
 ): ApprovedNode | string {
   const again = after.nodes.get(node.key)
   const held = after.held.get(node.key)
-  if (!again || isElsewhere(node, again)) return `${WITH}, it would be another Kustomization`
+  if (!again || isElsewhere(node, again)) return `${given(node)}, it would be another Kustomization`
   if (held) return heldReason(node, held)
   const opened = after.apply.get(node.key)
-  if (!opened) return `${WITH}, it is not approved`
-  if (opened.digest === node.digest && sameText(opened.settings, node.settings)) return approved ?? opened
-  if (!sameIds(idsOf(node), idsOf(again))) return `${WITH}, it would apply other objects`
+  if (!opened) return `${given(node)}, it is not approved`
+  if (opened.digest === node.digest && sameText(opened.settings, node.settings))
+    return approved && !approved.decryption ? approved : { ...opened, ...inClear(node, opened) }
+  if (!sameIds(idsOf(node), idsOf(again))) return `${given(node)}, it would apply other objects`
   const known = new Set(node.objects)
   const confidential = opened.objects.flatMap((text, index) => (known.has(text) ? [] : [index]))
-  return { ...opened, digest: seal(opened.digest), applyDigest: seal(opened.applyDigest), confidential }
+  const digests = { digest: seal(opened.digest), applyDigest: seal(opened.applyDigest) }
+  return { ...opened, ...inClear(node, opened), ...digests, confidential }
 }
 
-const WITH = 'with the values that the cluster has'
+/** Nothing of it is encrypted any more; with other keys it is opened anew. */
+function inClear(
+  { decryption }: EvaluatedNode,
+  opened: EvaluatedNode | ApprovedNode,
+): Pick<EvaluatedNode, 'decryption'> {
+  if (!decryption || opened.decryption) return {}
+  const { secret } = decryption
+  return { decryption: { ...(secret === undefined ? {} : { secret }), seals: [] } }
+}
 
 /** In words that hold no value: what was found may quote one. */
 function heldReason(node: EvaluatedNode, { by, found }: Held): string {
+  const change = isSealed(node)
+    ? 'Change the encrypted file, or write the value in clear to see more'
+    : 'Change the ConfigMap or Secret, or write the value into git to see more'
   if (by === 'values')
     return 'a value that it depends on is still not known: an encrypted file is of a format that is not supported, or git encrypts the value itself'
   if (found && 'rule' in found) {
     const where = idsOf(node).includes(textOf(found.object)) ? ` in ${display(found.object)}` : ''
-    return `${WITH}, it violates ${found.rule}${where}. Change the ConfigMap or Secret, or write the value into git to see more`
+    return `${given(node)}, it violates ${found.rule}${where}. ${change}`
   }
-  if (found) return `${WITH}, it cannot be evaluated (${found.code}). Change the ConfigMap or Secret`
-  return `${WITH}, it is not approved`
+  if (found) return `${given(node)}, it cannot be evaluated (${found.code}). ${change.split(',')[0]}`
+  return `${given(node)}, it is not approved`
 }
+
+/** Of what git does not show, only what is encrypted can be the cause. */
+const isSealed = ({ decryption, needs }: EvaluatedNode) => decryption !== undefined && needs === undefined
+
+const given = (node: EvaluatedNode) =>
+  isSealed(node) ? 'with its encrypted values decrypted' : 'with the values that the cluster has'
 
 /** Whether it is anything else than its objects and how they are applied that values decide. */
 function isElsewhere(a: EvaluatedNode, b: EvaluatedNode): boolean {

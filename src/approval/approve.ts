@@ -4,7 +4,7 @@ import type { ApplySettings } from '../flux/apply-settings/apply-settings.ts'
 import { isListedFor, SERVICE_NAMES } from '../kube/sops-services.ts'
 import type { Origin } from '../origin.ts'
 import type { EvaluatedNode, Finding, NodeFailure } from '../rules/model/finding.ts'
-import { SEALED_FILES, UNKNOWN_VALUES } from '../rules/model/unknown-values.ts'
+import { SEALED_FIELDS, SEALED_FILES, UNKNOWN_VALUES } from '../rules/model/unknown-values.ts'
 import type { ApprovalEvent, ApprovalState, KnownEvaluation } from './approval-state.ts'
 
 /**
@@ -14,6 +14,8 @@ export type ApprovedNode = Omit<EvaluatedNode, 'findings' | 'failures' | 'refuse
   readonly combination: string
   /** Places of objects with values that no message may quote. */
   readonly confidential?: readonly number[]
+  /** Why its encrypted objects could not be decrypted: it fails, and nothing of it is applied. */
+  readonly unopened?: string
   /** Digest of all that decides what an apply does: the objects, as whom, and the settings. Equal digests apply equally. */
   readonly applyDigest: string
 }
@@ -123,11 +125,12 @@ const AWAITS_VALUES = 'it depends on values of the cluster that are not known'
 const NOT_OPENED =
   'it depends on values that only the cluster has, and names no ConfigMap, Secret or encrypted file that gives them. Encrypted files of a secretGenerator may be JSON, binary or, under envs, dotenv'
 
-const isOpened = ({ needs, decryption }: EvaluatedNode) => needs !== undefined || decryption?.files !== undefined
+const isOpened = ({ needs, decryption }: EvaluatedNode) => needs !== undefined || decryption !== undefined
+
+const OPENABLE: ReadonlySet<string> = new Set([UNKNOWN_VALUES, SEALED_FILES, SEALED_FIELDS])
 
 /** What a worker may come to know by reading the cluster. */
-const isOpenable = (refused: readonly string[]) =>
-  refused.length > 0 && refused.every(one => one === UNKNOWN_VALUES || one === SEALED_FILES)
+const isOpenable = (refused: readonly string[]) => refused.length > 0 && refused.every(one => OPENABLE.has(one))
 
 function blockingIn({ findings }: EvaluatedNode, evaluated: KnownEvaluation): Finding | undefined {
   const baseline = new Set(evaluated.baseline)

@@ -12,6 +12,7 @@ import { codeWord, message, part } from '../message/message.ts'
 import type { Artifact } from './artifact.ts'
 import { artifactPath } from './artifact-path.ts'
 import { normalise } from './normalise/normalise.ts'
+import { type OpenedValues, openSealed } from './open-sealed.ts'
 import { overrideMetadata } from './override-metadata.ts'
 import { packTree } from './pack-tree.ts'
 import { readObjects } from './read-objects.ts'
@@ -30,17 +31,19 @@ export interface RenderFacts extends PostBuildFacts {
   readonly tolerance?: Tolerance
   /** Finds the content of repositories at a commit that the build names; without it none is at hand. */
   readonly remotes?: FindRemote | undefined
+  /** What is known of values that SOPS encrypted; without it, encrypted objects stay as they are. */
+  readonly opened?: OpenedValues | undefined
 }
 
 /**
- * The objects that kustomize-controller would apply for a Flux Kustomization, before decryption: the artifact packed,
- * `spec.path` looked up in it, a kustomization.yaml read or generated, what the spec says put on top, variables
- * substituted, the result normalised. Throws `path-not-found`, `flux-unsupported`, `flux-invalid`, `flux-missing-variable` and what a build throws.
+ * The objects that kustomize-controller would apply for a Flux Kustomization: the artifact packed,
+ * `spec.path` looked up in it, a kustomization.yaml read or generated, what the spec says put on top, what is known of
+ * encrypted values put in, variables substituted, the result normalised. Throws `path-not-found`, `flux-unsupported`, `flux-invalid`, `flux-missing-variable` and what a build throws.
  */
 export function renderKustomization(
   artifact: Artifact,
   kustomization: KubeObject,
-  { budget = new RenderBudget(), tolerance = STRICT, remotes, ...cluster }: RenderFacts = {},
+  { budget = new RenderBudget(), tolerance = STRICT, remotes, opened, ...cluster }: RenderFacts = {},
 ): readonly KubeObject[] {
   const { root } = kustomization
   const tree = packTree(artifact.tree, artifact.ignore, budget.pack, artifact.root)
@@ -52,7 +55,8 @@ export function renderKustomization(
   const decrypts = !isAbsent(at(root, ['spec', 'decryption']))
   const options = { builder: BUILDER, budget: budget.build, decrypts, tolerance, remotes, level }
   const built = buildFrom(tree, artifact.repository, overlay, options)
-  const substituted = postBuild(built, root, cluster, budget.substitution, tolerance)
+  const decrypted = decrypts ? openSealed(built, opened) : built
+  const substituted = postBuild(decrypted, root, cluster, budget.substitution, tolerance)
   const read = eachAlone(substituted, readObjects, tolerance)
   const normalised = eachAlone(read, normalise, tolerance)
   const metadata = at(root, ['spec', 'commonMetadata'])

@@ -9,6 +9,8 @@ export interface KubeObject {
   readonly trail: readonly Step[]
   /** The block that SOPS left in an encrypted object, where Flux drops it before it applies. */
   readonly sops?: Node
+  /** As it was built, where Flux decrypts it after that and nobody here has: what it is on the cluster is not known. */
+  readonly sealed?: MapNode
   /** Its ownerReferences where Flux drops them because they are empty: on what stands they would take owners away. */
   readonly owners?: Node
   /** Its namespace where it is written as null and Flux drops it. */

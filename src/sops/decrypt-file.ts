@@ -1,10 +1,11 @@
 import { BailiwickError } from '../errors.ts'
 import { mapNode, textNode } from '../kube/edit-node.ts'
 import type { Node } from '../kube/node.ts'
+import { isSealedValue } from '../kube/sealed-values.ts'
 import type { SopsFormat } from '../kube/sops-formats.ts'
 import { parseDocuments } from '../kube/yaml/parse-documents.ts'
 import { dataKey, type Identities } from './data-key.ts'
-import { isSealedValue, openValue, sealedType } from './open-value.ts'
+import { openValue, sealedType } from './open-value.ts'
 
 /**
  * A file in clear, byte for byte as `sops decrypt` writes it (getsops/sops, stores), which names of generated objects depend

@@ -1,93 +1,81 @@
 import { BailiwickError } from '../errors.ts'
-import type { Json, Node } from '../kube/node.ts'
+import type { MapNode, Node, ScalarValue } from '../kube/node.ts'
+import { isSealedValue, sealedId, sealedPlace } from '../kube/sealed-values.ts'
 import { dataKey, type Identities } from './data-key.ts'
-import { isSealedValue, openValue, sealedType } from './open-value.ts'
+import { openValue, sealedType } from './open-value.ts'
+import { type BlockSelection, isSelected, selectionIn } from './rules/block-selection.ts'
 
 /**
- * A Secret or ConfigMap with the values of its `data` in clear, as kustomize-controller decrypts it: each sealed value is
- * bound to its own field by SOPS, so that none can be moved to another. A value of `data` that holds a sealed one in base64
- * was written as `stringData`. `block`: what SOPS wrote beside the values. Throws `cluster-invalid`, without any value, where
- * no identity opens it or a value is not what was sealed there. `isSubstituted`: Flux would substitute variables in it; a
- * value that has some is refused.
+ * Every encrypted value of an object in clear, by its place and what is encrypted: as kustomize-controller decrypts it, which
+ * does not look at the MAC. SOPS binds each value to its own place, so that none can be moved to another. Throws
+ * `cluster-invalid`, without any value, where no identity opens it, where a value is not what was encrypted there, and for
+ * what the controller refuses, too.
  */
-export async function decryptObject(
-  object: { readonly [key: string]: Json },
-  block: Node,
-  identities: Identities,
-  isSubstituted = false,
-): Promise<{ [key: string]: Json }> {
-  const key = await dataKey(block, identities)
-  if (!key) throw cannot('none of the keys opens it', 'Encrypt it for a key of the Secret that spec.decryption names.')
+export async function decryptObject(root: MapNode, identities: Identities): Promise<ReadonlyMap<string, ScalarValue>> {
+  const block = root.fields.get('sops')?.value
+  const key = block && (await dataKey(block, identities))
+  if (!block || !key)
+    throw cannot('none of the keys opens it', 'Encrypt it for a key of the Secret that spec.decryption names.')
   try {
-    const { sops: _sops, ...rest } = object
-    const plainObject: { [key: string]: Json } = rest
-    for (const field of VALUES) {
-      const values = object[field]
-      if (values === undefined || values === null || typeof values !== 'object' || Array.isArray(values)) continue
-      const open = ([name, value]: readonly [string, Json]) => {
-        const { text, value: plain } = opened(field, name, value, key)
-        // what stood in base64 when Flux substitutes has none
-        const isText = text !== undefined && (object.kind !== 'Secret' || field !== 'data' || text.isInner)
-        if (isSubstituted && isText) refuseVariables(`${field}.${name}`, text.bytes)
-        text?.bytes.fill(0)
-        return [name, plain] as const
-      }
-      plainObject[field] = Object.fromEntries(Object.entries(values).map(open))
-    }
-    return plainObject
+    const opening: Opening = { key, selection: selectionIn(block), values: new Map() }
+    for (const [name, { value }] of root.fields) if (name !== 'sops') open(value, [name], opening)
+    return opening.values
   } finally {
     key.fill(0)
   }
 }
 
-const VALUES = ['data', 'stringData', 'binaryData'] as const
-
-interface Opened {
-  readonly value: Json
-  /** Of a sealed value. `isInner`: it was sealed as text, and stands in base64 now. */
-  readonly text?: { readonly bytes: Buffer; readonly isInner: boolean }
+interface Opening {
+  readonly key: Uint8Array
+  readonly selection: BlockSelection
+  readonly values: Map<string, ScalarValue>
 }
 
-function opened(field: (typeof VALUES)[number], name: string, value: Json, key: Uint8Array): Opened {
-  if (typeof value !== 'string') return { value }
-  const where = `${field}.${name}`
-  if (isSealedValue(value)) {
-    const bytes = plain(where, value, key, `${field}:${name}:`)
-    return { value: bytes.toString('utf8'), text: { bytes, isInner: false } }
+function open(node: Node, path: readonly string[], opening: Opening): void {
+  if (node.type === 'list') for (const item of node.items) open(item, path, opening)
+  else if (node.type === 'map') for (const [name, { value }] of node.fields) open(value, [...path, name], opening)
+  else {
+    const { value } = node
+    const isSealed = typeof value === 'string' && isSealedValue(value)
+    const selected = value !== null && value !== '' && isSelected(opening.selection, path)
+    const where = path.join('.').slice(0, 200)
+    if (isSealed && selected) opening.values.set(sealedId(path, value), plain(where, value, opening.key, path))
+    else if (isSealed) throw cannot(`${where} is encrypted, and the file says that it is not`, AGAIN)
+    else if (selected) throw cannot(`${where} is not encrypted, and the file says that it is`, AGAIN)
   }
-  const inner = field === 'data' ? innerOf(value) : undefined
-  if (inner === undefined) return { value }
-  const bytes = plain(where, inner, key, `stringData:${name}:`)
-  return { value: bytes.toString('base64'), text: { bytes, isInner: true } }
 }
 
-function refuseVariables(where: string, text: Buffer): void {
-  if (!text.includes('$' + '{') && !text.includes('$$')) return
-  throw cannot(
-    `${where} has a variable, and variables in decrypted values are not supported`,
-    'Leave it out, or annotate the object kustomize.toolkit.fluxcd.io/substitute: disabled.',
-  )
-}
+const AGAIN = 'Encrypt the file again, with an encrypted_regex that matches the fields to be encrypted only.'
 
-/** A sealed value within base64, as `stringData` is written into `data`. */
-function innerOf(value: string): string | undefined {
-  // the beginning of ENC[AES256_GCM in base64
-  if (!value.startsWith('RU5DW0FFUzI1Nl9HQ0')) return undefined
-  const text = Buffer.from(value, 'base64').toString('utf8')
-  return isSealedValue(text) ? text : undefined
-}
-
-function plain(where: string, value: string, key: Uint8Array, place: string): Buffer {
+function plain(where: string, value: string, key: Uint8Array, path: readonly string[]): ScalarValue {
+  const bytes = openValue(value, key, sealedPlace(path))
+  if (!bytes)
+    throw cannot(`${where} was not encrypted for this field, or was changed since then`, 'Encrypt the file again.')
   const type = sealedType(value)
-  if (type !== 'str' && type !== 'bytes') {
-    throw cannot(
-      `${where} was encrypted as ${type}, and only text is allowed there`,
-      'Quote the value, and encrypt it again.',
-    )
-  }
-  const text = openValue(value, key, place)
-  if (text) return text
-  throw cannot(`${where} was not encrypted for this field, or was changed since then`, 'Encrypt the file again.')
+  if (type === 'bytes') return bytes.toString('base64')
+  const text = bytes.toString('utf8')
+  const read = Buffer.from(text).equals(bytes) ? READERS[type]?.(text) : undefined
+  bytes.fill(0)
+  if (read !== undefined) return read
+  const fix = 'Write it as text in quotes, and encrypt it again.'
+  throw cannot(`${where} was encrypted as ${type}, in a form that is not supported`, fix)
+}
+
+/** Values as Go reads them (getsops/sops, aes.Decrypt), in the forms that it writes. */
+const READERS: Readonly<Record<string, (text: string) => ScalarValue | undefined>> = {
+  str: text => text,
+  int: integer,
+  float: text => (/^-?\d{1,300}(?:\.\d{1,300})?$/.test(text) ? Number(text) : undefined),
+  bool: text => (text === 'True' ? true : text === 'False' ? false : undefined),
+}
+
+const INT64 = 2n ** 63n
+
+function integer(text: string): ScalarValue | undefined {
+  if (!/^-?\d{1,19}$/.test(text)) return undefined
+  const value = BigInt(text)
+  if (value < -INT64 || value >= INT64) return undefined
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
 function cannot(what: string, fix: string): BailiwickError {

@@ -3,9 +3,6 @@ import { createDecipheriv } from 'node:crypto'
 const VALUE =
   /^ENC\[AES256_GCM,data:([A-Za-z0-9+/]*={0,2}),iv:([A-Za-z0-9+/]+={0,2}),tag:([A-Za-z0-9+/]+={0,2}),type:(str|int|float|bool|bytes|time|comment)\]$/
 
-/** Whether text has the form of a value that SOPS encrypted. */
-export const isSealedValue = (text: string): boolean => VALUE.test(text)
-
 /** The type of a sealed value, as SOPS writes it: `str`, `int`, ... */
 export const sealedType = (text: string): string => VALUE.exec(text)?.[4] ?? ''
 

@@ -1,7 +1,8 @@
 import { createHash, type Hash } from 'node:crypto'
 import { at, type Node, type ScalarNode, stringAt } from '../kube/node.ts'
+import { isSealedValue } from '../kube/sealed-values.ts'
 import { dataKey, type Identities } from './data-key.ts'
-import { isSealedValue, openValue } from './open-value.ts'
+import { openValue } from './open-value.ts'
 
 /**
  * `sound`: nothing of the file was changed without its key. `broken`: a value, a name, or the order of them was.

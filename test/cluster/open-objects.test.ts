@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApprovedNode } from '../../src/approval/approve.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
-import { jsonAt } from '../../src/cluster/json-at.ts'
 import type { Kms } from '../../src/kms/open-kms.ts'
+import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 import { sealValue } from '../../src/sops/seal-value.ts'
 import { openObjects } from '../../workers/apply/open-objects.ts'
+import { openSealed } from '../../workers/apply/open-sealed.ts'
+import { OpenedMemory } from '../../workers/apply/opened-memory.ts'
 import { evaluationOf, type fleetOf } from '../fleet/fleet-of.ts'
 import { type ClusterUnderTest, create, createTenant, haveAssets, startUnderTest } from './cluster-under-test.ts'
 
@@ -36,9 +38,11 @@ const withoutEmpty = (text: string) => text.replace(/^ {2}\w+: \[\]\n/gm, '')
 /** The same file, but for the recipients. */
 const byCloud = (recipients: string) =>
   withoutEmpty(secret('age.yaml')).replace(/^ {2}age:[\s\S]*?(?=^ {2}\w)/m, `  ${recipients}\n`)
+const valuesOf = ({ sealed }: Awaited<ReturnType<typeof openSealed>>) =>
+  [...sealed.values()].flatMap(values => [...values.values()])
 const nodeOfFleet = (given: Parameters<typeof fleetOf>[0]) => evaluationOf(given).nodes[0]!
 
-test.each<[string, Record<string, string>, string, string[]]>([
+test.each<[string, Record<string, string>, string, string[], number?]>([
   ['all in order', SECRETS, WITH, []],
   ['without keys', SECRETS, '', ['SOPS encryption without spec.decryption.secretRef']],
   [
@@ -62,6 +66,7 @@ test.each<[string, Record<string, string>, string, string[]]>([
     },
     WITH,
     ['SOPS encryption outside of the data of a Secret or ConfigMap'],
+    1,
   ],
   [
     'an encrypted type of a Secret',
@@ -70,6 +75,7 @@ test.each<[string, Record<string, string>, string, string[]]>([
     },
     WITH,
     ['SOPS encryption outside of the data of a Secret or ConfigMap'],
+    1,
   ],
   [
     'a key of a cloud that the worker cannot ask',
@@ -83,11 +89,14 @@ test.each<[string, Record<string, string>, string, string[]]>([
     '',
     ['SOPS encryption without spec.decryption.secretRef'],
   ],
-])('what the worker opens is said before it is applied: %s', (_, secrets, decryption, refused) => {
-  const node = nodeOfFleet(fleet(secrets, decryption))
-  expect(node.refused).toEqual(refused)
-  expect(node.decryption?.seals.length ?? 0).toBe(refused.length === 0 ? 3 : 0)
-})
+])(
+  'what the worker opens is said before it is applied: %s',
+  (_, secrets, decryption, refused, seals = refused.length === 0 ? 3 : 0) => {
+    const node = nodeOfFleet(fleet(secrets, decryption))
+    expect(node.refused).toEqual(refused)
+    expect(node.decryption?.seals.length ?? 0).toBe(seals)
+  },
+)
 
 test.each([WITH, 'decryption: {provider: sops},'])(
   'keys of services are said, for whoever knows what is listed: %s',
@@ -107,9 +116,9 @@ test.each([WITH, 'decryption: {provider: sops},'])(
 test('without a Secret, an object is opened by the services that may be asked, and by nobody else', async () => {
   const plain = randomBytes(32)
   const enc = JSON.stringify({ arn: 'arn:aws:kms:eu-west-1:1:key/a', enc: 'ZQ==' })
-  const text = `apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: apps}\nstringData: {key: "${sealValue('value', plain, 'stringData:key:', randomBytes)}"}\nsops: {kms: [${enc}], lastmodified: x, mac: "${sealValue('mac', plain, 'x', randomBytes)}", version: x}\n`
+  const text = `apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: apps}\nstringData: {key: "${sealValue('value', plain, 'stringData:key:', randomBytes)}"}\nsops: {kms: [${enc}], lastmodified: x, mac: "${sealValue('mac', plain, 'x', randomBytes)}", version: x, encrypted_regex: ^stringData$}\n`
   const evaluated = nodeOfFleet(fleet({ 'clusters/staging/a.yaml': text }, 'decryption: {provider: sops},'))
-  const node = { ...evaluated, namespace: 'apps' } as unknown as ApprovedNode
+  const node = { ...evaluated, namespace: 'apps' } as EvaluatedNode
   // nothing is read on the cluster
   const client = {} as ClusterClient
   const asked: unknown[] = []
@@ -120,14 +129,15 @@ test('without a Secret, an object is opened by the services that may be asked, a
       return plain
     },
   })
-  const { objects, confidential } = await openObjects(client, node, kms('apps'))
-  const [secret] = objects.filter(object => jsonAt(object, 'kind') === 'Secret')
-  expect(jsonAt(secret!, 'data')).toEqual({ key: Buffer.from('value').toString('base64') })
-  expect([...confidential]).toEqual([secret])
+  const memory = new OpenedMemory()
+  expect(valuesOf(await openSealed(client, node, kms('apps'), memory))).toEqual(['value'])
   expect(asked).toEqual([['apps', { service: 'aws', key: 'arn:aws:kms:eu-west-1:1:key/a', enc: 'ZQ==' }]])
-  await expect(openObjects(client, node, kms('other'))).rejects.toThrow('none of the keys opens it')
-  await expect(openObjects(client, node)).rejects.toThrow('none of the keys opens it')
+  await expect(openSealed(client, node, kms('other'))).rejects.toThrow('none of the keys opens it')
+  await expect(openSealed(client, node)).rejects.toThrow('none of the keys opens it')
+  // what is known of the same is not asked for again
+  expect(valuesOf(await openSealed(client, node, kms('apps'), memory))).toEqual(['value'])
   expect(asked).toHaveLength(1)
+  await expect(openSealed(client, { ...node, user: 'other' }, undefined, memory)).rejects.toThrow('none of the keys')
 })
 
 test('a key of a cloud beside one of age is no obstacle', () => {
@@ -154,54 +164,44 @@ describe.skipIf(!haveAssets())('on a cluster', () => {
   }, 60_000)
   afterAll(() => under?.stop())
 
-  const node = (change: Partial<ApprovedNode> = {}) =>
-    ({ ...nodeOfFleet(fleet(SECRETS)), namespace: 'apps', user, ...change }) as ApprovedNode
+  const node = (change: Partial<EvaluatedNode> = {}): EvaluatedNode => ({
+    ...nodeOfFleet(fleet(SECRETS)),
+    namespace: 'apps',
+    user,
+    ...change,
+  })
   const named = (name: string) => node({ decryption: { ...node().decryption!, secret: name } })
 
   test('values are opened with the keys of the Secret, read as the account', async () => {
-    const { objects, confidential } = await openObjects(under.client, node())
-    const secrets = objects.filter(object => jsonAt(object, 'kind') === 'Secret')
-    expect(secrets.map(one => jsonAt(one, 'data'))).toEqual(
-      Array(3).fill({ key: Buffer.from('value').toString('base64') }),
-    )
-    expect(secrets.map(one => jsonAt(one, 'sops'))).toEqual(Array(3).fill(undefined))
-    expect([...confidential]).toEqual(secrets)
+    expect(valuesOf(await openSealed(under.client, node()))).toEqual(Array(3).fill('value'))
   })
 
-  test('a variable that shows in a decrypted text is refused, as Flux would substitute it', async () => {
-    const of = (text: string, spec: string) => {
-      const files = { 'clusters/staging/a.yaml': text.replace('metadata:', 'metadata:\n    namespace: apps') }
-      const evaluated = nodeOfFleet(fleet(files, `${WITH} ${spec}`))
-      return openObjects(under.client, { ...evaluated, namespace: 'apps', user } as unknown as ApprovedNode)
-    }
-    const values = 'postBuild: {substitute: {A: b}},'
-    for (const kind of ['secret', 'configmap']) {
-      const text = fixture(`variable-${kind}.yaml`)
-      await expect(of(text, values)).rejects.toThrow(
-        'key has a variable, and variables in decrypted values are not supported',
-      )
-      await expect(of(text, '')).resolves.toBeDefined()
-      const off = text.replace(
-        'metadata:',
-        'metadata:\n    annotations: {kustomize.toolkit.fluxcd.io/substitute: disabled}',
-      )
-      await expect(of(off, values)).resolves.toBeDefined()
-    }
+  test('what is encrypted is never applied', () => {
+    expect(() => openObjects(node() as unknown as ApprovedNode)).toThrow('were not decrypted and evaluated')
+  })
+
+  test.each([1_000, 1_001])('%i encrypted objects', async count => {
+    const [seal] = node().decryption!.seals
+    const seals = Array.from({ length: count }, () => seal!)
+    const opening = openSealed({} as ClusterClient, node({ decryption: { seals } }))
+    await expect(opening).rejects.toThrow(
+      count > 1_000 ? 'more than 1000 encrypted objects' : 'none of the keys opens it',
+    )
   })
 
   test('a Secret that is missing, holds no key, or is not the account’s fails this node, and says so', async () => {
-    await expect(openObjects(under.client, named('missing'))).rejects.toThrow(
+    await expect(openSealed(under.client, named('missing'))).rejects.toThrow(
       'Secret apps/missing, which spec.decryption names: does not exist',
     )
     const large = { 'x.agekey': 'A'.repeat(64 * 1024) }
     await create(under.server, '/api/v1/namespaces/apps/secrets', { metadata: { name: 'large' }, data: large })
-    await expect(openObjects(under.client, named('large'))).rejects.toThrow('holds no key')
+    await expect(openSealed(under.client, named('large'))).rejects.toThrow('holds no key')
     const larger = { 'x.agekey': 'A'.repeat(64 * 1024 + 4) }
     await create(under.server, '/api/v1/namespaces/apps/secrets', { metadata: { name: 'larger' }, data: larger })
-    await expect(openObjects(under.client, named('larger'))).rejects.toThrow('x.agekey is larger than 65536 bytes')
-    await expect(openObjects(under.client, named('no-keys'))).rejects.toThrow('holds no key')
-    await expect(openObjects(under.client, named('../configmaps'))).rejects.toMatchObject({ code: 'cluster-invalid' })
+    await expect(openSealed(under.client, named('larger'))).rejects.toThrow('x.agekey is larger than 65536 bytes')
+    await expect(openSealed(under.client, named('no-keys'))).rejects.toThrow('holds no key')
+    await expect(openSealed(under.client, named('../configmaps'))).rejects.toMatchObject({ code: 'cluster-invalid' })
     const other = await createTenant(under.server, 'other', 'ops-team')
-    await expect(openObjects(under.client, node({ user: other }))).rejects.toMatchObject({ code: 'cluster-forbidden' })
+    await expect(openSealed(under.client, node({ user: other }))).rejects.toMatchObject({ code: 'cluster-forbidden' })
   })
 })

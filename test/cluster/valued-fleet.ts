@@ -65,7 +65,8 @@ export class ValuedRun {
     const tree = packSnapshot(Object.entries(files).map(([path, content]) => ({ path, content })))
     const fleet = { url: URL, branch: 'main', commit, tree }
     const head = { fleet, sources: [], opaque: [], facts: [], disabledRules: [], registries: [] }
-    const question: EvaluateRequest = { type: 'judge', head, today: '2026-01-01' }
+    const earlier = { states: [], isAll: true }
+    const question: EvaluateRequest = { type: 'judge', head, earlier, today: '2026-01-01' }
     const answer = this.#evaluate(question)
     if (answer.type !== 'judged') throw new Error(JSON.stringify(answer))
     const { evaluation, baseline } = answer

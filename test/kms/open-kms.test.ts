@@ -9,8 +9,8 @@ import type { KmsKey } from '../../src/kube/kms-key.ts'
 import { serviceKeys } from '../../src/kube/sops-services.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { decryptFile } from '../../src/sops/decrypt-file.ts'
-import { decryptObject } from '../../src/sops/decrypt-object.ts'
 import { sealValue } from '../../src/sops/seal-value.ts'
+import { openDocument } from '../sops/open-document.ts'
 import { type Asked, claimsOf, isSignedFor, type Said, SERVICE_ACCOUNT, startServices } from './fake-services.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
@@ -72,6 +72,11 @@ const BLOCKS: Record<Name, object> = {
   azure: { azure_kv: [{ vault_url: 'https://acme.vault.azure.net', name: 'apps', version: VERSION, enc: 'AbC_-' }] },
 }
 const blockOf = (block: object) => parseDocuments({ repository: '', path: 'a' }, Buffer.from(JSON.stringify(block)))[0]!
+const sealedBy = (block: object) => ({
+  kind: 'Secret',
+  data: { a: sealValue('value', PLAIN, 'data:a:', randomBytes) },
+  sops: { ...block, mac: 'x', encrypted_regex: '^data$' },
+})
 const asked = (block: object) => serviceKeys(blockOf(block))[0]!
 const kms = (...keys: KmsKey[]) => openKms(keys, { reach: service.reach, now: () => NOW })
 const open = (name: Name, block = BLOCKS[name], namespace = 'apps') =>
@@ -141,8 +146,7 @@ describe.each(NAMES)('a key of %s', name => {
   test('opens a data key for the listed namespace, and an object with it', async () => {
     expect(PLAIN.equals((await open(name))!)).toBe(true)
     const service = kms(...listed(ENTRIES[name]))
-    const sealed = { kind: 'Secret', data: { a: sealValue('value', PLAIN, 'data:a:', randomBytes) } }
-    const opened = await decryptObject(sealed, blockOf(BLOCKS[name]), {
+    const opened = await openDocument(sealedBy(BLOCKS[name]), {
       age: [],
       open: async key => {
         const plain = await service.open('apps', key)
@@ -342,15 +346,14 @@ test('the metadata server of Google is believed only where it says that it is on
 test('one key that refuses does not hide another that opens, and without one its words are told', async () => {
   const keys = kms(...listed(ENTRIES.aws, ENTRIES.vault))
   const identities = { age: [], open: async (key: Parameters<typeof keys.open>[1]) => keys.open('apps', key) }
-  const sealed = { kind: 'Secret', data: { a: sealValue('value', PLAIN, 'data:a:', randomBytes) } }
   answer = one => (one.host.startsWith('kms.') ? { status: 503 } : honest(one))
   const both = { ...BLOCKS.aws, ...BLOCKS.vault }
-  expect((await decryptObject(sealed, blockOf(both), identities)).data).toEqual({ a: 'value' })
-  await expect(decryptObject(sealed, blockOf(BLOCKS.aws), identities)).rejects.toThrow('answers with status 503')
+  expect((await openDocument(sealedBy(both), identities)).data).toEqual({ a: 'value' })
+  await expect(openDocument(sealedBy(BLOCKS.aws), identities)).rejects.toThrow('answers with status 503')
   // a key that is split among groups is nobody's
   const groups = { key_groups: [BLOCKS.vault, BLOCKS.vault] }
-  await expect(decryptObject(sealed, blockOf(groups), identities)).rejects.toThrow('none of the keys opens it')
-  expect((await decryptObject(sealed, blockOf({ key_groups: [BLOCKS.vault] }), identities)).data).toEqual({
+  await expect(openDocument(sealedBy(groups), identities)).rejects.toThrow('none of the keys opens it')
+  expect((await openDocument(sealedBy({ key_groups: [BLOCKS.vault] }), identities)).data).toEqual({
     a: 'value',
   })
 })

@@ -4,9 +4,8 @@ import { decryptSops } from 'sops-age'
 import { describe, expect, test } from 'vitest'
 import { normalise } from '../../src/flux/normalise/normalise.ts'
 import { at, type Json, toJson } from '../../src/kube/node.ts'
-import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import type { Identities } from '../../src/sops/data-key.ts'
-import { decryptObject } from '../../src/sops/decrypt-object.ts'
+import { openDocument, openedRoot, rootOf } from './open-document.ts'
 import { sealDocument } from './seal-document.ts'
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/sops')
@@ -17,17 +16,11 @@ const ageKey = (name: string) =>
     .find(line => line.startsWith('AGE-SECRET-KEY-'))!
 const AGE: Identities = { age: [ageKey('age.txt')] }
 
-/** As a rendered object reaches the worker: through Flux's types, what SOPS wrote beside it. */
-function rendered(text: string) {
-  const [root] = parseDocuments({ repository: '', path: 'secret.yaml' }, Buffer.from(text))
-  if (root?.type !== 'map') throw new Error('no map')
-  const [object] = normalise([{ root, trail: [] }])
-  return { object: toJson(object!.root) as Record<string, Json>, sops: object!.sops ?? at(object!.root, ['sops'])! }
-}
-
+/** The values of a Secret or ConfigMap as it is applied. */
 const opened = async (text: string, identities: Identities) => {
-  const { object, sops } = rendered(text)
-  const { data, stringData, sops: left } = await decryptObject(object, sops, identities)
+  const root = await openedRoot(rootOf(text), identities)
+  const [object] = normalise([{ root, trail: [] }])
+  const { data, stringData, sops: left } = toJson(object!.root) as Record<string, Json>
   expect(left).toBeUndefined()
   return { ...(data as object), ...(stringData as object) }
 }
@@ -67,7 +60,7 @@ test('data, stringData and ConfigMaps are opened; what is in clear stays as it i
   expect(await opened(await sealed(secret({ data, stringData: { b: 'two\n' } })), AGE)).toEqual({
     a: base64('one'),
     empty: '',
-    b: 'two\n',
+    b: base64('two\n'),
   })
   expect(await opened(await sealed(secret({ stringData: { b: 'two\n' } })), AGE)).toEqual({ b: base64('two\n') })
   const map = { ...secret({ data: { c: 'three' } }), kind: 'ConfigMap' }
@@ -86,11 +79,85 @@ test('a value that was moved to another field, changed or cut is refused, and no
   expect(error).not.toContain('ENC[')
 })
 
-test('a number is refused as Kubernetes refuses it', async () => {
-  await expect(opened(await sealed(secret({ data: { pin: 1234 } })), AGE)).rejects.toThrow(
-    'data.pin was encrypted as int, and only text is allowed there',
+const RECIPIENT = 'age1l44xcng8dqj32nlv6d930qvvrny05hglzcv9qpc7kxjc6902ma4qufys29'
+const sealedBy = (document: Record<string, unknown>, regex = '^data$') => sealDocument(document, RECIPIENT, { regex })
+
+test('whatever is encrypted comes out as what it was', async () => {
+  const spec = { data: [1, -7, true, false, 2 ** 40, ['x', { y: 'z: "q"\n' }]], __proto__x: null, open: 'text' }
+  const document = { kind: 'Widget', spec }
+  expect(await openDocument((await sealedBy(document)) as never, AGE)).toEqual(document)
+  // the data key of one file opens nothing of another
+  const [one, two] = [await sealedBy(document), await sealedBy(document)]
+  await expect(openDocument({ ...one, spec: two.spec } as never, AGE)).rejects.toThrow(
+    'was not encrypted for this field',
   )
 })
+
+test.each<[string, unknown, unknown]>([
+  ['int', '9223372036854775807', 9223372036854775807n],
+  ['int', '9223372036854775808', undefined],
+  ['int', '0x10', undefined],
+  ['float', '0.1', 0.1],
+  ['float', 'NaN', undefined],
+  ['float', '1e400', undefined],
+  ['bool', 'True', true],
+  ['bool', 'maybe', undefined],
+  ['bytes', 'text', base64('text')],
+  ['comment', 'a', undefined],
+  ['time', '2026-01-01T00:00:00Z', undefined],
+])('a value that was encrypted as %s, %s', async (type, text, value) => {
+  const sealed = await sealDocument({ data: text }, RECIPIENT, { regex: '^data$', type: type as string })
+  const opening = openedRoot(sealed as never, AGE)
+  if (value === undefined) {
+    await expect(opening).rejects.toThrow(`data was encrypted as ${type}, in a form that is not supported`)
+  } else expect(at(await opening, ['data'])).toMatchObject({ value })
+})
+
+test.each<[string, object, string]>([
+  [
+    'more than its expression names',
+    { encrypted_regex: '^spec$' },
+    'data.a is encrypted, and the file says that it is not',
+  ],
+  [
+    'less than its expression names',
+    { encrypted_regex: '^(data|kind)$' },
+    'kind is not encrypted, and the file says that it is',
+  ],
+  ['all, without an expression', {}, 'apiVersion is not encrypted, and the file says that it is'],
+  [
+    'by comments, which are gone',
+    { encrypted_comment_regex: 'x' },
+    'data.a is encrypted, and the file says that it is not',
+  ],
+  [
+    'by an expression that Go refuses',
+    { encrypted_regex: '(' },
+    'data.a is encrypted, and the file says that it is not',
+  ],
+])('what a file encrypts: %s, as Flux refuses it', async (_, selection, message) => {
+  const { sops, ...document } = await sealedBy(secret({ data: { a: 'x' } }))
+  const { encrypted_regex: _regex, ...block } = sops as Record<string, unknown>
+  await expect(openDocument({ ...document, sops: { ...block, ...selection } } as never, AGE)).rejects.toThrow(message)
+})
+
+test('what a file encrypts: by an expression that takes too long', async () => {
+  const names = Object.fromEntries(Array.from({ length: 100 }, (_, index) => ['a'.repeat(800 + index), 'x']))
+  const { sops, ...document } = await sealedBy({ ...names, ...secret({ data: { a: 'x' } }) })
+  const block = { ...(sops as object), encrypted_regex: `${'(a|b)*'.repeat(30)}x$` }
+  await expect(openDocument({ ...document, sops: block } as never, AGE)).rejects.toThrow('take too long')
+})
+
+test.each<[object]>([[{ encrypted_suffix: 'ata' }], [{ unencrypted_regex: '^(apiV|kind|meta)' }]])(
+  'what a file encrypts: by %j, as SOPS reads it',
+  async selection => {
+    const { sops, ...document } = await sealedBy(secret({ data: { a: 'x' } }), '^data$')
+    const { encrypted_regex: _regex, ...block } = sops as Record<string, unknown>
+    const { metadata: _metadata, ...rest } = document
+    const given = { ...rest, sops: { ...block, ...selection } } as never
+    expect(await openDocument(given, AGE)).toMatchObject({ data: { a: 'x' } })
+  },
+)
 
 test('a key that is split among groups, damaged text, too many recipients: not opened', async () => {
   const whole = JSON.parse(await sealed(secret({ data: { a: base64('one') } })))

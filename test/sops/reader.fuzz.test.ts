@@ -4,13 +4,14 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { BailiwickError } from '../../src/errors.ts'
 import { type Json, type Node, toJson } from '../../src/kube/node.ts'
+import { sealOf } from '../../src/kube/sealed-values.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { decryptObject } from '../../src/sops/decrypt-object.ts'
 import { creationRuleFor } from '../../src/sops/rules/creation-rule.ts'
 import { sealSecret } from '../../src/sops/seal-document.ts'
 import { verifyMac } from '../../src/sops/verify-mac.ts'
 import { treeOf } from '../git/tree-of.ts'
 import { findProgram } from '../programs.ts'
+import { openDocument } from './open-document.ts'
 import { agePair, type Pair, SopsFolder } from './real-sops.ts'
 
 const PATH = 'secret.yaml'
@@ -114,10 +115,9 @@ const parseDocumentsOrNothing = (file: string) => rootsOf(Buffer.from(file).toSt
 async function opensOrRefuses(roots: readonly Node[]): Promise<void> {
   const [root] = roots
   if (root?.type !== 'map') return
-  const block = root.fields.get('sops')?.value
-  if (!block) return
+  if (!sealOf({ root })) return
   try {
-    const { stringData } = await decryptObject(toJson(root) as Record<string, Json>, block, keys())
+    const { stringData } = await openDocument(root, keys())
     // a value that opens is the value that was sealed there
     const one = (stringData as Record<string, Json> | undefined)?.one
     if (typeof one === 'string' && !one.startsWith('ENC[')) expect([VALUE, '']).toContain(one)

@@ -5,13 +5,15 @@ type Plain = Readonly<Record<string, unknown>>
 
 const TIME = '2026-01-01T00:00:00Z'
 
-/** What `sops encrypt --encrypted-regex '^(data|stringData)$'` makes of a document, as JSON. */
+/** What `sops encrypt --encrypted-regex REGEX` makes of a document, as JSON; `type`: of all its texts. */
 export async function sealDocument(
   document: Plain,
   recipient: string,
-  options: { onlyEncrypted?: boolean } = {},
+  options: { onlyEncrypted?: boolean; regex?: string; type?: string } = {},
 ): Promise<Record<string, unknown>> {
   const key = randomBytes(32)
+  const { regex = '^(data|stringData)$' } = options
+  const isSelected = (step: string) => new RegExp(regex).test(step)
   const hash = createHash('sha512')
   if (options.onlyEncrypted) hash.update(createHash('sha256').update('sops').digest())
   const walk = (value: unknown, path: readonly string[]): unknown => {
@@ -21,9 +23,9 @@ export async function sealDocument(
     }
     if (value === null) return null
     const text = typeof value === 'boolean' ? (value ? 'True' : 'False') : String(value)
-    const encrypted = path.some(step => step === 'data' || step === 'stringData')
+    const encrypted = path.some(isSelected)
     if (!options.onlyEncrypted || encrypted) hash.update(text)
-    const type = typeof value === 'boolean' ? 'bool' : typeof value === 'number' ? 'int' : 'str'
+    const type = typeof value === 'boolean' ? 'bool' : typeof value === 'number' ? 'int' : (options.type ?? 'str')
     return encrypted ? seal(key, text, `${path.join(':')}:`, type) : value
   }
   const sealed = walk(document, []) as Record<string, unknown>
@@ -34,7 +36,7 @@ export async function sealDocument(
     age: [{ recipient, enc }],
     lastmodified: TIME,
     mac: seal(key, hash.digest('hex').toUpperCase(), TIME, 'str'),
-    encrypted_regex: '^(data|stringData)$',
+    encrypted_regex: regex,
     ...(options.onlyEncrypted ? { mac_only_encrypted: true } : {}),
     version: '3.9.0',
   }

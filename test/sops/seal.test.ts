@@ -5,15 +5,14 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { type Json, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import type { Identities } from '../../src/sops/data-key.ts'
-import { decryptObject } from '../../src/sops/decrypt-object.ts'
 import { creationRuleFor } from '../../src/sops/rules/creation-rule.ts'
 import { sealSecret } from '../../src/sops/seal-document.ts'
 import { verifyMac } from '../../src/sops/verify-mac.ts'
 import { treeOf } from '../git/tree-of.ts'
 import { findProgram } from '../programs.ts'
+import { openDocument } from './open-document.ts'
 import { agePair, type Pair, pgpPair, postQuantumPair, SopsFolder } from './real-sops.ts'
 
 const PATH = 'tenants/base/ops/auth.yaml'
@@ -53,11 +52,7 @@ const rootsOf = (text: string) => parseDocuments({ repository: '', path: PATH },
 async function read(text: string, keys: Identities) {
   const [root] = rootsOf(text)
   if (root?.type !== 'map') throw new Error('no map')
-  const object = toJson(root) as Record<string, Json>
-  return {
-    seal: await verifyMac([root], keys),
-    object: await decryptObject(object, root.fields.get('sops')!.value, keys),
-  }
+  return { seal: await verifyMac([root], keys), object: await openDocument(root, keys) }
 }
 const ruleFor = (fields: string) => `creation_rules:\n  - ${fields.replaceAll('\n', '\n    ')}\n`
 

@@ -1,11 +1,11 @@
 import { generateIdentity, identityToRecipient } from 'age-encryption'
-import { type Json, toJson } from '../../src/kube/node.ts'
+import type { Json } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { decryptObject } from '../../src/sops/decrypt-object.ts'
 import { verifyMac } from '../../src/sops/verify-mac.ts'
 import type { TestCluster } from '../envtest/start.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import type { FakeGitHub } from '../github/start.ts'
+import { openDocument } from '../sops/open-document.ts'
 import { type Stage, type StageOptions, startStage } from './stage.ts'
 
 export const FLEET = 'acme/fleet'
@@ -81,7 +81,6 @@ export async function openSecret(text: string, identity: string): Promise<Opened
   if (root?.type !== 'map') throw new Error('no map')
   const mac = await verifyMac([root], { age: [identity] })
   if (mac !== 'sound') throw new Error(`MAC: ${mac}`)
-  const object = toJson(root) as Record<string, Json>
-  const opened = await decryptObject(object, root.fields.get('sops')!.value, { age: [identity] })
+  const opened = await openDocument(root, { age: [identity] })
   return { metadata: opened.metadata!, values: opened.stringData as Record<string, string> }
 }

@@ -171,7 +171,7 @@ async function applyOne(
     const elsewhere = leftElsewhere(client, known, target)
     const here = inventoryAt(client, known, target)
     adopted = await adoptInventory(client, node, here, recordedEntries(board.live(node)), planned, target)
-    const result = await applyNode(client, node, adopted, signal, target, memory)
+    const result = await applyNode(client, node, adopted, signal, target, memory.moves)
     memory.inventories.set(key, result.inventory)
     const said: AppliedNode = { key, user, outcome: 'applied', objects: result.objects, ...elsewhere }
     memory.drift.note(key, result.drift)

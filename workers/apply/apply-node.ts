@@ -8,7 +8,6 @@ import { claim, type Inventory } from '../../src/cluster/inventory.ts'
 import { entryOf, type InventoryEntry, unionEntries } from '../../src/cluster/inventory-entry.ts'
 import { refuseOwnTarget } from '../../src/cluster/refuse-own-target.ts'
 import { KUSTOMIZE_GROUP } from '../../src/flux/kinds.ts'
-import type { Kms } from '../../src/kms/open-kms.ts'
 import type { AppliedObject } from '../../src/report/apply-report.ts'
 import { type ApplyTarget, inventoryAt, newNodeInventory } from './apply-target.ts'
 import { isSettled } from './is-settled.ts'
@@ -32,7 +31,7 @@ export interface NodeResult {
  * Applies one approved node as its account. What it is about to create is recorded before it is created, fenced by the
  * inventory's resourceVersion: a crash leaves nothing unrecorded, and of two workers one stops (`cluster-fenced`). Where
  * nothing is written on the cluster and the inventory says so already, it is not written either. `target`: where its kubeConfig
- * leads. `kms`: the services that may be asked for its data keys; absent: none. `moves`: what it may take over; absent: nothing.
+ * leads. `moves`: what it may take over; absent: nothing.
  */
 export async function applyNode(
   client: ClusterClient,
@@ -40,7 +39,7 @@ export async function applyNode(
   known: Inventory | undefined,
   signal: AbortSignal,
   target: ApplyTarget = { client },
-  { kms, moves }: { readonly kms?: Kms | undefined; readonly moves?: Moves | undefined } = {},
+  moves?: Moves,
 ): Promise<NodeResult> {
   const { key, user, parent, prune, combination } = node
   const own = { parent, user, prune, deletionPolicy: node.settings.deletionPolicy }
@@ -51,7 +50,7 @@ export async function applyNode(
   const { id: source, commit, verify } = node.source
   if (verify !== undefined)
     await assertVerified(client, node.impersonated ? { user } : 'worker', { id: source, commit, verify }, signal)
-  const { objects, confidential } = await openObjects(client, node, kms)
+  const { objects, confidential } = openObjects(node)
   const planned = objects.map(object => entryOf(idOf(object)))
   let claimed = before
   const applied = await applyObjects(target.client, {

@@ -1,7 +1,6 @@
 import type { Inventory } from '../../src/cluster/inventory.ts'
 import type { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
 import { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
-import type { Kms } from '../../src/kms/open-kms.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { DriftLog } from './drift-log.ts'
 import { HealthWatch } from './health-watch.ts'
@@ -21,8 +20,6 @@ interface ClusterMemoryOptions {
   readonly events?: string | undefined
   /** Where kubeConfigs of the cluster may lead; absent: nowhere. */
   readonly remotes?: RemoteClients | undefined
-  /** Services that may be asked for data keys; absent: none. */
-  readonly kms?: Kms | undefined
 }
 
 /** What a process keeps of one cluster between two runs. Without it everything is done again, and nothing goes wrong. */
@@ -35,7 +32,6 @@ export class ClusterMemory {
   /** What was told last about the Kustomizations of the cluster, and where it is told besides. */
   readonly board: BoardMemory
   readonly remotes: RemoteClients | undefined
-  readonly kms: Kms | undefined
   /** As the last run left them, by node. */
   inventories = new Map<string, Inventory>()
   /** Of what is approved now, also for turns that a run left behind. */
@@ -48,10 +44,9 @@ export class ClusterMemory {
   readonly #lookedAt = new Map<string, number>()
   readonly #now: () => number
 
-  constructor({ lanes, now = Date.now, patienceMs, silenceMs, events, remotes, kms }: ClusterMemoryOptions = {}) {
+  constructor({ lanes, now = Date.now, patienceMs, silenceMs, events, remotes }: ClusterMemoryOptions = {}) {
     this.lanes = lanes
     this.remotes = remotes
-    this.kms = kms
     this.board = { correlator: new EventCorrelator(), events }
     this.#now = now
     this.drift = new DriftLog(now)

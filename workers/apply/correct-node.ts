@@ -73,7 +73,7 @@ async function applyAgain(
   const start = performance.now()
   const found = await targetOfNode(client, memory.remotes, node)
   const target = found.client === client ? found : { ...found, client: observe(found.client) }
-  const result = await applyNode(client, node, inventory, signal, target, { kms: memory.kms })
+  const result = await applyNode(client, node, inventory, signal, target)
   memory.inventories.set(key, result.inventory)
   memory.drift.note(key, result.drift)
   if (result.complete) {

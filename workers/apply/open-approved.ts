@@ -10,10 +10,11 @@ import { BailiwickError } from '../../src/errors.ts'
 import type { ClusterValues, NodeValues } from '../../src/fleet/model/cluster-values.ts'
 import { type Kms, openKms } from '../../src/kms/open-kms.ts'
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
-import { UNKNOWN_VALUES } from '../../src/rules/model/unknown-values.ts'
+import { SEALED_FIELDS, UNKNOWN_VALUES } from '../../src/rules/model/unknown-values.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { Approved, ApprovedWithValues } from './approved-nodes.ts'
-import { openFiles } from './open-files.ts'
+import { openSealed } from './open-sealed.ts'
+import type { OpenedMemory } from './opened-memory.ts'
 import { readValues } from './read-values.ts'
 
 /** As many as the client has connections. */
@@ -32,18 +33,21 @@ export async function openApproved(
   binding: ClusterBinding,
   evaluated: ApprovedWithValues,
   signal: AbortSignal,
+  memory?: OpenedMemory,
 ): Promise<Approved> {
   const { open, question, heads, ...approved } = evaluated
+  memory?.retain(new Set(open.map(({ key }) => key)))
   if (open.length === 0) return approved
   const seal = sealOf(config.privateKey)
-  const { read, unread } = await readAll(client, open, openKms(binding.kmsKeys ?? []), signal)
+  const opening = { client, kms: openKms(binding.kmsKeys ?? []), memory, signal }
+  const { read, unread, unopened } = await readAll(open, opening)
   const before = { nodes: approved.nodes, approval: approved }
   const values = clusterValues(read, seal)
-  if (read.size === 0) return { ...approved, ...approveOpened({ before, unread, seal }), awaitsValues: true }
+  if (read.size === 0) return { ...approved, ...approveOpened({ before, unread, unopened, seal }), awaitsValues: true }
   const answer = await evaluator.evaluate({ ...question, values }).catch(limited)
   if (answer?.type !== 'judged') {
     for (const { key } of open) if (!unread.has(key)) unread.set(key, UNEVALUATED)
-    return { ...approved, ...approveOpened({ before, unread, seal }) }
+    return { ...approved, ...approveOpened({ before, unread, unopened, seal }) }
   }
   const { verdict, nodes } = answer.evaluation
   const { combination } = verdict
@@ -53,7 +57,7 @@ export async function openApproved(
   const approval = approve(state, { type: 'heads-read', heads: { ...heads, combination } })
   const here = nodes.filter(node => (node.hub ?? node.cluster) === binding.name)
   const after = { nodes: here, approval }
-  return { ...approved, ...approveOpened({ before, after, unread, seal }), awaitsValues: unread.size > 0 }
+  return { ...approved, ...approveOpened({ before, after, unread, unopened, seal }), awaitsValues: unread.size > 0 }
 }
 
 const UNEVALUATED =
@@ -63,34 +67,50 @@ interface ReadAll {
   readonly read: ReadonlyMap<string, NodeValues>
   /** Why not, by the key of the node. */
   readonly unread: Map<string, string>
+  /** Of which only decrypting failed: it fails as a whole, and holds nothing else back. */
+  readonly unopened: Map<string, string>
 }
 
-async function readAll(
-  client: ClusterClient,
-  nodes: readonly EvaluatedNode[],
-  kms: Kms,
-  signal: AbortSignal,
-): Promise<ReadAll> {
+interface Opening {
+  readonly client: ClusterClient
+  readonly kms: Kms
+  readonly memory: OpenedMemory | undefined
+  readonly signal: AbortSignal
+}
+
+async function readAll(nodes: readonly EvaluatedNode[], { client, kms, memory, signal }: Opening): Promise<ReadAll> {
   const read = new Map<string, NodeValues>()
   const unread = new Map<string, string>()
+  const unopened = new Map<string, string>()
   await eachLimited(nodes, AT_ONCE, async node => {
+    const { key, refused } = node
+    let objects: NodeValues['objects'] | undefined
     try {
-      const objects = await readValues(client, node, signal)
-      const files = await openFiles(client, node, kms)
-      const isThere = files.size > 0 || [...objects.values()].some(data => data !== null)
+      objects = await readValues(client, node, signal)
+      const { files, sealed } = await openSealed(client, node, kms, memory)
+      const isThere = files.size + sealed.size > 0 || [...objects.values()].some(data => data !== null)
       // without any of them it is as it was evaluated
-      if (isThere || node.refused.includes(UNKNOWN_VALUES)) read.set(node.key, { objects, files })
+      if (isThere || refused.includes(UNKNOWN_VALUES)) read.set(key, { objects, files, sealed })
     } catch (error) {
       const { message, fix } = await nodeFailure(client, error, signal)
-      unread.set(node.key, fix === undefined ? message : `${message}. ${fix}`)
+      const reason = fix === undefined ? message : `${message}. ${fix}`
+      const isEnough = objects && !node.decryption?.files && !refused.includes(SEALED_FIELDS)
+      if (!isEnough) unread.set(key, reason)
+      else {
+        unopened.set(key, reason)
+        if (objects!.size > 0) read.set(key, { objects: objects!, files: NOTHING, sealed: NOTHING })
+      }
     }
   })
-  return { read: new Map([...read].sort(([a], [b]) => (a < b ? -1 : 1))), unread }
+  return { read: new Map([...read].sort(([a], [b]) => (a < b ? -1 : 1))), unread, unopened }
 }
 
+const NOTHING = new Map<string, never>()
+
 function clusterValues(nodes: ReadonlyMap<string, NodeValues>, seal: (text: string) => string): ClusterValues {
-  const all = [...nodes].map(([key, { objects, files }]) => [
+  const all = [...nodes].map(([key, { objects, files, sealed }]) => [
     key,
+    [...sealed].map(([block, values]) => [block, [...values].map(([id, value]) => [id, typeof value, String(value)])]),
     [...files].map(([path, bytes]) => [path, Buffer.from(bytes).toString('base64')]),
     [...objects].map(([id, data]) => [id, data && [...data].sort(([a], [b]) => (a < b ? -1 : 1))]),
   ])

@@ -57,7 +57,9 @@ export async function reconcileCluster(
   const about = { cluster, fleet, approved: { ...evaluated, prunes } }
   try {
     const watched = await memory.clusters.get(context, binding)
-    const approved = { ...(await openApproved(context, watched.client, binding, evaluated, attempt.signal)), prunes }
+    const { client, opened: known } = watched
+    const opened = await openApproved(context, client, binding, evaluated, attempt.signal, known)
+    const approved = { ...opened, prunes }
     const retryAt = (key: string) => watched.retryAt(key)
     const shown = () => ({ ...about, approved, retryAt, drift: binding.reportDrift === false ? [] : watched.drift })
     const progress = setInterval(

@@ -8,7 +8,6 @@ import { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
 import { Slots } from '../../src/cluster/slots.ts'
 import { readKustomization } from '../../src/cluster/status/kustomizations.ts'
 import { isRequested } from '../../src/cluster/status/live-kustomization.ts'
-import { openKms } from '../../src/kms/open-kms.ts'
 import type { Log } from '../../src/process/log.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import type { DriftNote } from '../../src/report/drift-note.ts'
@@ -20,6 +19,7 @@ import { DriftPace } from './drift-pace.ts'
 import { DriftWatch } from './drift-watch.ts'
 import { isSettled } from './is-settled.ts'
 import { KeptNodes } from './kept-nodes.ts'
+import { OpenedMemory } from './opened-memory.ts'
 import { TriggerWatch } from './trigger-watch.ts'
 
 interface WatchedClusterSettings {
@@ -36,8 +36,6 @@ interface WatchedClusterSettings {
   readonly events?: string | undefined
   /** API servers that kubeConfigs may lead to. */
   readonly kubeConfigs?: ClusterBinding['kubeConfigs'] | undefined
-  /** Keys of services that its Kustomizations may use. */
-  readonly kmsKeys?: ClusterBinding['kmsKeys'] | undefined
 }
 
 const GATHER_MS = 20
@@ -45,6 +43,8 @@ const LANES = 16
 
 /** One cluster that this process brings to what is approved, and keeps there between two runs. */
 export class WatchedCluster {
+  /** What was decrypted for its nodes. */
+  readonly opened = new OpenedMemory()
   readonly #settings: WatchedClusterSettings
   readonly #client: ClusterClient
   readonly #memory: ClusterMemory
@@ -66,13 +66,12 @@ export class WatchedCluster {
   readonly #showing = new Set<Promise<void>>()
 
   constructor(settings: WatchedClusterSettings) {
-    const { client, drift, log, lanes, events, kubeConfigs = [], kmsKeys = [] } = settings
+    const { client, drift, log, lanes, events, kubeConfigs = [] } = settings
     this.#settings = settings
     const remotes = new RemoteClients(client, kubeConfigs)
     this.#memory = new ClusterMemory({
       events,
       remotes,
-      kms: openKms(kmsKeys),
       ...(lanes === undefined ? {} : { lanes }),
     })
     this.#watch =
@@ -206,6 +205,7 @@ export class WatchedCluster {
 
   #onConfig(key: string): void {
     this.#memory.suspect(key)
+    this.opened.forget(key)
     this.#configured.add(key)
     this.#look(key)
   }
@@ -267,7 +267,7 @@ export class WatchedCluster {
 
 /** What is applied is made of values of the cluster, which only a run reads and evaluates. */
 function needsValues({ needs = [], decryption }: Pick<ApprovedNode, 'needs' | 'decryption'>): boolean {
-  return needs.length > 0 || (decryption?.files ?? []).length > 0
+  return needs.length > 0 || decryption !== undefined
 }
 
 /** Between 0 and 1, the same for the same text. */

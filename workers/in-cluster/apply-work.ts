@@ -21,7 +21,7 @@ export interface WorkTools extends Pick<WorkerContext, 'evaluator' | 'store' | '
 }
 
 interface WorkedCluster {
-  readonly cluster: Pick<WatchedCluster, 'run' | 'client'>
+  readonly cluster: Pick<WatchedCluster, 'run' | 'client' | 'opened'>
   readonly again: () => void
   /** Called when the run begins: from now on the cluster tells how far it is. */
   readonly began: () => void
@@ -55,7 +55,8 @@ export async function applyWork(
     const prunes = { limits: { share, atLeast }, approvals: async () => new Set(approved) }
     const context = { evaluator, config: { privateKey: sealingKey } }
     const agreed = agreedNodes(evaluated, work)
-    const opened = { ...(await openApproved(context, cluster.client, binding, agreed, signal)), prunes }
+    const { client, opened: known } = cluster
+    const opened = { ...(await openApproved(context, client, binding, agreed, signal, known)), prunes }
     began()
     const applied = await cluster.run(opened, signal)
     if (opened.awaitsValues && applied.some(isChanged)) again()

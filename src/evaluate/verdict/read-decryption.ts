@@ -1,11 +1,10 @@
 import type { SealedFile } from '../../fleet/model/cluster-values.ts'
-import { isSubstituted } from '../../flux/substitute/post-build.ts'
 import { isAbsent } from '../../kube/edit-node.ts'
-import { at, type Node, stringAt, toJson } from '../../kube/node.ts'
+import { at, canonical, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { serviceKeys } from '../../kube/sops-services.ts'
 import type { Decryption } from '../../rules/model/finding.ts'
-import { SEALED_FILES } from '../../rules/model/unknown-values.ts'
+import { SEALED_FIELDS, SEALED_FILES } from '../../rules/model/unknown-values.ts'
 import { isSealed, isSopsFile, isSopsValue } from '../../rules/secrets/support/sops.ts'
 import { recipientsOf } from '../../rules/secrets/support/sops-recipients.ts'
 
@@ -16,14 +15,14 @@ interface ReadDecryption {
   readonly refused: readonly string[]
 }
 
-/** Kinds of which nothing but values is encrypted: what is evaluated of them is in clear. */
-const OPENED = ['v1 Secret', 'v1 ConfigMap']
+/** Kinds of which mostly nothing but values is encrypted. */
+const HOLDERS = ['v1 Secret', 'v1 ConfigMap']
 const VALUES = ['data', 'stringData', 'binaryData']
 
 /**
- * Reads `spec.decryption` and what is encrypted. Only values of Secrets and ConfigMaps are opened when they are applied: a
- * name, a kind or a role that is encrypted would come out of it unevaluated. `files`: what Secrets are generated from, which is
- * opened before it is evaluated once more.
+ * Reads `spec.decryption` and what is encrypted: objects, and the `files` that Secrets are generated from. Whoever applies
+ * them opens them first, and evaluates them once more. What is known of an object whose values alone are encrypted is enough
+ * for what depends on it.
  */
 export function readDecryption(
   kustomization: KubeObject,
@@ -31,15 +30,14 @@ export function readDecryption(
   files: readonly SealedFile[] = [],
 ): ReadDecryption {
   const spec = at(kustomization.root, ['spec', 'decryption'])
-  const sealed = objects.flatMap((object, index) => (isSealed(object) ? [{ object, index }] : []))
+  const sealed = objects.filter(object => (isAbsent(spec) ? isSealed(object) : object.sealed !== undefined))
   const refused = new Set<string>()
-  if (sealed.some(({ object }) => !isOpened(object)))
-    refused.add('SOPS encryption outside of the data of a Secret or ConfigMap')
+  if (sealed.some(object => !isValuesOnly(object))) refused.add(SEALED_FIELDS)
   if (objects.some(isOfSealedFile)) refused.add(SEALED_FILES)
   if (sealed.length === 0 && files.length === 0) return { refused: [...refused] }
   const secret = stringAt(spec, ['secretRef', 'name'])
   const services: NonNullable<Decryption['services']>[number][] = []
-  for (const { object } of sealed) {
+  for (const object of sealed) {
     const { keys, refused: why } = openersOf(object, secret !== undefined)
     if (why !== undefined) refused.add(why)
     if (keys !== undefined) services.push(keys)
@@ -48,14 +46,8 @@ export function readDecryption(
   if (secret === undefined && (files.length > 0 || isAbsent(spec))) refused.add(NO_SECRET)
   if (stringAt(spec, ['serviceAccountName']) !== undefined) refused.add('spec.decryption.serviceAccountName')
   if ((stringAt(spec, ['provider']) ?? 'sops') !== 'sops') refused.add('spec.decryption.provider')
-  const others = [...refused].filter(one => one !== SEALED_FILES)
-  if (others.length > 0) return { refused: [...refused] }
-  const substitutes = !isAbsent(at(kustomization.root, ['spec', 'postBuild']))
-  const seals = sealed.map(({ object, index }) => ({
-    object: index,
-    sops: toJson(blockOf(object)!),
-    ...(substitutes && isSubstituted(object) ? { isSubstituted: true as const } : {}),
-  }))
+  if ([...refused].some(one => one !== SEALED_FILES && one !== SEALED_FIELDS)) return { refused: [...refused] }
+  const seals = sealed.flatMap(({ sealed: built }) => (built ? canonical(built) : []))
   const decryption: Decryption = {
     ...(secret === undefined ? {} : { secret }),
     ...(services.length > 0 ? { services } : {}),
@@ -96,9 +88,9 @@ function openersOf(object: KubeObject, hasSecret: boolean): Openers {
   return { refused: `SOPS encryption without an age or PGP recipient (${services})` }
 }
 
-function isOpened(object: KubeObject): boolean {
+function isValuesOnly(object: KubeObject): boolean {
   const { apiVersion, kind } = idOf(object)
-  if (!OPENED.includes(`${apiVersion} ${kind}`)) return false
+  if (!HOLDERS.includes(`${apiVersion} ${kind}`)) return false
   return [...object.root.fields].every(
     ([key, { value }]) => key === 'sops' || VALUES.includes(key) || !holdsSealed(value),
   )

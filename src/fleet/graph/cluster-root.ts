@@ -20,6 +20,7 @@ import { bootstrapKustomization } from '../model/synthetic.ts'
 import type { RenderMemory } from '../rendering/render-memory.ts'
 import type { MayRead, Resolved, Sources } from '../sources/sources.ts'
 import { findValues } from './node-values.ts'
+import { withPlain } from './sealed-files.ts'
 import type { ValueIndex } from './value-index.ts'
 
 /** The Kustomization that a cluster starts from, settled: it renders itself as it is. */
@@ -62,9 +63,12 @@ export function openRoot(
       if (resolved.type !== 'content') return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN }
       refs.set(refKey(resolved.ref), resolved.ref)
       const findSource = findValues(kustomization, values, undefined)
+      const read = values.readFor(kustomization)
+      const artifact = withPlain(resolved.artifact, read?.files)
       const budget = new RenderBudget(PLATFORM_SCALE)
-      const facts = { findSource, strict, budget, holeBudget: new RenderBudget(PLATFORM_SCALE) }
-      const rendered = renderWithHoles(resolved.artifact, kustomization, facts, memory?.render(`${name} ${hop}`))
+      const holeBudget = new RenderBudget(PLATFORM_SCALE)
+      const facts = { findSource, opened: read?.sealed, strict, budget, holeBudget }
+      const rendered = renderWithHoles(artifact, kustomization, facts, memory?.render(`${name} ${hop}`))
       objects = rendered.objects
       holes = rendered.holes
       const failed = rendered.error ? { error: rendered.error } : {}

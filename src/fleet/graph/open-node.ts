@@ -6,7 +6,6 @@ import { renderWithHoles } from '../../flux/render-with-holes.ts'
 import { originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { codeWord, message, part } from '../../message/message.ts'
-import { overlayTree } from '../bootstrap/overlay-tree.ts'
 import { accountOf } from '../model/appliers.ts'
 import type { Lockdown } from '../model/fleet.ts'
 import { nodeKey } from '../model/node-key.ts'
@@ -25,7 +24,7 @@ import type { NodeContext } from './node-context.ts'
 import { NodeRemotes } from './node-remotes.ts'
 import { clusterNeeds, findValues, missingNeed, type Need, needsOf } from './node-values.ts'
 import { remoteClusterOf } from './remote-cluster.ts'
-import { sealedFiles } from './sealed-files.ts'
+import { sealedFiles, withPlain } from './sealed-files.ts'
 import { refuseUnknownSpec } from './unknown-spec.ts'
 import { whyNotRead } from './why-not-read.ts'
 
@@ -41,6 +40,7 @@ export function rootNode(context: NodeContext, root: Root): Draft {
     describe(context, draft, spec)
     place(context, draft, `${spec.source.kind}/${spec.source.namespace}/${spec.source.name}`, root.resolved)
     Object.assign(draft, content)
+    if (root.resolved.type === 'content') noteSealed(draft, root.resolved.artifact)
     if (!draft.error && root.resolved.type === 'content') draft.digest = digest
   })
   return draft
@@ -121,8 +121,10 @@ function renderNode(
   const remotes = new NodeRemotes(context, kustomization, { tenant, writer, stands })
   // a tenant's build fetches nothing, nor does one of the platform where Flux is told so
   const mayFetch = tenant === undefined && !context.lockdown.noRemoteBases
+  const read = context.values.readFor(kustomization)
   const facts = {
     findSource: findValues(kustomization, context.values, tenant),
+    opened: read?.sealed,
     strict: context.lockdown.strictSubstitution ?? true,
     budget: context.budgets.of(tenant),
     holeBudget: context.holeBudgets.of(tenant),
@@ -130,17 +132,16 @@ function renderNode(
   }
   const needs = clusterNeeds(kustomization, context.values)
   if (needs) draft.needs = needs
-  const plain = withPlain(artifact, context.values.readFor(kustomization)?.files)
+  const plain = withPlain(artifact, read?.files)
   const rendered = renderWithHoles(plain, kustomization, facts, context.memory?.render(draft.key))
   Object.assign(draft, nodeContent(rendered, tenant, context.lockdown))
-  const sealed = sealedFiles(draft.objects, plain)
-  if (sealed) draft.sealedFiles = sealed
+  noteSealed(draft, plain)
   withRemotes(draft, remotes)
 }
 
-/** With encrypted files in clear, as Flux opens them in place before it builds. */
-function withPlain(artifact: Artifact, files: ReadonlyMap<string, Uint8Array> | undefined): Artifact {
-  return files?.size ? { ...artifact, tree: overlayTree(artifact.tree, files) } : artifact
+function noteSealed(draft: Draft, artifact: Artifact): void {
+  const sealed = sealedFiles(draft.objects, artifact)
+  if (sealed) draft.sealedFiles = sealed
 }
 
 /** What was read of other repositories counts as included in the source: the node depends on it, and shows its text. */

@@ -2,6 +2,7 @@ import type { Artifact } from '../../flux/artifact.ts'
 import { at, type ScalarNode } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { hasSopsMark, sopsFormatOf } from '../../kube/sops-formats.ts'
+import { overlayTree } from '../bootstrap/overlay-tree.ts'
 import type { SealedFile } from '../model/cluster-values.ts'
 
 /**
@@ -35,4 +36,9 @@ function sealedValues(object: KubeObject): { key: string; value: ScalarNode; pat
     if (value.type !== 'scalar' || value.opaque?.length !== 0) return []
     return [{ key, value, path: value.origin.file }]
   })
+}
+
+/** The artifact with encrypted files in clear, as Flux opens them in place before it builds. */
+export function withPlain(artifact: Artifact, files: ReadonlyMap<string, Uint8Array> | undefined): Artifact {
+  return files?.size ? { ...artifact, tree: overlayTree(artifact.tree, files) } : artifact
 }

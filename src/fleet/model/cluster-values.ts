@@ -1,3 +1,4 @@
+import type { OpenedValues } from '../../flux/open-sealed.ts'
 import type { SopsFormat } from '../../kube/sops-formats.ts'
 
 /** What the data of a ConfigMap or Secret holds, by key; null for bytes that are no text. */
@@ -9,6 +10,8 @@ export interface NodeValues {
   readonly objects: ReadonlyMap<string, ReadData | null>
   /** Encrypted files of its source in clear, by path. */
   readonly files: ReadonlyMap<string, Uint8Array>
+  /** What is encrypted in its objects. */
+  readonly sealed: OpenedValues
 }
 
 /** An encrypted file that Secrets of a Kustomization are generated from. */

@@ -22,6 +22,7 @@ interface RenderRecord {
   readonly strict: boolean
   readonly values: ReadonlyMap<string, VariableSource | undefined>
   readonly remotes: ReadonlyMap<string, string | undefined>
+  readonly opened: RenderFacts['opened']
   readonly cost: RenderCost
 }
 
@@ -43,7 +44,7 @@ export function renderAgain(
   kustomization: KubeObject,
   facts: Rendering,
 ): { readonly objects: readonly KubeObject[]; readonly spared: boolean } {
-  const { budget, strict = true } = facts
+  const { budget, strict = true, opened } = facts
   const packed = packTree(artifact.tree, artifact.ignore, budget.pack, artifact.root)
   const known = before && records.get(before)
   if (before && known) {
@@ -66,7 +67,7 @@ export function renderAgain(
   })
   const cost = costSince(budget, spent)
   const objects = before ? internObjects(rendered, before) : rendered
-  records.set(objects, { artifact, packed, reads, kustomization, strict, values, remotes, cost })
+  records.set(objects, { artifact, packed, reads, kustomization, strict, values, remotes, opened, cost })
   return { objects, spared: false }
 }
 
@@ -75,7 +76,7 @@ function isSame(
   artifact: Artifact,
   packed: Tree,
   kustomization: KubeObject,
-  { findSource, strict = true, remotes }: Rendering,
+  { findSource, strict = true, remotes, opened }: Rendering,
 ): boolean {
   return (
     known.artifact.repository === artifact.repository &&
@@ -84,6 +85,7 @@ function isSame(
     // where files of other repositories are, their places count beside their content
     (!artifact.tree.place || known.artifact.tree === artifact.tree) &&
     known.strict === strict &&
+    sameDeep(known.opened, opened) &&
     (known.kustomization === kustomization || sameDeep(known.kustomization.root, kustomization.root)) &&
     known.reads.holdsIn(packed, changedPaths(known.packed, packed)) &&
     [...known.values].every(([id, value]) => {

@@ -70,7 +70,7 @@ function named(variables: Variables, tolerance: Tolerance): Variables {
 }
 
 /** Whether variables are substituted in an object; a label or annotation switches it off. */
-export const isSubstituted = ({ root }: KubeObject): boolean =>
+const isSubstituted = ({ root }: KubeObject): boolean =>
   ['labels', 'annotations'].every(field => stringAt(root, ['metadata', field, SWITCH]) !== 'disabled')
 
 /** Later sources win over earlier ones, and what the Kustomization says itself over all. */

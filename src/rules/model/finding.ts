@@ -2,7 +2,6 @@ import type { SealedFile, ValueNeed } from '../../fleet/model/cluster-values.ts'
 import type { Cluster, NotReached, NotSeen, Tenant } from '../../fleet/model/fleet.ts'
 import type { ApplySettings } from '../../flux/apply-settings/apply-settings.ts'
 import type { SettingsProblem } from '../../flux/apply-settings/settings-reader.ts'
-import type { Json } from '../../kube/node.ts'
 import type { ObjectId } from '../../kube/object.ts'
 import type { ServiceKey } from '../../kube/sops-services.ts'
 import type { Message } from '../../message/message.ts'
@@ -145,13 +144,8 @@ export interface Decryption {
   readonly secret?: string
   /** For each object that no key of a Secret opens: the keys of services of which one must be listed by the operator. */
   readonly services?: readonly (readonly Pick<ServiceKey, 'service' | 'key'>[])[]
-  /** What SOPS wrote beside the values of each encrypted object, by its place in the list of objects. */
-  readonly seals: readonly {
-    readonly object: number
-    readonly sops: Json
-    /** Flux substitutes variables in it once it is decrypted. */
-    readonly isSubstituted?: true
-  }[]
+  /** Text of each encrypted object as it is built, with what SOPS wrote beside its values. With any, nothing is applied. */
+  readonly seals: readonly string[]
   /** Files that its Secrets are generated from: opened, it is evaluated again before anything is applied. */
   readonly files?: readonly SealedFile[]
 }

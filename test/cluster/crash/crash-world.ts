@@ -1,16 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { ApprovedNode } from '../../../src/approval/approve.ts'
 import { inventoryName } from '../../../src/cluster/inventory.ts'
 import { stringAt } from '../../../src/cluster/json-at.ts'
 import type { Json } from '../../../src/kube/node.ts'
 import type { TestCluster } from '../../envtest/start.ts'
-import { evaluationOf } from '../../fleet/fleet-of.ts'
 import { approvedNode } from '../approved-node.ts'
 import { configMap, create } from '../cluster-under-test.ts'
 import { definition } from '../flux-kinds.ts'
 
-const FIXTURES = join(import.meta.dirname, '../../fixtures/sops')
 const KUSTOMIZATIONS = '/apis/kustomize.toolkit.fluxcd.io/v1'
 const OWNED = (namespace: string) => ({
   'kustomize.toolkit.fluxcd.io/name': 'app',
@@ -84,9 +80,8 @@ function tenantNodes(world: Place, tenant: string, isAfter: boolean): ApprovedNo
   const app = node('app', isAfter ? appAfter(tenant) : appBefore(tenant))
   const paused = node('paused', [configMap(tenant, 'paused', { key: isAfter ? 'after' : 'before' })])
   if (!isAfter) return [app, paused, node('old', [configMap(tenant, 'old-1'), configMap(tenant, 'old-2')])]
-  const { decryption, objects } = sealedSecret(tenant)
   const settings = { ...app.settings, wait: true, force: true }
-  return [{ ...app, settings }, paused, node('sealed', objects, { decryption })]
+  return [{ ...app, settings }, paused, node('sealed', [openedSecret(tenant)], { confidential: [0] })]
 }
 
 const appBefore = (tenant: string): Json[] => [
@@ -113,30 +108,14 @@ const appAfter = (tenant: string): Json[] => [
   },
 ]
 
-/** A Secret as the real sops wrote it, and which of its node's objects it is. */
-function sealedSecret(namespace: string): { decryption: NonNullable<ApprovedNode['decryption']>; objects: Json[] } {
-  const sync = `apiVersion: source.toolkit.fluxcd.io/v1
-kind: GitRepository
-metadata: {name: flux-system, namespace: flux-system}
-spec: {url: 'https://github.com/acme/fleet', ref: {branch: main}}
----
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata: {name: flux-system, namespace: flux-system}
-spec: {interval: 1h, path: ./clusters/staging, prune: true, decryption: {provider: sops, secretRef: {name: sops-keys}}, sourceRef: {kind: GitRepository, name: flux-system}}
-`
-  const secret = readFileSync(join(FIXTURES, 'age.yaml'), 'utf8')
-  const files = {
-    'clusters/staging/flux-system/gotk-sync.yaml': sync,
-    'clusters/staging/age.yaml': secret.replace('metadata:', `metadata:\n  namespace: ${namespace}`),
-  }
-  const { decryption, objects } = evaluationOf({ fleet: files }).nodes[0]!
-  const [seal] = decryption!.seals
-  return {
-    decryption: { ...decryption!, seals: [{ ...seal!, object: 0 }] },
-    objects: [JSON.parse(objects[seal!.object]!)],
-  }
-}
+/** A Secret as it was decrypted, whose values no message may quote. */
+const openedSecret = (namespace: string): Json => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'a', namespace },
+  data: { key: Buffer.from('value').toString('base64') },
+  type: 'Opaque',
+})
 
 function at(node: ApprovedNode, place: Partial<ApprovedNode> & { cluster: string; namespace: string }): ApprovedNode {
   const { cluster, namespace } = place
@@ -155,10 +134,8 @@ export async function seedPlatform(server: TestCluster, { id }: CrashWorld): Pro
 
 /** What people do between the two: keys, an object of kubectl, and one Kustomization of each tenant suspended by hand. */
 export async function seedTenants(server: TestCluster, { well, sick }: CrashWorld): Promise<void> {
-  const age = Buffer.from(readFileSync(join(FIXTURES, 'age.txt'))).toString('base64')
   for (const tenant of [well, sick]) {
     const collection = `/api/v1/namespaces/${tenant}`
-    await create(server, `${collection}/secrets`, { metadata: { name: 'sops-keys' }, data: { 'age.agekey': age } })
     const taken = { metadata: { name: 'taken', labels: OWNED(tenant) }, data: { key: 'before', kubectl: 'x' } }
     await create(server, `${collection}/configmaps?fieldManager=kubectl-client-side-apply`, taken)
     const path = `${KUSTOMIZATIONS}/namespaces/${tenant}/kustomizations/paused?fieldManager=flux`

@@ -50,7 +50,7 @@ const MERGE = { contentType: 'application/merge-patch+json' }
 const ROOT = join(import.meta.dirname, '../../..')
 /** What has tests of its own: the election, clusters of a kubeConfig, values, verified sources. The client hands on what others send. */
 const ELSEWHERE =
-  /^(?:src\/cluster\/(?:lease\/|remote\/|api-client\.ts$|assert-verified\.ts$)|workers\/apply\/read-values\.ts$)/
+  /^(?:src\/cluster\/(?:lease\/|remote\/|api-client\.ts$|assert-verified\.ts$)|workers\/apply\/read-(?:values|identities)\.ts$)/
 
 describe.skipIf(!haveAssets())('a kind of request meets a fault', () => {
   let lab: CrashLab

@@ -1,0 +1,257 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the variables of Flux
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { digestOfTexts } from '../../src/fleet/model/digest.ts'
+import type { Approved } from '../../workers/apply/approved-nodes.ts'
+import { openObjects } from '../../workers/apply/open-objects.ts'
+import { sealDocument } from '../sops/seal-document.ts'
+import {
+  type ClusterUnderTest,
+  create,
+  createPlatformAccount,
+  createTenant,
+  haveAssets,
+  startUnderTest,
+} from './cluster-under-test.ts'
+import { ValuedRun, valuedFleet } from './valued-fleet.ts'
+
+const DECRYPTION = ', decryption: {provider: sops, secretRef: {name: sops-keys}}'
+const RECIPIENT = 'age1l44xcng8dqj32nlv6d930qvvrny05hglzcv9qpc7kxjc6902ma4qufys29'
+const KEY = readFileSync(join(import.meta.dirname, '../fixtures/sops/age.txt'))
+const SECRET = 'hunter2-x7'
+
+/** A document whose fields with these names are encrypted. */
+const sealed = async (text: string, regex: string) =>
+  JSON.stringify(await sealDocument(parse(text), RECIPIENT, { regex }))
+const reasonOf = (approved: Approved, name: string) =>
+  approved.held.find(one => one.node.endsWith(`/${name}`))?.reason ??
+  approved.apply.find(one => one.name === name)?.unopened
+
+const secret = (data: string, more = '') =>
+  `apiVersion: v1\nkind: Secret\nmetadata: {name: shown, namespace: apps${more}}\nstringData: ${data}\n`
+const map = (data: string, more = '') => secret(data, more).replace('Secret', 'ConfigMap').replace('stringData', 'data')
+
+const FORCE = 'kustomize.toolkit.fluxcd.io/force: enabled'
+const kustomization = () => `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: hidden, namespace: apps}
+spec: {interval: 1h, path: ./other, prune: true, serviceAccountName: dev-team, sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}}
+`
+const BINDING = `apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: hidden, namespace: kube-system}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+subjects: [{kind: ServiceAccount, name: dev-team, namespace: apps}]
+`
+const INNER = `{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "${SECRET}"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}, "subjects": []}`
+const deployment = (fields: string) => `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: apps}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: 'ghcr.io/acme/web:1.0.0', ${fields}}]}
+`
+const release = (values: string) => `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web, namespace: apps}
+spec:
+  interval: 1h
+  serviceAccountName: dev-team
+  chart: {spec: {chart: web, version: 1.0.0, sourceRef: {kind: HelmRepository, name: web}}}
+  values: {${values}}
+`
+
+describe.skipIf(!haveAssets())('encrypted objects', () => {
+  let under: ClusterUnderTest
+  beforeAll(async () => {
+    under = await startUnderTest()
+    await createTenant(under.server, 'apps', 'dev-team')
+    await createPlatformAccount(under.server)
+    for (const namespace of ['apps', 'flux-system']) {
+      const data = { 'age.agekey': KEY.toString('base64') }
+      await create(under.server, `/api/v1/namespaces/${namespace}/secrets`, { metadata: { name: 'sops-keys' }, data })
+    }
+  }, 60_000)
+  afterAll(() => under?.stop())
+
+  const openIn = (who: 'app' | 'own', files: Record<string, string>, spec = DECRYPTION) =>
+    new ValuedRun().open(
+      under.client,
+      valuedFleet(
+        Object.fromEntries(
+          Object.entries(files).map(([name, text]) => [name.startsWith('/') ? name.slice(1) : `${who}/${name}`, text]),
+        ),
+        {
+          [who]: spec,
+        },
+      ),
+    )
+  /** What is applied of one file, or why nothing is; nowhere in it a word of what is encrypted. */
+  async function open(who: 'app' | 'own', file: string, spec?: string) {
+    const approved = await openIn(who, { 'all.yaml': file }, spec)
+    const node = approved.apply.find(one => one.name === who)
+    const reason = reasonOf(approved, who)
+    if (!file.includes(SECRET)) {
+      expect(JSON.stringify([approved.held, approved.nodes, approved.evaluation])).not.toContain(SECRET)
+    }
+    if (reason !== undefined) return reason
+    expect(node!.decryption?.seals ?? []).toEqual([])
+    return node!.objects.map(text => JSON.parse(text))
+  }
+
+  test('a plain encrypted Secret is applied as it was evaluated, and no message may quote it', async () => {
+    const file = await sealed(secret(`{password: ${SECRET}}`), '^stringData$')
+    const approved = await openIn('app', { 'all.yaml': file })
+    const node = approved.apply.find(one => one.name === 'app')!
+    expect(approved.held).toEqual([])
+    expect(JSON.parse(node.objects[0]!).data).toEqual({ password: Buffer.from(SECRET).toString('base64') })
+    expect(node.objects[0]).not.toContain('sops')
+    expect(node.confidential).toEqual([0])
+  })
+
+  const UNKNOWN = /^it could not be evaluated: .* takes an unknown value, .* the tenant, who encrypted it there/
+  const OTHER = 'with its encrypted values decrypted, it would apply other objects'
+  const violates = (rule: string, object = '') =>
+    `with its encrypted values decrypted, it violates ${rule}${object}. Change the encrypted file, or write the value in clear to see more`
+
+  test.each<[string, 'app' | 'own', string, string, string | RegExp]>([
+    ['a switch of Flux', 'app', secret('{a: b}', `, annotations: {${FORCE}}`), '^annotations$', UNKNOWN],
+    ['a privileged container', 'app', deployment('securityContext: {privileged: true}'), '^securityContext$', UNKNOWN],
+    ['an image', 'app', deployment('tty: true'), '^image$', UNKNOWN],
+    ['a namespace', 'own', map('{a: b}').replace('apps', 'kube-system'), '^namespace$', OTHER],
+    [
+      'a namespace of a tenant',
+      'app',
+      map('{a: b}').replace('apps', 'kube-system'),
+      '^namespace$',
+      /^it could not be evaluated/,
+    ],
+    ['a name', 'own', map('{a: b}'), '^name$', OTHER],
+    ['a kind', 'own', map('{a: b}'), '^kind$', OTHER],
+    ['a kind of Flux', 'own', kustomization(), '^kind$', OTHER],
+    ['an apiVersion', 'own', kustomization(), '^apiVersion$', OTHER],
+    [
+      'a role for an account of a tenant',
+      'own',
+      BINDING,
+      '^subjects$',
+      violates('sa-foreign', ' in RoleBinding kube-system/hidden'),
+    ],
+    ['a chart’s objects', 'app', release(`extra: [${INNER}]`), '^extra$', violates('cluster-scoped-forbidden')],
+    ['a chart’s objects, as text', 'app', release(`extra: ['${INNER}']`), '^extra$', violates('rbac-cluster-binding')],
+  ])('what hides in one is refused: %s', async (_, who, text, regex, message) => {
+    expect(await open(who, await sealed(text, regex))).toEqual(
+      typeof message === 'string' ? message : expect.stringMatching(message),
+    )
+  })
+
+  test.each<[string, 'app' | 'own', string, string]>([
+    [
+      'annotations of the platform',
+      'own',
+      map(`{a: ${SECRET}}`, `, annotations: {note: ${SECRET}}`),
+      '^(annotations|data)$',
+    ],
+    ['values of a ConfigMap', 'app', map(`{a: ${SECRET}}`), '^data$'],
+    [
+      'variables and arguments',
+      'app',
+      deployment(`env: [{name: A, value: ${SECRET}}], args: [--x, '${SECRET}']`),
+      '^(value|args)$',
+    ],
+    [
+      'values of a chart',
+      'app',
+      release(`password: ${SECRET}, replicas: 3, debug: false`),
+      '^(password|replicas|debug)$',
+    ],
+  ])('what nothing is said against is applied: %s', async (_, who, text, regex) => {
+    const plain = await open(who, text, '')
+    expect(await open(who, await sealed(text, regex))).toEqual(plain)
+  })
+
+  test.each(['path', 'serviceAccountName'])('a Kustomization whose %s is encrypted is not followed', async field => {
+    const files = { 'all.yaml': await sealed(kustomization(), `^${field}$`), '/other/all.yaml': map('{a: b}') }
+    const approved = await openIn('own', files)
+    expect(approved.apply.map(({ name }) => name)).not.toContain('hidden')
+    expect(reasonOf(approved, 'hidden')).toBeDefined()
+  })
+
+  test('a value that was moved, or whose key is not there, fails its own Kustomization and nothing below it', async () => {
+    const child = kustomization().replace('name: hidden', 'name: child')
+    const [one, two] = [await sealed(secret('{a: x, b: y}'), '^stringData$'), await sealed(map('{a: b}'), '^note$')]
+    const moved = one.replace(/("a":)("ENC[^"]*")(,"b":)("ENC[^"]*")/, '$1$4$3$2')
+    expect(moved).not.toBe(one)
+    for (const [file, spec, reason] of [
+      [moved, DECRYPTION, 'stringData.a was not encrypted for this field'],
+      [
+        one,
+        DECRYPTION.replace('sops-keys', 'absent'),
+        'Secret flux-system/absent, which spec.decryption names: does not exist',
+      ],
+    ] as const) {
+      const files = {
+        'all.yaml': file,
+        'plain.yaml': two,
+        'child.yaml': child,
+        '/other/all.yaml': map('{a: b}').replace('shown', 'other'),
+      }
+      const approved = await openIn('own', files, spec)
+      const node = approved.apply.find(({ name }) => name === 'own')!
+      expect(node.unopened).toContain(reason)
+      expect(() => openObjects(node)).toThrow(reason)
+      expect(approved.held).toEqual([])
+      expect(approved.apply.map(({ name }) => name)).toContain('child')
+    }
+  })
+
+  test('variables in what was decrypted are substituted, as Flux does', async () => {
+    const spec = `${DECRYPTION}, postBuild: {substitute: {A: told}}`
+    const [shown] = await open('app', await sealed(map("{is: 'so ${A}', at: '$${A}'}"), '^data$'), spec)
+    expect(shown.data).toEqual({ is: 'so told', at: '${A}' })
+    const off = map("{is: '${A}'}", ', annotations: {kustomize.toolkit.fluxcd.io/substitute: disabled}')
+    expect((await open('app', await sealed(off, '^data$'), spec))[0].data).toEqual({ is: '${A}' })
+  })
+
+  test('what Flux is told not to decrypt stays as it is', async () => {
+    const file = await sealed(map('{a: b}', ', annotations: {kustomize.toolkit.fluxcd.io/decrypt: Disabled}'), '^data$')
+    const [shown] = await open('own', file)
+    expect(shown.data.a).toMatch(/^ENC\[/)
+  })
+
+  test('one document of several, and of a List', async () => {
+    const one = await sealed(map(`{a: ${SECRET}}`), '^data$')
+    const [, shown] = await open('app', `${map('{b: c}', '').replace('shown', 'open')}---\n${one}\n`)
+    expect(shown.data).toEqual({ a: SECRET })
+    const list = `{"apiVersion": "v1", "kind": "List", "items": [${one}]}`
+    expect((await open('app', list))[0].data).toEqual({ a: SECRET })
+  })
+
+  test('a text that is YAML stays a text', async () => {
+    const texts = [
+      '{a: b}',
+      '*a',
+      '<<: {x: y}',
+      'a: 1\na: 2',
+      '---\nkind: Secret',
+      '!!binary x',
+      'yes',
+      '1e3',
+      '\u0001\ufeff\u2028',
+    ]
+    const data = Object.fromEntries(texts.map((text, index) => [`k${index}`, text]))
+    const document = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'shown', namespace: 'apps' }, data }
+    const file = JSON.stringify(await sealDocument(document, RECIPIENT, { regex: '^data$' }))
+    expect((await open('own', file))[0].data).toEqual(data)
+  })
+
+  test('digests tell nothing of what was decrypted', async () => {
+    const files = { 'all.yaml': await sealed(secret('{a: b}'), '^stringData$') }
+    const [node] = (await openIn('app', files)).apply.filter(({ name }) => name === 'app')
+    expect(node!.digest).not.toBe(digestOfTexts(node!.objects))
+  })
+})

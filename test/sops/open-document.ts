@@ -1,0 +1,28 @@
+import { openSealed } from '../../src/flux/open-sealed.ts'
+import { canonical, type Json, type MapNode, toJson } from '../../src/kube/node.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
+import type { Identities } from '../../src/sops/data-key.ts'
+import { decryptObject } from '../../src/sops/decrypt-object.ts'
+
+type Plain = { readonly [field: string]: Json }
+
+/** An encrypted document in clear, as it is applied: its values are decrypted, then put in where it is built. */
+export async function openDocument(given: MapNode | Plain, identities: Identities): Promise<{ [field: string]: Json }> {
+  return toJson(await openedRoot(given, identities)) as { [field: string]: Json }
+}
+
+export async function openedRoot(given: MapNode | Plain, identities: Identities): Promise<MapNode> {
+  const root = isNode(given) ? given : rootOf(JSON.stringify(given))
+  const values = await decryptObject(root, identities)
+  const [object] = openSealed([{ root, trail: [] }], new Map([[canonical(root.fields.get('sops')!.value), values]]))
+  if (object!.sealed) throw new Error('some of it is still encrypted')
+  return object!.root
+}
+
+const isNode = (given: MapNode | Plain): given is MapNode => 'fields' in given && given.fields instanceof Map
+
+export function rootOf(text: string): MapNode {
+  const [root] = parseDocuments({ repository: '', path: 'secret.yaml' }, Buffer.from(text))
+  if (root?.type !== 'map') throw new Error('no map')
+  return root
+}
