@@ -86,6 +86,20 @@ test.each([
   expect(nodeWith(`include: [${include}]`).node.error).toMatchObject({ code })
 })
 
+test('whose signature Flux checks of what is included, whoever applies it asks for', () => {
+  const include = 'include: [{repository: {name: shared}, fromPath: base, toPath: lib}]'
+  const verify = 'verify: {mode: HEAD, secretRef: {name: keys}}'
+  const more = SHARED.replace('interval: 1m', `interval: 1m, ${verify}`)
+  expect(more).not.toBe(SHARED)
+  const includesOf = (given: More) => {
+    const nodes = evaluationOf(givenWith(include, dev, given)).nodes
+    return nodes.find(node => node.key === 'staging/apps/dev-team')!.source.includes
+  }
+  const text = '{"mode":"HEAD","secretRef":{"name":"keys"}}'
+  expect(includesOf({ more })).toMatchObject([{ id: 'GitRepository/apps/shared', verify: text }])
+  expect(includesOf({})![0]).not.toHaveProperty('verify')
+})
+
 test('sources that include each other never get content', () => {
   const more = SHARED.replace('interval: 1m', 'interval: 1m, include: [{repository: {name: dev-team}}]')
   const { node } = nodeWith('include: [{repository: {name: shared}, toPath: lib}]', dev, { more })

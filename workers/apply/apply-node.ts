@@ -47,9 +47,10 @@ export async function applyNode(
   const id = { apiVersion: `${KUSTOMIZE_GROUP}/v1`, kind: 'Kustomization', namespace: node.namespace, name: node.name }
   // before anything is read as this account: keys, for example
   await refuseOwnTarget(client, { user, id })
-  const { id: source, commit, verify } = node.source
-  if (verify !== undefined)
-    await assertVerified(client, node.impersonated ? { user } : 'worker', { id: source, commit, verify }, signal)
+  const actor = node.impersonated ? { user } : 'worker'
+  for (const { id: source, commit, verify } of [node.source, ...(node.source.includes ?? [])]) {
+    if (verify !== undefined) await assertVerified(client, actor, { id: source!, commit, verify }, signal)
+  }
   const { objects, confidential } = openObjects(node)
   const planned = objects.map(object => entryOf(idOf(object)))
   let claimed = before

@@ -42,7 +42,7 @@ const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
       ...(artifact?.assumed === undefined ? {} : { assumed: true }),
       ...(lent ? { lent } : {}),
       ...(verify === undefined ? {} : { verify }),
-      ...(includes ? { includes: includes.map(partOf) } : {}),
+      ...(includes ? { includes: includes.map(includedPart) } : {}),
     },
     ...(node.charts ? { charts: node.charts.map(partOf) } : {}),
     dependsOn: node.dependsOn,
@@ -71,5 +71,11 @@ function placeOf({ root }: KubeObject): SourceLine {
   const { repository, file, line } = root.origin
   return { repository, file, line }
 }
+
+/** Flux takes an included artifact only once its own signature is accepted, too. */
+const includedPart = ({ id, verify, ...part }: IncludedSource) => ({
+  ...partOf({ id, ...part }),
+  ...(verify === undefined ? {} : { id, verify }),
+})
 
 const partOf = ({ url, commit, lent }: IncludedSource) => ({ url, commit, ...(lent ? { lent } : {}) })

@@ -115,7 +115,7 @@ export interface UnmatchedSource {
 export type ChartSource = IncludedSource & { readonly opaque?: string }
 
 /** What a source includes: a change of it is a change of what includes it. */
-export type IncludedSource = Pick<NodeSource, 'id' | 'url' | 'ref' | 'commit' | 'lent'>
+export type IncludedSource = Pick<NodeSource, 'id' | 'url' | 'ref' | 'commit' | 'lent' | 'verify'>
 
 export interface Tenant {
   readonly name: string

@@ -35,6 +35,7 @@ export function composeSource(
     {
       ...{ id, url: resolved.url, ref: resolved.ref, commit: resolved.type === 'content' ? resolved.commit : '' },
       ...(resolved.lent ? { lent: true as const } : {}),
+      ...(resolved.verify ? { verify: resolved.verify } : {}),
     },
     ...(resolved.includes ?? []),
   ])

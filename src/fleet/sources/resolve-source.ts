@@ -59,7 +59,7 @@ export function openSources(
       if (other === undefined || other === 'bootstrap') return { id, spec: include, resolved: other && ownFor(may) }
       const resolved = resolve(other, lookup, { ...chain, ids: [...chain.ids, id] })
       height = Math.max(height, 1 + (composed.get(other)?.height ?? 0))
-      return { id, spec: include, resolved }
+      return { id, spec: include, resolved: resolved && { ...resolved, ...verifyOf(other) } }
     })
     if (!included.every(isKnown)) return undefined
     const resolved = composeSource(base, spec, included, chain.budget)

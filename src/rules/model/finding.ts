@@ -175,8 +175,14 @@ export interface EvaluatedNode {
     readonly verify?: string
     /** Only a tenant's declaration leads there: it counts for that tenant, and not on the repository itself. */
     readonly lent?: true
-    /** Sources whose content is part of it. */
-    readonly includes?: readonly { readonly url: string; readonly commit: string; readonly lent?: true }[]
+    /** Sources whose content is part of it; with `verify`, `id` says which one is asked for on the cluster. */
+    readonly includes?: readonly {
+      readonly url: string
+      readonly commit: string
+      readonly lent?: true
+      readonly id?: string
+      readonly verify?: string
+    }[]
   }
   /** Where the charts of its releases come from; content in git that it deploys without being rendered. */
   readonly charts?: readonly { readonly url: string; readonly commit: string; readonly lent?: true }[]
