@@ -15,6 +15,8 @@ export interface KmsWorld {
   /** The address that is called instead. Absent: the address itself, which must be https. */
   readonly reach?: (url: URL) => URL
   readonly now: () => number
+  /** How long one answer may take. Absent: 20 s. */
+  readonly timeoutMs?: number
 }
 
 export interface KmsAnswer {
@@ -32,12 +34,16 @@ export const METADATA = 'http://169.254.169.254'
  * Asks a service once: no redirect is followed and no more than a small answer is read. Throws `cluster-invalid` where there is
  * none, where the service is busy, or where it leads elsewhere.
  */
-export async function ask(key: KmsKey, request: KmsRequest, { reach }: KmsWorld): Promise<KmsAnswer> {
+export async function ask(
+  key: KmsKey,
+  request: KmsRequest,
+  { reach, timeoutMs = TIMEOUT_MS }: KmsWorld,
+): Promise<KmsAnswer> {
   const { method = 'POST', headers, body } = request
   const url = new URL(request.url)
   if (url.protocol !== 'https:' && url.origin !== METADATA) throw kmsFailure(key, 'its address is not https')
   const host = url.host
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const signal = AbortSignal.timeout(timeoutMs)
   let response: Response
   try {
     response = await fetch(reach?.(url) ?? url, {

@@ -7,6 +7,7 @@ import type { ClusterClient } from '../../src/cluster/client.ts'
 import type { Kms } from '../../src/kms/open-kms.ts'
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 import { sealValue } from '../../src/sops/seal-value.ts'
+import { applyNode } from '../../workers/apply/apply-node.ts'
 import { openObjects } from '../../workers/apply/open-objects.ts'
 import { openSealed } from '../../workers/apply/open-sealed.ts'
 import { OpenedMemory } from '../../workers/apply/opened-memory.ts'
@@ -40,6 +41,13 @@ const byCloud = (recipients: string) =>
   withoutEmpty(secret('age.yaml')).replace(/^ {2}age:[\s\S]*?(?=^ {2}\w)/m, `  ${recipients}\n`)
 const valuesOf = ({ sealed }: Awaited<ReturnType<typeof openSealed>>) =>
   [...sealed.values()].flatMap(values => [...values.values()])
+/** Lines that SOPS did not write. */
+const filesOf = (count: number, size: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    path: `f${index}`,
+    format: 'dotenv',
+    text: `${'a=\n'.repeat(size / 3)}`.padEnd(size, '\n'),
+  }))
 const nodeOfFleet = (given: Parameters<typeof fleetOf>[0]) => evaluationOf(given).nodes[0]!
 
 test.each<[string, Record<string, string>, string, string[], number?]>([
@@ -178,6 +186,35 @@ describe.skipIf(!haveAssets())('on a cluster', () => {
 
   test('what is encrypted is never applied', () => {
     expect(() => openObjects(node() as unknown as ApprovedNode)).toThrow('were not decrypted and evaluated')
+  })
+
+  test.each(['source', 'include'])('nothing is applied before source-controller verified its %s', async which => {
+    const verified = {
+      id: 'GitRepository/apps/app',
+      url: 'https://x/a',
+      commit: 'a'.repeat(40),
+      verify: '{"mode":"HEAD"}',
+    }
+    const { verify: _verify, ...plain } = verified
+    const source = which === 'source' ? verified : { ...plain, includes: [verified] }
+    const given = { ...node(), source: { ...source, opaque: null }, decryption: undefined } as unknown as ApprovedNode
+    const applying = applyNode(under.client, given, undefined, AbortSignal.timeout(30_000))
+    await expect(applying).rejects.toThrow('its source GitRepository/apps/app is not verified: the cluster has no kind')
+  })
+
+  test.each<[string, object[], string]>([
+    ['64 files', filesOf(64, 10), 'none of the keys opens it'],
+    ['65 files', filesOf(65, 10), 'more than 64 encrypted files'],
+    ['5 MiB', filesOf(1, 5 * 1024 * 1024), 'none of the keys opens it'],
+    ['more than 5 MiB', filesOf(1, 5 * 1024 * 1024 + 1), 'f0 has more than 5242880 bytes'],
+    [
+      'more than 5 MiB in other letters',
+      [{ path: 'f0', format: 'dotenv', text: 'é'.repeat(3_000_000) }],
+      'f0 has more',
+    ],
+  ])('encrypted files of a generator: %s', async (_, files, message) => {
+    const decryption = { seals: [], files } as unknown as EvaluatedNode['decryption'] & object
+    await expect(openSealed({} as ClusterClient, node({ decryption }))).rejects.toThrow(message)
   })
 
   test.each([1_000, 1_001])('%i encrypted objects', async count => {

@@ -17,6 +17,8 @@ export interface Said {
   readonly body?: string
   /** The connection ends within the answer. */
   readonly cut?: boolean
+  /** The connection stays open and nothing more comes: before the answer, or within it. */
+  readonly hang?: 'before' | 'within'
 }
 
 /** A server on this machine to which every address leads: `/<host>/<path>`. */
@@ -52,11 +54,12 @@ async function serve(
     body,
   }
   asked.push(one)
-  const { status = 200, headers = {}, body: said = '', cut = false } = answer(one)
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(said) + (cut ? 1 : 0) })
+  const { status = 200, headers = {}, body: said = '', cut = false, hang } = answer(one)
+  if (hang === 'before') return
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(said) + (cut || hang ? 1 : 0) })
   response.write(said)
   if (cut) response.destroy()
-  else response.end()
+  else if (!hang) response.end()
 }
 
 /** As AWS checks a request: the signature is made again from what arrived, in the order of the documentation. */

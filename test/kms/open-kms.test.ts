@@ -276,6 +276,28 @@ test('a version that the operator lists is the only one', async () => {
   expect(await only(VERSION.replace('0', '1'))).toBeUndefined()
 })
 
+test.each([`${AZURE}/${VERSION.replace('0', '1')}`, `${AZURE.replace('apps', 'other')}/${VERSION}`, AZURE, ''])(
+  'an answer of Azure about another key is no answer: %s',
+  async kid => {
+    const decrypted = (said: object) => (one: Asked) =>
+      one.path.includes('/decrypt') ? json({ ...said, value: PLAIN.toString('base64url') }) : honest(one)
+    answer = decrypted({ kid })
+    await expect(open('azure')).rejects.toThrow('the answer is about another key')
+    answer = decrypted({ kid: `${AZURE}/${VERSION}` })
+    expect(await open('azure')).toHaveLength(32)
+  },
+)
+
+test.each(['before', 'within'] as const)('a service that hangs %s its answer is given up', async hang => {
+  answer = one => (one.host.startsWith('kms.') ? { ...honest(one), hang } : honest(one))
+  const keys = openKms(listed(ENTRIES.aws, ENTRIES.vault), { reach: service.reach, now: () => NOW, timeoutMs: 200 })
+  await expect(keys.open('apps', asked(BLOCKS.aws))).rejects.toThrow(
+    hang === 'before' ? 'does not answer' : 'breaks off',
+  )
+  // and holds up no other
+  expect(await keys.open('apps', asked(BLOCKS.vault))).toHaveLength(32)
+})
+
 test('credentials that rotate are read again, also while a token of the old ones counts', async () => {
   const keys = kms(...listed(ENTRIES.aws, ENTRIES.azure))
   await keys.open('apps', asked(BLOCKS.azure))
