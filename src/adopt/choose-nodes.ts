@@ -2,6 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import { actsAsKubeConfig } from '../fleet/model/appliers.ts'
 import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
+import { CONTROLLER } from '../fleet/tenancy/identity.ts'
 import { type AdoptRequest, writtenAt } from './adoption.ts'
 
 /** The Kustomizations that get an account, and those that keep theirs with the reason. */
@@ -44,6 +45,8 @@ function namedBy(fleet: Fleet, { name, kustomizations = [] }: AdoptRequest): Fle
 
 function whyLeft({ identity, hub }: FleetNode): string | undefined {
   if (hub !== undefined || actsAsKubeConfig(identity.user)) return 'it acts on another cluster, through spec.kubeConfig'
+  // cluster-admin as Flux installs it, by its name instead of by none
+  if (identity.user === CONTROLLER.user) return undefined
   return identity.impersonated ? `it has the account ${identity.user}` : undefined
 }
 

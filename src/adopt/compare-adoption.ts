@@ -18,12 +18,15 @@ export interface ExpectedChange {
 export const keyOf = ({ apiVersion, kind, namespace, name }: ObjectId): string =>
   `${groupOf(apiVersion)}/${kind} ${namespace}/${name}`
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** What differs between two fleets besides an adoption; undefined where nothing does. */
 export function unexpectedChange(before: Fleet, after: Fleet, expected: ExpectedChange): string | undefined {
   const now = new Map(after.nodes.map(node => [node.key, node]))
   const old = new Set(before.nodes.map(node => node.key))
   const added = after.nodes.find(node => !old.has(node.key))
   if (added) return `${added.key} would be new`
+  const clusters = new Set(before.nodes.filter(({ key }) => expected.adopted.has(key)).map(({ cluster }) => cluster))
   for (const node of before.nodes) {
     const next = now.get(node.key)
     if (!next) return `${node.key} would be gone`
@@ -31,11 +34,14 @@ export function unexpectedChange(before: Fleet, after: Fleet, expected: Expected
     const account = stringAt(next.kustomization.root, ['spec', 'serviceAccountName'])
     const isAdopted = expected.adopted.has(node.key)
     if (isAdopted && account !== expected.account) return `${node.key} would not get the account`
-    const problem = compareObjects(node, next, expected)
+    const problem = compareObjects(
+      node,
+      next,
+      clusters.has(node.cluster) ? expected : { ...expected, added: NONE, edited: NONE },
+    )
     if (problem) return problem
   }
-  const parents = new Set(before.nodes.filter(({ key }) => expected.adopted.has(key)).map(({ cluster }) => cluster))
-  return [...parents].map(cluster => missing(after, cluster, expected)).find(problem => problem !== undefined)
+  return [...clusters].map(cluster => missing(after, cluster, expected)).find(problem => problem !== undefined)
 }
 
 function compareObjects(

@@ -10,7 +10,14 @@ import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
 import { customPlurals } from '../kube/rbac/resource-name.ts'
 import { customScopes } from '../kube/scope/scope.ts'
-import type { AdoptableFleet, AdoptedFile, AdoptionPlan, AdoptRequest } from './adoption.ts'
+import {
+  type AdoptableFleet,
+  type AdoptedFile,
+  type AdoptionPlan,
+  type AdoptRequest,
+  type ProvenKustomization,
+  writtenAt,
+} from './adoption.ts'
 import { chooseNodes } from './choose-nodes.ts'
 import { type ExpectedChange, keyOf, unexpectedChange } from './compare-adoption.ts'
 import { grantingRequests } from './granting-requests.ts'
@@ -34,25 +41,49 @@ export function planAdoption(before: AdoptableFleet, request: AdoptRequest): Ado
     })
   }
   const { nodes, left } = chooseNodes(before.fleet, request)
+  const plan = { files: new Map<string, string>(), proven: [] as ProvenKustomization[], loud: [] as string[] }
+  for (const group of byClusters(nodes)) {
+    const tree = overlayTree(before.tree, plan.files)
+    const fleet = plan.files.size === 0 ? before.fleet : before.build(tree)
+    const { files, proven, loud } = planGroup({ ...before, tree, fleet }, group, account)
+    for (const [path, text] of files) plan.files.set(path, text)
+    plan.proven.push(...proven)
+    plan.loud.push(...loud)
+  }
+  return {
+    account,
+    files: changedFiles(before, plan.files),
+    proven: plan.proven,
+    loud: [...new Set(plan.loud)],
+    left: [...left, ...notAdopted(before.fleet, nodes)],
+  }
+}
+
+/** Keys of the Kustomizations that share an account: those of the same clusters. */
+function byClusters(nodes: readonly FleetNode[]): ReadonlySet<string>[] {
+  const places = [...Map.groupBy(nodes, writtenAt).values()]
+  const groups = Map.groupBy(places, same => [...new Set(same.map(({ cluster }) => cluster))].sort().join(' '))
+  return [...groups.values()].map(group => new Set(group.flat().map(({ key }) => key)))
+}
+
+/** The same for Kustomizations that are written for the same clusters. */
+function planGroup(
+  before: AdoptableFleet,
+  keys: ReadonlySet<string>,
+  account: string,
+): Pick<AdoptionPlan, 'proven' | 'loud'> & { readonly files: ReadonlyMap<string, string> } {
+  const nodes = before.fleet.nodes.filter(({ key }) => keys.has(key))
   const customOf = customKinds(before.fleet)
   const draft = new Draft(before, nodes, account, customOf)
   refusePresent(before.fleet, nodes, draft.rights(new Map()))
   const first = nodes.map(node => [node, requestsOf(node, customOf(node.cluster), draft.made)] as const)
-  const without = draft.place(new Map(first))
-  const index = new FleetIndex(without.fleet)
+  const index = new FleetIndex(draft.place(new Map(first)).fleet)
   const all = first.map(([node, requests]) => {
     const user = userInfo(userOfAccount(node.namespace, account))
     return [node, [...requests, ...grantingRequests(index.authorizer(node.cluster), user, node)]] as const
   })
   const { files, fleet: after } = draft.place(new Map(all))
-  const keys = new Set(nodes.map(({ key }) => key))
-  return {
-    account,
-    files: changedFiles(before, files),
-    proven: prove(after, keys, customOf, draft.made),
-    loud: loudRights(draft.rights(new Map(all))),
-    left: [...left, ...notAdopted(before.fleet, nodes)],
-  }
+  return { files, proven: prove(after, keys, customOf, draft.made), loud: loudRights(draft.rights(new Map(all))) }
 }
 
 function requestsOf(node: FleetNode, custom: CustomKinds, made: ReadonlySet<string>): readonly NeededRequest[] {
@@ -139,7 +170,6 @@ class Draft {
     throw this.#cannotPlace(problems)
   }
 
-  /** One file for each set of clusters that shares Kustomizations. */
   #places(file: { readonly name: string; readonly content: string }): ReadonlyMap<string, string>[] {
     const { fleet, tree } = this.#before
     const [node] = this.#nodes

@@ -1,7 +1,9 @@
 import { BailiwickError } from '../errors.ts'
-import { editText } from '../fix/edit-text.ts'
+import { editText, type TextEdit } from '../fix/edit-text.ts'
 import type { Tree } from '../git/tree.ts'
+import { at } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
+import type { Origin } from '../origin.ts'
 import { textOf } from './place-manifest.ts'
 
 /**
@@ -24,11 +26,7 @@ export function setAccount(
     if (place !== undefined && lines.has(place)) continue
     const isOwn = repository === '' || repository === url
     const text = isOwn && tree.entry(file)?.type === 'file' ? (texts.get(file) ?? textOf(tree, file)) : undefined
-    const { line = 1, column = 1 } = spec?.key ?? {}
-    const edit =
-      text === undefined
-        ? undefined
-        : editText(text, { field: '/spec/serviceAccountName', line, column }, { add: account })
+    const edit = text === undefined ? undefined : editOf(text, object, account)
     if (text === undefined || edit === undefined || place === undefined) throw notEditable(object, account)
     const all = text.split('\n')
     texts.set(file, [...all.slice(0, edit.first - 1), ...edit.lines, ...all.slice(edit.last)].join('\n'))
@@ -36,6 +34,16 @@ export function setAccount(
   }
   return texts
 }
+
+function editOf(text: string, { root }: KubeObject, account: string): TextEdit | undefined {
+  const field = '/spec/serviceAccountName'
+  const written = at(root, ['spec', 'serviceAccountName'])
+  const spec = root.fields.get('spec')
+  if (written) return editText(text, { field, ...positionOf(written.origin) }, { set: account })
+  return spec && editText(text, { field, ...positionOf(spec.key) }, { add: account })
+}
+
+const positionOf = ({ line, column }: Origin) => ({ line, column })
 
 const lineOf = ({ root }: KubeObject) => root.fields.get('spec')?.key.line ?? 0
 

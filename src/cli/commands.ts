@@ -55,6 +55,11 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     'Give Kustomizations that run as cluster-admin an account with the least rights, and prove it',
     async () => (await import('./adopt.ts')).adopt,
   ],
+  [
+    'lockdown',
+    "Set the next flag of Flux's multi-tenancy lockdown on a cluster, if nothing breaks",
+    async () => (await import('./lockdown.ts')).lockdown,
+  ],
 ]
 
 /** The command that is called so, and what it does; undefined for none. */

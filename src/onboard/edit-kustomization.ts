@@ -18,20 +18,32 @@ interface EditedFile {
   readonly text: string
 }
 
+/** A patch of a kustomization, and what it changes where its file does not say. */
+interface PatchItem {
+  readonly path: string
+  readonly target?: { readonly kind: string; readonly name: string }
+}
+
 /** Adds an item at the end of a top-level list and leaves every other character alone. Throws `onboard-layout`. */
-export function addToList(file: EditedFile, key: string, item: string | { readonly path: string }): string {
+export function addToList(file: EditedFile, key: string, item: string | PatchItem): string {
   const { document, map } = open(file)
-  const inline = typeof item === 'string' ? item : `path: ${item.path}`
+  const inline = typeof item === 'string' ? item : patchText(item)
   const pair = pairOf(map, key)
   const list = pair?.value
   let text: string
   if (!pair)
-    text = `${withNewline(file.text)}${key}:${eol(file.text)}${dashIndent(file.text)}- ${inline}${eol(file.text)}`
+    text = `${withNewline(file.text)}${key}:${eol(file.text)}${itemText(file.text, dashIndent(file.text), inline)}`
   else if (isSeq(list) && !list.flow && list.items.length > 0) text = afterLastItem(file.text, list.items, inline)
   else text = ''
   if (isSeq(list)) list.add(document.createNode(item))
   else document.set(key, [item])
   return verified(file, text, document)
+}
+
+function patchText({ path, target }: PatchItem): string {
+  return target === undefined
+    ? `path: ${path}`
+    : `path: ${path}\ntarget:\n  kind: ${target.kind}\n  name: ${target.name}`
 }
 
 /** Removes a top-level field together with its line. */
@@ -161,7 +173,13 @@ function afterLastItem(text: string, items: readonly unknown[], inline: string):
   if (indent === undefined) return ''
   const end = text.indexOf('\n', Math.max(last[0], last[1] - 1))
   const before = end < 0 ? `${text}${eol(text)}` : text.slice(0, end + 1)
-  return `${before}${indent}- ${inline}${eol(text)}${end < 0 ? '' : text.slice(end + 1)}`
+  return `${before}${itemText(text, indent, inline)}${end < 0 ? '' : text.slice(end + 1)}`
+}
+
+/** An item of a list; its other lines stand below the first. */
+function itemText(text: string, indent: string, inline: string): string {
+  const lines = inline.split('\n').map((line, index) => `${indent}${index === 0 ? '- ' : '  '}${line}${eol(text)}`)
+  return lines.join('')
 }
 
 function pairOf(map: YAMLMap, key: string): Pair | undefined {

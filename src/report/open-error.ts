@@ -13,6 +13,10 @@ const ABOUT_WHAT_WAS_ASKED: ReadonlySet<ErrorCode> = new Set([
   'offboard-input',
   'offboard-layout',
   'sops-config',
+  // they read the repository in which they are asked for, and nothing else
+  'adopt-input',
+  'adopt-layout',
+  'adopt-not-proven',
 ])
 /** In messages without types. */
 const REPOSITORY = /[\w.-]+\/[\w.-]+/

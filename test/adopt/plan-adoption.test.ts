@@ -64,6 +64,13 @@ describe('an account for a Kustomization that runs as cluster-admin', () => {
     )
   })
 
+  test('an account that is cluster-admin by its name is exchanged', () => {
+    const text = kustomization('web', './apps/web', '  serviceAccountName: kustomize-controller # all\n')
+    const { files, proven } = plan(homeFleet({ 'clusters/home/apps/web.yaml': text }))
+    expect(files[1]?.content).toBe(text.replace('kustomize-controller', 'flux-web'))
+    expect(proven).toHaveLength(1)
+  })
+
   test('rights beyond namespaces, and rights to grant rights, are said', () => {
     expect(plan(homeFleet()).loud).toEqual([
       'ClusterRole flux-web: get, patch, delete namespaces named web',
@@ -98,6 +105,23 @@ describe('an account for a Kustomization that runs as cluster-admin', () => {
 })
 
 describe('the layout of the fleet', () => {
+  test('each cluster that has a Kustomization of that name gets the account', () => {
+    const home = homeFleet()
+    const both = Object.entries(home).filter(([path]) => path.startsWith('clusters/home/'))
+    const away = both.map(([path, text]) => [
+      path.replace('clusters/home', 'clusters/away'),
+      text.replaceAll('./clusters/home', './clusters/away'),
+    ])
+    const { files, proven } = plan({ ...home, ...Object.fromEntries(away) })
+    expect(files.map(({ path }) => path)).toEqual([
+      'clusters/away/apps/flux-web.yaml',
+      'clusters/away/apps/web.yaml',
+      'clusters/home/apps/flux-web.yaml',
+      'clusters/home/apps/web.yaml',
+    ])
+    expect(proven.map(({ key }) => key)).toEqual(['away/flux-system/web', 'home/flux-system/web'])
+  })
+
   test('a kustomization file lists the new file', () => {
     const list = 'resources:\n  - ./web.yaml\n  - ./monitoring.yaml\n'
     const { files } = plan(homeFleet({ 'clusters/home/apps/kustomization.yaml': list }))

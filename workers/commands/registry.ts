@@ -1,3 +1,4 @@
+import { adopt } from './adopt.ts'
 import { approvePrune } from './approve-prune.ts'
 import { approveWaiver } from './approve-waiver.ts'
 import { check } from './check.ts'
@@ -8,6 +9,7 @@ import { explain } from './explain.ts'
 import { gate } from './gate.ts'
 import { helpVerb } from './help.ts'
 import { hold, unhold } from './hold.ts'
+import { lockdown } from './lockdown.ts'
 import { onboardVerb } from './onboard.ts'
 import { override } from './override.ts'
 import { rotateKey } from './rotate-key.ts'
@@ -30,6 +32,8 @@ export const commands: readonly Verb[] = [
   override,
   onboardVerb,
   rotateKey,
+  adopt,
+  lockdown,
   designate,
   gate,
   enforcement,

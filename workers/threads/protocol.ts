@@ -1,4 +1,6 @@
 import type { AccessOverview } from '../../src/access/access-overview.ts'
+import type { AdoptRequest } from '../../src/adopt/adoption.ts'
+import type { FleetChange } from '../../src/adopt/fleet-change.ts'
 import type { PlannedPrune } from '../../src/approval/planned-prunes.ts'
 import type { ClusterAudit } from '../../src/audit/audit-item.ts'
 import type { FleetSurvey } from '../../src/audit/survey-fleet.ts'
@@ -70,6 +72,17 @@ interface PlanRequest {
   readonly branch: string
 }
 
+/** Compute a change of the fleet's own repository: it renders the whole fleet before and after. */
+export interface ChangeRequest {
+  readonly type: 'change'
+  readonly ask:
+    | { readonly kind: 'adopt'; readonly request: AdoptRequest }
+    | { readonly kind: 'lockdown'; readonly cluster: string }
+  readonly tree: TreeSnapshot
+  readonly url: string
+  readonly branch: string
+}
+
 /** Report the credentials of a fleet: only its own repository is read. */
 interface CredentialsRequest {
   readonly type: 'credentials'
@@ -93,7 +106,13 @@ export interface OverviewRequest {
   readonly from: number
 }
 
-export type EvaluationRequest = EvaluateRequest | PlanRequest | CredentialsRequest | SurveyRequest | OverviewRequest
+export type EvaluationRequest =
+  | EvaluateRequest
+  | PlanRequest
+  | ChangeRequest
+  | CredentialsRequest
+  | SurveyRequest
+  | OverviewRequest
 
 /** A repository that the fleet pins for a tenant; its address must still lead to it. */
 export interface PinnedRepository {
@@ -115,6 +134,7 @@ interface RefusedAnswer extends Pick<NodeFailure, 'message' | 'fix' | 'said' | '
 
 export type EvaluationAnswer =
   | { readonly type: 'planned'; readonly plan: OnboardPlan }
+  | { readonly type: 'changed'; readonly change?: FleetChange | undefined }
   | {
       readonly type: 'wanted'
       /** Decided to be read: nothing else may be. */

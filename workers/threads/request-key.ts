@@ -21,6 +21,8 @@ function partsOf(request: EvaluationRequest): unknown[] {
       return [combination(request.head), request.from]
     case 'credentials':
       return [request.tree.id, request.url, request.branch]
+    case 'change':
+      return [request.ask, request.tree.id, request.url, request.branch]
     case 'plan':
       return [request.request, request.tree.id, request.url, request.branch]
   }

@@ -10,6 +10,7 @@ import { evaluate } from './evaluate.ts'
 import { KeptFleet } from './kept-fleet.ts'
 import { KeptFleets } from './kept-fleets.ts'
 import { overview } from './overview.ts'
+import { planChange } from './plan-change.ts'
 import type { EvaluateRequest, EvaluationAnswer, EvaluationProgress, EvaluationRequest } from './protocol.ts'
 import { RunningNode } from './running-node.ts'
 import { survey } from './survey.ts'
@@ -34,6 +35,7 @@ function answer(request: EvaluationRequest): EvaluationAnswer {
       const fleet = fleetAt(tree, request.url, request.branch)
       return { type: 'credentials', report: credentialReport(fleet, tree, request.url) }
     }
+    if (request.type === 'change') return { type: 'changed', change: planChange(request) }
     const plan = planOnboarding(request.request, openSnapshot(request.tree), request.url, request.branch)
     return { type: 'planned', plan }
   } catch (error) {
