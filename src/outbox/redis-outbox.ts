@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import type { Log } from '../process/log.ts'
+import { openRedis } from '../process/open-redis.ts'
 import type { TrailAnchor, TrailDecision } from '../trail/trail-entry.ts'
 import { MAX_WAITING, type Outbox, placeKey, type TrailPlace, type WaitingDecisions } from './outbox.ts'
 
@@ -20,8 +21,7 @@ export class RedisOutbox implements Outbox {
   readonly #prefix: string
 
   constructor({ redisUrl, prefix, log }: { readonly redisUrl: string; readonly prefix: string; readonly log: Log }) {
-    this.#redis = new Redis(redisUrl, { maxRetriesPerRequest: 1, connectTimeout: 2_000, lazyConnect: true })
-    this.#redis.on('error', err => log.warn({ err }, 'Redis connection error'))
+    this.#redis = openRedis(redisUrl, log)
     this.#prefix = prefix
   }
 

@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import type { Log } from '../process/log.ts'
+import { openRedis } from '../process/open-redis.ts'
 import type { Shelf, ShelfLimits, ShelfNote } from './shelf.ts'
 
 interface RedisShelfSettings extends ShelfLimits {
@@ -58,8 +59,7 @@ export class RedisShelf implements Shelf {
   readonly #limits: ShelfLimits
 
   constructor({ redisUrl, prefix, name, log, ...limits }: RedisShelfSettings) {
-    this.#redis = new Redis(redisUrl, { maxRetriesPerRequest: 1, connectTimeout: 2_000, lazyConnect: true })
-    this.#redis.on('error', err => log.warn({ err }, 'Redis connection error'))
+    this.#redis = openRedis(redisUrl, log)
     this.#base = `{${prefix}:shelf:${name}}`
     this.#limits = limits
   }

@@ -2,7 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import type { TrailAnchor, TrailEntry } from './trail-entry.ts'
 import { NO_ENTRY } from './trail-entry.ts'
 import { type TrailFile, trailFile } from './trail-files.ts'
-import { hashOfLine, readLine } from './trail-line.ts'
+import { isWhole, trailLines } from './trail-lines.ts'
 
 /** The end of a trail: the entries of its last file. */
 export interface TrailEnd {
@@ -15,22 +15,18 @@ export const EMPTY_TRAIL: TrailEnd = { entries: [], head: undefined }
 
 /** The last file of a trail. Throws `git-corrupt` for one that is not as it was written. */
 export function readLastFile({ path, bytes }: TrailFile): TrailEnd {
-  const text = Buffer.from(bytes).toString('utf8')
-  const lines = text.split('\n')
-  const isWhole = lines.pop() === '' && lines.length > 0 && Buffer.byteLength(text) === bytes.length
   const entries: TrailEntry[] = []
-  let hash: string | undefined
-  for (const line of lines) {
-    const entry = readLine(line)
+  let last: string | undefined
+  for (const { entry, hash } of trailLines(bytes)) {
     const before = entries.at(-1)
-    const follows = before === undefined || (entry?.seq === before.seq + 1 && entry.previous === hash)
+    const follows = before === undefined || (entry?.seq === before.seq + 1 && entry.previous === last)
     if (entry === undefined || !follows) throw damaged(path)
     entries.push(entry)
-    hash = hashOfLine(line)
+    last = hash
   }
   const [first] = entries
-  if (!isWhole || first === undefined || hash === undefined || path !== trailFile(first.seq)) throw damaged(path)
-  return { entries, head: { seq: first.seq + entries.length - 1, hash } }
+  if (!isWhole(bytes) || first === undefined || last === undefined || path !== trailFile(first.seq)) throw damaged(path)
+  return { entries, head: { seq: first.seq + entries.length - 1, hash: last } }
 }
 
 /**

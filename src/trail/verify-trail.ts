@@ -1,6 +1,6 @@
 import { NO_ENTRY, type TrailAnchor, type TrailEntry } from './trail-entry.ts'
 import { type TrailFile, trailFile } from './trail-files.ts'
-import { hashOfLine, readLine } from './trail-line.ts'
+import { isWhole, type TrailLine, trailLines } from './trail-lines.ts'
 
 /** What does not fit: where, and why. */
 export interface TrailProblem {
@@ -17,8 +17,6 @@ interface ReadTrail {
   readonly head: TrailAnchor | undefined
   readonly problems: readonly TrailProblem[]
 }
-
-const LINE_FEED = 0x0a
 
 /**
  * Reads and checks a trail: each line exactly as it is written, numbers without gaps, each entry with the hash of the line
@@ -46,24 +44,14 @@ class Chain implements ReadTrail {
   readFile({ path, bytes }: TrailFile): void {
     const expected = trailFile(this.#hashes.length + 1)
     if (path !== expected) this.#say(path, 0, `the next file is named ${expected}`)
-    if (bytes.at(-1) !== LINE_FEED) this.#say(path, 0, 'the last line is incomplete')
-    const text = Buffer.from(bytes)
-    let start = 0
-    for (let number = 1; start < text.length; number++) {
-      const at = text.indexOf(LINE_FEED, start)
-      const end = at < 0 ? text.length : at
-      this.#readLine(path, number, text.subarray(start, end))
-      start = end + 1
-    }
+    if (!isWhole(bytes)) this.#say(path, 0, 'the last line is incomplete')
+    for (const line of trailLines(bytes)) this.#readLine(path, line)
   }
 
-  #readLine(path: string, number: number, bytes: Uint8Array): void {
+  #readLine(path: string, { number, hash, entry }: TrailLine): void {
     const previous = this.#hashes.at(-1) ?? NO_ENTRY
     const seq = this.#hashes.length + 1
-    // the bytes and not their text: two spellings of one text are two lines
-    this.#hashes.push(hashOfLine(bytes))
-    const line = Buffer.from(bytes).toString('utf8')
-    const entry = Buffer.byteLength(line) === bytes.length ? readLine(line) : undefined
+    this.#hashes.push(hash)
     if (entry === undefined) {
       this.#say(path, number, 'not an entry of a trail')
       return

@@ -5,6 +5,7 @@ import type { AppliedNode } from '../../src/report/apply-report.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
+import { nameInAddress } from '../fleets/name-in-address.ts'
 import { InstallationRecord, recordedInstallation } from '../fleets/recorded-installation.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { type CommitOf, commitOf } from './applied-groups.ts'
@@ -113,8 +114,8 @@ async function reporterFor(
   memory: ReconcileMemory,
   binding: ClusterBinding,
 ): Promise<Reporter> {
-  const [, owner, repo] = /^https:\/\/[^/]+\/([^/]+)\/([^/]+)$/.exec(binding.fleet) ?? []
-  const found = owner && repo ? await context.app.installationOf({ owner, repo }) : undefined
+  const fleet = nameInAddress(binding.fleet)
+  const found = fleet && (await context.app.installationOf({ owner: fleet.owner, repo: fleet.repo }))
   if (!found) throw unreadable(binding)
   const octokit = await context.app.client(found.id)
   const installation = githubInstallation(context, found.id, octokit)

@@ -1,6 +1,7 @@
 import type { RepositoryName } from '../../src/github/client/octokit.ts'
 import type { Installation } from '../context/installation.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
+import { nameInAddress } from './name-in-address.ts'
 
 type Names = Pick<Installation, 'repositories' | 'leadsTo'>
 
@@ -30,7 +31,7 @@ export function repositoryAt(repositories: readonly ReadableRepository[], url: s
 /** GitHub's id of whatever an address leads to; undefined where nothing answers, or it is not on the installation's server. */
 export async function idAt(installation: Names, url: string): Promise<number | undefined> {
   const [first] = await installation.repositories()
-  const [, server, owner, repo] = /^(https:\/\/[^/]+)\/([\w.-]{1,100})\/([\w.-]{1,100})$/.exec(url) ?? []
-  if (!first || !server || !owner || !repo || !first.url.startsWith(`${server}/`)) return undefined
-  return installation.leadsTo({ owner, repo })
+  const named = nameInAddress(url)
+  if (!first || !named || !first.url.startsWith(`${named.server}/`)) return undefined
+  return installation.leadsTo({ owner: named.owner, repo: named.repo })
 }

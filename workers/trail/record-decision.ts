@@ -2,6 +2,7 @@ import { ENGINE_VERSION } from '../../src/fleet/model/engine-version.ts'
 import { isLoopbackUrl } from '../../src/process/loopback.ts'
 import type { TrailAnchor, TrailDecision } from '../../src/trail/trail-entry.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
+import { nameInAddress } from '../fleets/name-in-address.ts'
 
 /** Decisions of this time are written together; on one machine nobody has to be spared. */
 const WAIT_MS = 15_000
@@ -27,9 +28,9 @@ export async function recordDecision(
   decision: NewDecision,
 ): Promise<TrailAnchor | undefined> {
   if (outbox === undefined) return undefined
-  const [owner, repo] = url.split('/').slice(-2)
-  if (!owner || !repo) return undefined
-  const place = { installation, owner, repo }
+  const fleet = nameInAddress(url)
+  if (fleet === undefined) return undefined
+  const place = { installation, owner: fleet.owner, repo: fleet.repo }
   await outbox.add(place, { ...decision, at: new Date().toISOString(), engine: ENGINE_VERSION })
   const delayMs = isLoopbackUrl(config.githubApiUrl) ? LOOPBACK_WAIT_MS : WAIT_MS
   await queue.add('write-trail', place, { delayMs })
