@@ -125,7 +125,8 @@ class Draft {
     this.#nodes = nodes
     this.#account = account
     this.#customOf = customOf
-    const others = before.fleet.nodes.filter(node => !nodes.includes(node))
+    const clusters = new Set(nodes.map(({ cluster }) => cluster))
+    const others = before.fleet.nodes.filter(node => clusters.has(node.cluster) && !nodes.includes(node))
     const used = others.flatMap(node => node.objects.map(object => idOf(object).namespace))
     this.#shared = new Set([ROOT_NAMESPACE, ...used])
     const ids = nodes.flatMap(node => node.objects.map(idOf))

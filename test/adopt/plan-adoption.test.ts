@@ -112,7 +112,9 @@ describe('the layout of the fleet', () => {
       path.replace('clusters/home', 'clusters/away'),
       text.replaceAll('./clusters/home', './clusters/away'),
     ])
-    const { files, proven } = plan({ ...home, ...Object.fromEntries(away) })
+    const { files, proven, loud } = plan({ ...home, ...Object.fromEntries(away) })
+    // what another cluster has in a namespace of that name is not shared
+    expect(loud).toEqual(plan(home).loud)
     expect(files.map(({ path }) => path)).toEqual([
       'clusters/away/apps/flux-web.yaml',
       'clusters/away/apps/web.yaml',
