@@ -143,6 +143,9 @@ async function beside(size: number): Promise<void> {
       const ratio = index === 0 ? `, ${(seconds / before).toFixed(2)} x floor` : ''
       const requests = `${objectRequests} requests for objects, ${statusRequests} for status and events`
       console.log(`  ${what}: worker ${s(seconds)}${ratio}, ${requests}, peak ${peakMb} MB (${table(worker.verbs)})`)
+      const { later } = worker
+      if (later.requests > 0)
+        console.log(`    new revisions: ${later.requests} requests in ${s(later.seconds)} after it`)
       const more = `${(flux.seconds / seconds).toFixed(1)} x the worker`
       console.log(`  ${what}: kustomize-controller ${s(flux.seconds)}, ${more} (${table(flux.verbs)})`)
     }

@@ -14,6 +14,8 @@ export interface Measured {
   /** Of Kustomizations and events: what `flux get ks` and `flux events` show. */
   readonly statusRequests: number
   readonly verbs: Readonly<Record<string, number>>
+  /** After the run: statuses and events in which only the revision is new. */
+  readonly later: { readonly seconds: number; readonly requests: number }
   readonly peakMb: number
   readonly failed: number
 }
@@ -54,13 +56,18 @@ process.on('message', async (shape: Shape) => {
   const start = performance.now()
   const applied = await watched.run(approved, new AbortController().signal)
   const seconds = (performance.now() - start) / 1000
+  const { requests, objects, statuses } = count
+  const verbs = { ...count.verbs }
+  await watched.revisionsShown()
+  const later = { seconds: (performance.now() - start) / 1000 - seconds, requests: count.statuses - statuses }
   const failed = applied.filter(node => node.outcome !== 'applied' || node.objects.some(o => o.action === 'refused'))
   const measured: Measured = {
     seconds,
-    requests: count.requests,
-    objectRequests: count.objects,
-    statusRequests: count.statuses,
-    verbs: count.verbs,
+    requests,
+    objectRequests: objects,
+    statusRequests: statuses,
+    verbs,
+    later,
     peakMb: peakMb(),
     failed: failed.length,
   }

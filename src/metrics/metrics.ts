@@ -43,6 +43,11 @@ export class Metrics {
     'status',
   ])
   readonly #requests = this.#counter('bailiwick_github_requests_total', 'Requests to GitHub', ['request', 'status'])
+  readonly #revisions = this.#counter(
+    'bailiwick_revision_statuses_total',
+    'Statuses of Kustomizations in which only the revision is new',
+    ['outcome'],
+  )
   readonly #budget = this.#gauge('bailiwick_github_budget_remaining', 'Remaining GitHub requests of this hour', [
     'installation',
   ])
@@ -66,6 +71,10 @@ export class Metrics {
 
   deliveryAnswered(status: number): void {
     this.#deliveries.inc({ status: String(status) })
+  }
+
+  revisionShown(outcome: 'written' | 'coalesced' | 'failed'): void {
+    this.#revisions.inc({ outcome })
   }
 
   githubAnswered({ method, url, status, installation, remaining }: GitHubAnswer): void {

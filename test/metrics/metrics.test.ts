@@ -36,6 +36,7 @@ test('jobs, verdicts, requests, the queue and the thread are told in the format 
   await queue.idle()
   metrics.verdictReached('pull-request', 'fail')
   metrics.deliveryAnswered(200)
+  metrics.revisionShown('coalesced')
   metrics.githubAnswered({
     method: 'GET',
     url: '/repos/{owner}/{repo}',
@@ -51,6 +52,7 @@ test('jobs, verdicts, requests, the queue and the thread are told in the format 
     'bailiwick_verdict_seconds_count{job="validate-pull-request"} 1',
     'bailiwick_verdicts_total{about="pull-request",result="fail"} 1',
     'bailiwick_deliveries_total{status="200"} 1',
+    'bailiwick_revision_statuses_total{outcome="coalesced"} 1',
     'bailiwick_github_requests_total{request="GET /repos/{owner}/{repo}",status="200"} 1',
     'bailiwick_github_budget_remaining{installation="7"} 4999',
     'bailiwick_queue_jobs{queue="sweep",state="waiting"} 0',

@@ -7,6 +7,7 @@ import { HealthWatch } from './health-watch.ts'
 import { Moves } from './moves.ts'
 import { NodeRetries } from './node-retries.ts'
 import { NodeTurns } from './node-turns.ts'
+import type { RevisionQueue } from './revision-queue.ts'
 import type { BoardMemory } from './status-board.ts'
 
 interface ClusterMemoryOptions {
@@ -20,6 +21,8 @@ interface ClusterMemoryOptions {
   readonly events?: string | undefined
   /** Where kubeConfigs of the cluster may lead; absent: nowhere. */
   readonly remotes?: RemoteClients | undefined
+  /** Where new revisions wait until a run is over; absent: each run shows them. */
+  readonly revisions?: RevisionQueue | undefined
 }
 
 /** What a process keeps of one cluster between two runs. Without it everything is done again, and nothing goes wrong. */
@@ -44,10 +47,10 @@ export class ClusterMemory {
   readonly #lookedAt = new Map<string, number>()
   readonly #now: () => number
 
-  constructor({ lanes, now = Date.now, patienceMs, silenceMs, events, remotes }: ClusterMemoryOptions = {}) {
+  constructor({ lanes, now = Date.now, patienceMs, silenceMs, events, remotes, revisions }: ClusterMemoryOptions = {}) {
     this.lanes = lanes
     this.remotes = remotes
-    this.board = { correlator: new EventCorrelator(), events }
+    this.board = { correlator: new EventCorrelator(), events, revisions }
     this.#now = now
     this.drift = new DriftLog(now)
     this.retries = new NodeRetries(now)
@@ -93,6 +96,7 @@ export class ClusterMemory {
   keep(keys: ReadonlySet<string>): void {
     this.retries.keep(keys)
     this.health.keep(keys)
+    this.board.revisions?.keep(keys)
     for (const known of [this.#suspects, this.#lookedAt])
       for (const key of known.keys()) if (!keys.has(key)) known.delete(key)
   }
@@ -100,6 +104,7 @@ export class ClusterMemory {
   async close(): Promise<void> {
     this.health.close()
     await this.turns.close()
+    await this.board.revisions?.close()
     this.remotes?.close()
   }
 }

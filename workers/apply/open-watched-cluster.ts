@@ -1,6 +1,7 @@
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import type { Log } from '../../src/process/log.ts'
+import type { RevisionOutcome } from './revision-queue.ts'
 import { WatchedCluster } from './watched-cluster.ts'
 
 interface OpenSettings {
@@ -10,6 +11,8 @@ interface OpenSettings {
   readonly log: Log
   /** Has `run` called again. */
   readonly again: () => void
+  /** See WatchedCluster. */
+  readonly onRevision?: (outcome: RevisionOutcome) => void
 }
 
 const FULL_PASS_SECONDS = 600
@@ -17,7 +20,7 @@ const FULL_PASS_SECONDS = 600
 /** A cluster as its binding in clusters.yaml says. */
 export function openWatchedCluster(
   binding: ClusterBinding,
-  { client, resyncSeconds, log, again }: OpenSettings,
+  { client, resyncSeconds, log, again, onRevision }: OpenSettings,
 ): WatchedCluster {
   const resync = binding.resyncSeconds ?? resyncSeconds
   return new WatchedCluster({
@@ -30,5 +33,6 @@ export function openWatchedCluster(
     kubeConfigs: binding.kubeConfigs,
     log,
     again,
+    onRevision,
   })
 }

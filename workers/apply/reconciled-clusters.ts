@@ -4,7 +4,7 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { openWatchedCluster } from './open-watched-cluster.ts'
 import type { WatchedCluster } from './watched-cluster.ts'
 
-type Context = Pick<WorkerContext, 'config' | 'log' | 'queue'>
+type Context = Pick<WorkerContext, 'config' | 'log' | 'queue' | 'metrics'>
 
 /** What this process keeps of each bound cluster: its connections, its kinds, what was applied there, who watches it. */
 export class ReconciledClusters {
@@ -31,7 +31,7 @@ export class ReconciledClusters {
   }
 }
 
-async function open({ config, log, queue }: Context, binding: ClusterBinding): Promise<WatchedCluster> {
+async function open({ config, log, queue, metrics }: Context, binding: ClusterBinding): Promise<WatchedCluster> {
   const { name: cluster } = binding
   const again = () => {
     queue.add('reconcile', { cluster }).catch(error => {
@@ -44,5 +44,6 @@ async function open({ config, log, queue }: Context, binding: ClusterBinding): P
     resyncSeconds: config.resyncSeconds,
     log,
     again,
+    onRevision: outcome => metrics.revisionShown(outcome),
   })
 }

@@ -3,20 +3,25 @@ import type { ClusterClient } from '../../src/cluster/client.ts'
 import { ClusterError } from '../../src/cluster/cluster-error.ts'
 import { stringAt } from '../../src/cluster/json-at.ts'
 import type { EventCorrelator } from '../../src/cluster/status/event-correlator.ts'
-import type { ReconcileAttempt, ReconcileOutcome } from '../../src/cluster/status/kustomization-status.ts'
+import {
+  changesOnlyRevision,
+  type ReconcileAttempt,
+  type ReconcileOutcome,
+} from '../../src/cluster/status/kustomization-status.ts'
 import {
   readKustomization,
   readKustomizations,
   writeFinalizer,
   writeStatus,
 } from '../../src/cluster/status/kustomizations.ts'
-import { isTerminating, isTrue, keyOf } from '../../src/cluster/status/live-kustomization.ts'
+import { hasFinalizer, isTerminating, isTrue, keyOf } from '../../src/cluster/status/live-kustomization.ts'
 import { notify } from '../../src/cluster/status/notify.ts'
 import { recordEvent } from '../../src/cluster/status/record-event.ts'
 import { type ObjectStep, type StatusEvent, statusEvents } from '../../src/cluster/status/status-events.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { KeyedLanes } from './keyed-lanes.ts'
+import type { RevisionQueue } from './revision-queue.ts'
 
 /** A node as far as its status shows it. */
 export type ShownNode = Pick<ApprovedNode, 'key' | 'namespace' | 'name' | 'suspend' | 'digest' | 'settings'> & {
@@ -40,11 +45,11 @@ export interface StatusBoard {
   terminating(): readonly Json[]
   /** Sends an event about a Kustomization at once. Never rejects: nothing waits for it. */
   tell(live: Json, event: StatusEvent): Promise<void>
-  /** Enqueues; writes come later, one at a time for each node. */
+  /** Enqueues; writes come later, one at a time for each node. A new revision alone comes after the run, see RevisionQueue. */
   show(node: ShownNode, shown: Shown): void
   /** Resolves when what was shown of the node so far is written, so that others may read it. Never rejects. */
   shown(key: string): Promise<void>
-  /** Resolves when everything is written: what could not be, by the key of the node. Never rejects. */
+  /** Resolves when everything is written but new revisions: what could not be, by the key of the node. Never rejects. */
   written(): Promise<ReadonlyMap<string, string>>
 }
 
@@ -53,6 +58,8 @@ export interface BoardMemory {
   readonly correlator: EventCorrelator<string>
   /** Address of notification-controller; absent: nobody is notified. */
   readonly events?: string | undefined
+  /** Statuses that wait until the run is over; absent: none does. */
+  readonly revisions?: RevisionQueue | undefined
 }
 
 const AT_ONCE = 8
@@ -81,9 +88,58 @@ export function statusBoard(
   const live = new Map([...known].map(one => [keyOf(one), one]))
   const problems = new Map<string, string>()
   const lanes = new KeyedLanes(AT_ONCE)
-  const at = ({ namespace, name }: Pick<ShownNode, 'namespace' | 'name'>) => `${namespace}/${name}`
+  const send = eventSender(client, memory, problems)
+  const write = statusWriter(client, live, send)
+  const writeLater = async (node: ShownNode, shown: Shown) => {
+    problems.delete(node.key)
+    await write(node, shown)
+    const reason = problems.get(node.key)
+    // nobody reads the problems of a run that is over
+    if (reason !== undefined) throw new BailiwickError('cluster-unavailable', reason)
+  }
+  return {
+    ...(unusable === undefined ? {} : { unusable }),
+    live: node => live.get(at(node)),
+    terminating: () => [...live.values()].filter(isTerminating),
+    tell: (about, event) => send(`${client.name}/${keyOf(about)}`, about, event),
+    show(node, shown) {
+      if (unusable !== undefined) return
+      const { revisions } = memory
+      const { revision } = attemptOf(node, shown)
+      if (revisions !== undefined && mayWait(live.get(at(node)), node, shown)) {
+        revisions.put(node.key, { revision, write: () => writeLater(node, shown) })
+        return
+      }
+      const dropped = revisions?.drop(node.key)
+      lanes.add(node.key, async () => {
+        await dropped
+        await write(node, shown).catch((error: unknown) => {
+          problems.set(node.key, `its status is not shown: ${reasonOf(error)}`)
+        })
+      })
+    },
+    async shown(key) {
+      await lanes.idleOf(key)
+      await memory.revisions?.flush(key)
+    },
+    async written() {
+      await lanes.idle()
+      for (const [key, reason] of memory.revisions?.takeProblems() ?? [])
+        problems.set(key, `its new revision was not shown: ${reason}`)
+      memory.revisions?.start()
+      return problems
+    },
+  }
+}
+
+type Send = (key: string, about: Json, event: StatusEvent) => Promise<void>
+
+const at = ({ namespace, name }: Pick<ShownNode, 'namespace' | 'name'>) => `${namespace}/${name}`
+
+/** Sends events; why one is not sent is noted under the key of its node. */
+function eventSender(client: ClusterClient, memory: BoardMemory, problems: Map<string, string>): Send {
   let isDeaf = false
-  const send = async (key: string, about: Json, event: StatusEvent) => {
+  return async (key, about, event) => {
     const failed = (error: unknown) => problems.set(key, `its events are not sent: ${reasonOf(error)}`)
     await recordEvent(client, memory.correlator, about, event).catch(failed)
     // an address that does not answer keeps no run waiting more than once
@@ -93,7 +149,11 @@ export function statusBoard(
       failed(error)
     })
   }
-  const write = async (node: ShownNode, shown: Shown) => {
+}
+
+/** Writes the status of a node and owns its deletion, then sends its events. */
+function statusWriter(client: ClusterClient, live: Map<string, Json>, send: Send) {
+  return async (node: ShownNode, shown: Shown): Promise<void> => {
     // its parent may have made it in this very run
     const before = live.get(at(node)) ?? (await readKustomization(client, node.namespace, node.name))
     if (before === undefined)
@@ -108,25 +168,12 @@ export function statusBoard(
     if (after === before && (shown.changes ?? []).length === 0) return
     for (const event of eventsOf(before, node, attempt, shown)) await send(node.key, owned, event)
   }
-  return {
-    ...(unusable === undefined ? {} : { unusable }),
-    live: node => live.get(at(node)),
-    terminating: () => [...live.values()].filter(isTerminating),
-    tell: (about, event) => send(`${client.name}/${keyOf(about)}`, about, event),
-    show(node, shown) {
-      if (unusable !== undefined) return
-      lanes.add(node.key, () =>
-        write(node, shown).catch((error: unknown) => {
-          problems.set(node.key, `its status is not shown: ${reasonOf(error)}`)
-        }),
-      )
-    },
-    shown: key => lanes.idleOf(key),
-    async written() {
-      await lanes.idle()
-      return problems
-    },
-  }
+}
+
+/** Nothing is new but the revision, and nothing else would be written with it. */
+function mayWait(live: Json | undefined, node: ShownNode, shown: Shown): boolean {
+  if (live === undefined || (shown.changes ?? []).length > 0 || !hasFinalizer(live)) return false
+  return changesOnlyRevision(live, attemptOf(node, shown))
 }
 
 function eventsOf(

@@ -20,6 +20,7 @@ import { DriftWatch } from './drift-watch.ts'
 import { isSettled } from './is-settled.ts'
 import { KeptNodes } from './kept-nodes.ts'
 import { OpenedMemory } from './opened-memory.ts'
+import { type RevisionOutcome, RevisionQueue } from './revision-queue.ts'
 import { TriggerWatch } from './trigger-watch.ts'
 
 interface WatchedClusterSettings {
@@ -36,6 +37,8 @@ interface WatchedClusterSettings {
   readonly events?: string | undefined
   /** API servers that kubeConfigs may lead to. */
   readonly kubeConfigs?: ClusterBinding['kubeConfigs'] | undefined
+  /** Told what became of each status that tells a new revision and nothing else. */
+  readonly onRevision?: ((outcome: RevisionOutcome) => void) | undefined
 }
 
 const GATHER_MS = 20
@@ -61,16 +64,19 @@ export class WatchedCluster {
   readonly #asked = new Set<string>()
   /** Nodes that need a ConfigMap or Secret that was changed. */
   readonly #configured = new Set<string>()
+  readonly #revisions: RevisionQueue
   #retry: NodeJS.Timeout | undefined
   /** What is being written about nodes that were put back. */
   readonly #showing = new Set<Promise<void>>()
 
   constructor(settings: WatchedClusterSettings) {
-    const { client, drift, log, lanes, events, kubeConfigs = [] } = settings
+    const { client, drift, log, lanes, events, kubeConfigs = [], onRevision } = settings
     this.#settings = settings
     const remotes = new RemoteClients(client, kubeConfigs)
+    this.#revisions = new RevisionQueue({ onOutcome: onRevision })
     this.#memory = new ClusterMemory({
       events,
+      revisions: this.#revisions,
       remotes,
       ...(lanes === undefined ? {} : { lanes }),
     })
@@ -137,6 +143,11 @@ export class WatchedCluster {
   /** When a node that failed is tried again, in ms since 1970. */
   retryAt(key: string): number | undefined {
     return this.#memory.retries.nextAt(key)
+  }
+
+  /** Resolves when each Kustomization tells the revision of the last run. */
+  async revisionsShown(): Promise<void> {
+    await this.#revisions.idle()
   }
 
   /** To read what is not applied by it. */

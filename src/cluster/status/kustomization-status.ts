@@ -72,6 +72,17 @@ export function nextStatus(live: Json, attempt: ReconcileAttempt, now: Date): Js
   return withHistory(withTimes(live, before, after, now), attempt, now)
 }
 
+/** Whether the attempt changes the revision that the status tells, and nothing else. Pure. */
+export function changesOnlyRevision(live: Json, attempt: ReconcileAttempt): boolean {
+  const before = mapAt(live, 'status')
+  const revision = stringAt(before, 'lastAppliedRevision')
+  if (attempt.outcome.state !== 'applied' || revision === '' || revision === attempt.revision) return false
+  const origin = stringAt(before, 'lastAppliedOriginRevision')
+  const { originRevision: _, ...rest } = attempt
+  const again = { ...rest, revision, ...(origin === '' ? {} : { originRevision: origin }) }
+  return same(before, withRequest(live, outcomeStatus(live, before, again)))
+}
+
 function withRequest(live: Json, status: Status): Status {
   const requested = requestedAt(live)
   return requested === '' ? status : { ...status, lastHandledReconcileAt: requested }
