@@ -8,6 +8,8 @@ export interface History {
   /** What was done at each step, for a message. */
   readonly told: readonly string[]
   readonly settled: ReadonlySet<number>
+  /** Names of objects that moved up to each step. */
+  readonly moved: readonly ReadonlySet<string>[]
 }
 
 interface Node {
@@ -32,6 +34,7 @@ export function historyOf(seed: number): History {
   const steps: SameStep[] = []
   const told: string[] = []
   const settled = new Set<number>()
+  const moved: Set<string>[] = []
   const create = (node: Node) => {
     // what one Kustomization left is never another one's
     const name = below(4) === 0 ? oneOf([...node.used]) : undefined
@@ -45,7 +48,8 @@ export function historyOf(seed: number): History {
     const before: Act[] = []
     const gone: string[] = []
     const texts: string[] = []
-    let moves = false
+    const first = new Set<string>()
+    const objects = new Set(moved.at(-1))
     for (let left = index === 0 ? 2 : 1 + below(3); left > 0; left--) {
       const node = oneOf(nodes.filter(({ isThere }) => isThere))
       if (!node || gone.includes(node.name)) continue
@@ -76,7 +80,8 @@ export function historyOf(seed: number): History {
           to.used.add(object)
           node.objects.delete(object)
           node.used.delete(object)
-          moves = true
+          first.add(to.name)
+          objects.add(object)
           texts.push(`${object} moves from ${node.name} to ${to.name}`)
           break
         }
@@ -124,16 +129,12 @@ export function historyOf(seed: number): History {
       back.objects.clear()
       texts.push(`${back.name} is made again: ${create(back)}`)
     }
-    steps.push(stepOf(nodes, gone, before))
+    steps.push({ ...stepOf(nodes, gone, before), first: [...first] })
     told.push(texts.join(', '))
-    if (moves) {
-      // the one lets go, then the other takes it
-      steps.push({ more: {} })
-      told.push('nothing')
-    }
+    moved.push(objects)
     settled.add(steps.length - 1)
   }
-  return { seed, scenario: { steps, hasSecond: true }, told, settled }
+  return { seed, scenario: { steps, hasSecond: true }, told, settled, moved }
 }
 
 function driftOf(name: string, how: number): Act {
