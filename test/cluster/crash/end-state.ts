@@ -63,9 +63,11 @@ export function changesOf(answered: readonly Answered[], { id }: CrashWorld): Ma
   const versions = new Map<string, Set<string>>()
   for (const { seen, status, body } of answered) {
     if (seen.user === '' || seen.method === 'GET' || seen.query.get('dryRun') === 'All' || status >= 300) continue
-    const metadata = mapAt(JSON.parse(body), 'metadata')
+    const { uid, generation, resourceVersion, labels, annotations } = mapAt(JSON.parse(body), 'metadata')
     const path = `${seen.method} ${seen.path.replaceAll(id, 'WORLD')}`
-    const version = `${String(metadata.uid)} ${String(metadata.resourceVersion)}`
+    // what is sent again because its answer was lost changes nothing, but the status may have changed meanwhile
+    const own = generation === undefined ? resourceVersion : [generation, labels, annotations]
+    const version = JSON.stringify([uid, own])
     versions.set(path, (versions.get(path) ?? new Set()).add(version))
   }
   return new Map([...versions].map(([path, set]) => [path, set.size]))
