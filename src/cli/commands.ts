@@ -28,6 +28,11 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     'Show which settings isolate the tenants of a cluster, and which are missing',
     async () => (await import('./audit.ts')).audit,
   ],
+  [
+    'credentials',
+    'List the credentials of tenants: in clear, missing, sealed for others than .sops.yaml names',
+    async () => (await import('./credentials.ts')).credentials,
+  ],
   ['explain', 'Explain a rule, or list all rules', async () => (await import('./explain.ts')).explain],
   [
     'worker-rbac',

@@ -1,7 +1,10 @@
 import { BailiwickError } from '../errors.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
+import { display, groupOf, idOf } from '../kube/object.ts'
 import { encryptedDocuments } from '../rules/secrets/support/encrypted-files.ts'
+import { openValues } from '../rules/secrets/support/secret-values.ts'
+import { isSealed } from '../rules/secrets/support/sops.ts'
 import { SOPS_CONFIG, SopsConfigs } from '../rules/secrets/support/sops-config.ts'
 import { type SourceSecret, sourceSecrets } from './source-secrets.ts'
 
@@ -10,8 +13,18 @@ export interface CredentialReport {
   readonly sources: readonly SourceSecret[]
   /** Encrypted files whose recipients are not those of their creation rule. */
   readonly resealed: readonly OtherRecipients[]
+  /** Secrets of the fleet's repository with a value that nothing encrypts. */
+  readonly clear: readonly ClearSecret[]
   /** What could not be looked at, and why. */
   readonly notVisible: readonly string[]
+}
+
+/** A Secret that stands in git in clear, and where. */
+interface ClearSecret {
+  /** `Secret <namespace>/<name>`. */
+  readonly object: string
+  readonly file: string
+  readonly line: number
 }
 
 /** An encrypted file, and how its recipients differ from those that `.sops.yaml` names today. */
@@ -29,15 +42,30 @@ export function credentialReport(fleet: Fleet, tree: Tree, url: string): Credent
   const notVisible = fleet.nodes
     .filter(node => node.error && node.tenant === undefined)
     .map(node => `${node.key}: its sources, because it cannot be rendered (${node.error!.code})`)
-  return { sources: sourceSecrets(fleet, url), ...recipientsIn(tree, url, notVisible) }
+  return { sources: sourceSecrets(fleet, url), clear: clearSecrets(fleet), ...recipientsIn(tree, url, notVisible) }
+}
+
+function clearSecrets(fleet: Fleet): ClearSecret[] {
+  const found = new Map<string, ClearSecret>()
+  for (const object of fleet.nodes.flatMap(node => node.objects)) {
+    const { root } = object
+    const id = idOf(object)
+    if (id.kind !== 'Secret' || groupOf(id.apiVersion) !== '') continue
+    const isOpen = [...openValues(root, isSealed(object))].some(({ harmless }) => harmless === undefined)
+    const { file, line } = root.origin
+    if (isOpen) found.set(JSON.stringify([display(id), file, line]), { object: display(id), file, line })
+  }
+  return [...found.values()]
 }
 
 function recipientsIn(tree: Tree, url: string, before: readonly string[]) {
   const notVisible = [...before]
   const resealed: OtherRecipients[] = []
   const configs = new SopsConfigs(tree)
+  const services = new Set<string>()
   try {
     for (const { file, root, recipients } of encryptedDocuments(tree, url)) {
+      for (const one of recipients.keys()) if (!/^(?:age|pgp):/.test(one)) services.add(one)
       const rule = configs.ruleFor(file)
       if (!rule) {
         notVisible.push(`${file}: who should be able to open it, because no rule of ${SOPS_CONFIG} matches it`)
@@ -51,5 +79,6 @@ function recipientsIn(tree: Tree, url: string, before: readonly string[]) {
     if (!(error instanceof BailiwickError)) throw error
     notVisible.push(`recipients of further encrypted files: ${error.message}`)
   }
+  for (const one of [...services].sort()) notVisible.push(`${one}: who may use this key is known to its service only`)
   return { resealed, notVisible }
 }

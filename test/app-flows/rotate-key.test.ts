@@ -1,4 +1,5 @@
 import { createPublicKey } from 'node:crypto'
+import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DeployKey, Pull } from '../github/world.ts'
 import { AUTH, FLEET, mayAdminister, ONBOARD, openSealedFleet, openSecret, TEAM } from '../story/sealed-fleet.ts'
@@ -213,6 +214,35 @@ describe('rotating a deploy key', () => {
     expect((await say(ROTATE)).replies.join()).toContain('GitHub does not accept deploy keys')
     stage.github.world.noDeployKeys.delete('acme')
     expect([rotations(), keys().map(({ key }) => key)]).toEqual([[], before])
+  })
+
+  test('the report lists keys with their age, and what is not visible', async () => {
+    const { github } = stage
+    const report = async () => (await say('/bailiwick credentials')).replies.join()
+    expect(await say('/bailiwick credentials', 'otto')).toEqual({ reactions: ['-1'], replies: [] })
+    keys()[0]!.lastUsed = new Date().toISOString()
+    const text = await report()
+    expect(text).toContain('### Deploy keys (1)')
+    expect(text).toMatch(/`ops-team \(https:\/\/github\.com\/acme\/ops-team\)`: `made \S+, 0 days old, last used \S+`/)
+    expect(text).not.toContain('Not visible')
+    const stray = { ...keys()[0]!, id: github.world.nextId(), key: 'ssh-ed25519 AAAA' }
+    github
+      .repositoryNamed('acme/dev-team')
+      .deployKeys.push({ ...stray, title: stray.title.replace('ops-team', 'gone') })
+    const other = await identityToRecipient(await generateIdentity())
+    const files = {
+      '.sops.yaml': github.readFile(FLEET, 'main', '.sops.yaml').replace(/age1\w+/, other),
+      'tenants/base/dev-team/open.yaml':
+        'apiVersion: v1\nkind: Secret\nmetadata:\n  name: open\nstringData:\n  token: hunter2hunter2\n',
+      'tenants/base/dev-team/kustomization.yaml': `${github.readFile(FLEET, 'main', 'tenants/base/dev-team/kustomization.yaml')}  - open.yaml\n`,
+    }
+    github.push({ repo: FLEET, files, as: 'ada' })
+    const after = await report()
+    expect(after).toContain('### Deploy keys of no tenant (1)')
+    expect(after).toContain('no source of tenant gone reads this repository')
+    expect(after).toContain('`Secret apps/open` at `tenants/base/dev-team/open.yaml:1`')
+    expect(after).toContain(`sops updatekeys --yes ${AUTH}\n`)
+    expect(after).not.toContain('hunter2')
   })
 
   test('every request was one that GitHub describes', () => {

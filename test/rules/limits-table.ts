@@ -13,6 +13,7 @@ const REASONS = {
 /** Every limit of the core and of the workers: `<file> <constant>`. */
 export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> = {
   listed: [
+    'workers/commands/credentials.ts MAX_REPOSITORIES',
     'src/fleet/graph/open-resource-sets.ts MAX_NESTING',
     'src/fleet/graph/open-resource-sets.ts MAX_OBJECTS',
     'src/fleet/resource-sets/render-resource-set.ts MAX_OBJECTS',

@@ -2,6 +2,7 @@ import { adopt } from './adopt.ts'
 import { approvePrune } from './approve-prune.ts'
 import { approveWaiver } from './approve-waiver.ts'
 import { check } from './check.ts'
+import { credentials } from './credentials.ts'
 import { designate } from './designate.ts'
 import { diff } from './diff.ts'
 import { enforcement } from './enforcement.ts'
@@ -34,6 +35,7 @@ export const commands: readonly Verb[] = [
   rotateKey,
   adopt,
   lockdown,
+  credentials,
   designate,
   gate,
   enforcement,

@@ -1,0 +1,51 @@
+import { credentialEntries } from '../credentials/credential-entries.ts'
+import { credentialReport } from '../credentials/credential-report.ts'
+import { ENTRY_TITLES, updateKeysText } from '../credentials/credentials-text.ts'
+import { BailiwickError } from '../errors.ts'
+import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
+import { visible } from '../message/visible.ts'
+import type { Command } from './command.ts'
+import { errorLine } from './error-line.ts'
+import { parseOptions } from './parse-options.ts'
+import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { table } from './table.ts'
+import { today } from './today.ts'
+
+const USAGE = 'credentials [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
+
+/** `bailiwick credentials`: what git says about the credentials of tenants; deploy keys are listed by the App alone. */
+export const credentials: Command = {
+  name: 'credentials',
+  usage: `${USAGE}
+
+${FLEET_HELP}
+  -o text|json   text for people
+
+Exit code 0: done; 2: a Kustomization could not be read, so the list may be incomplete.`,
+  async run(args, io) {
+    const options = parseOptions(args, [...FLEET_OPTIONS, 'output'], USAGE)
+    const [dir = '.', more] = options.positionals
+    const output = options.one('output') ?? 'text'
+    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
+    if (output !== 'text' && output !== 'json')
+      throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
+    const { fleet, tree, here } = await readFleet(options, dir, io.cwd)
+    const failed = fleet.nodes.filter(node => whyIncomplete(node))
+    for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
+    const entries = credentialEntries(credentialReport(fleet, tree, here), undefined, today())
+    if (output === 'json') io.stdout(`${JSON.stringify({ entries }, null, 2)}\n`)
+    else {
+      const rows = entries.map(({ kind, subject, note, file, line }) => [
+        ENTRY_TITLES[kind],
+        visible(file === undefined ? subject : `${file}:${line} ${subject === file ? '' : subject}`.trim(), 300),
+        visible(note, 500),
+      ])
+      const steps = updateKeysText(entries)
+      const all = [...table(['what', 'where', 'note'], rows), ...(steps === undefined ? [] : ['', steps])]
+      io.stdout(`${all.join('\n')}\n`)
+    }
+    return failed.length > 0 ? 2 : 0
+  },
+}
+
+const usage = (message: string) => new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })

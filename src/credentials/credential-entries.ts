@@ -1,0 +1,136 @@
+import type { CredentialReport } from './credential-report.ts'
+import { isTitleOf, tenantInTitle } from './deploy-key-title.ts'
+import type { SourceSecret } from './source-secrets.ts'
+
+/** A deploy key as GitHub shows it. */
+interface DeployKeyFact {
+  readonly title: string
+  readonly readOnly: boolean
+  /** ISO times; `lastUsed` null: never, absent: the server does not say. */
+  readonly createdAt: string
+  readonly lastUsed?: string | null
+}
+
+/** The deploy keys that GitHub shows for a fleet. */
+export interface KnownKeys {
+  /** `<owner>/<name>` of the fleet. */
+  readonly fleet: string
+  /** By normalized address; undefined: they are not visible, `why` says so. */
+  readonly repositories: ReadonlyMap<string, readonly DeployKeyFact[]>
+  /** What else could not be looked at. */
+  readonly notVisible: readonly string[]
+}
+
+/** One line of the report. Kinds are a contract: add, do not rename. */
+export interface CredentialEntry {
+  readonly kind:
+    | 'key'
+    | 'key-of-no-tenant'
+    | 'tenant-without-key'
+    | 'several-keys'
+    | 'writable-key'
+    | 'in-clear'
+    | 'other-recipients'
+    | 'not-visible'
+  readonly subject: string
+  readonly note: string
+  readonly file?: string
+  readonly line?: number
+}
+
+const DAY_MS = 86_400_000
+
+/** What is to be said about the credentials of a fleet. `keys`: absent where GitHub is not asked. `today`: `YYYY-MM-DD`. */
+export function credentialEntries(
+  report: CredentialReport,
+  keys: KnownKeys | undefined,
+  today: string,
+): CredentialEntry[] {
+  const read = report.sources.filter(({ secret }) => secret !== undefined)
+  return [
+    ...(keys ? strayKeys(read, keys, today) : []),
+    ...[...Map.groupBy(read.filter(isSsh), ({ tenant, url }) => JSON.stringify([tenant, url])).values()].flatMap(same =>
+      keysOf(same[0]!, keys, today),
+    ),
+    ...report.clear.map(({ object, file, line }): CredentialEntry => {
+      const note = 'has values in clear; encrypt them, and replace them: everyone who can read git has them'
+      return { kind: 'in-clear', subject: object, note, ...(file === '' ? {} : { file, line }) }
+    }),
+    ...report.resealed.map(recipientsEntry),
+    ...[...report.notVisible, ...(keys?.notVisible ?? [NO_KEYS]), ...read.flatMap(unseen)].map(
+      (what): CredentialEntry => ({ kind: 'not-visible', subject: '', note: what }),
+    ),
+  ]
+}
+
+const NO_KEYS = 'deploy keys: only the App can list them (`/bailiwick credentials` on an issue of the fleet)'
+const isSsh = ({ address }: SourceSecret) => /^ssh:|^[\w.-]+@/.test(address)
+
+/** Keys that say they are of a tenant of this fleet which does not read that repository. */
+function strayKeys(
+  read: readonly SourceSecret[],
+  { fleet, repositories }: KnownKeys,
+  today: string,
+): CredentialEntry[] {
+  return [...repositories].flatMap(([url, keys]) =>
+    keys.flatMap((key): CredentialEntry[] => {
+      const tenant = tenantInTitle(key.title, fleet)
+      if (tenant === undefined || read.some(one => one.tenant === tenant && one.url === url)) return []
+      const note = `no source of tenant ${tenant} reads this repository: delete the key. ${ageOf(key, today)}`
+      return [{ kind: 'key-of-no-tenant', subject: url, note }]
+    }),
+  )
+}
+
+function keysOf({ tenant, url }: SourceSecret, known: KnownKeys | undefined, today: string): CredentialEntry[] {
+  if (!known) return []
+  const subject = `${tenant} (${url})`
+  const all = known.repositories.get(url)
+  if (!all) return [{ kind: 'not-visible', subject, note: 'its deploy keys: the App cannot list them' }]
+  const own = all.filter(({ title }) => isTitleOf(title, { tenant, fleet: known.fleet }))
+  const entries = own.map((key): CredentialEntry => ({ kind: 'key', subject, note: ageOf(key, today) }))
+  const others = all.length - own.length
+  if (own.length === 0) {
+    const rest =
+      others === 0 ? '' : `; ${others} other${others === 1 ? ' key was' : ' keys were'} not made by Bailiwick`
+    entries.push({
+      kind: 'tenant-without-key',
+      subject,
+      note: `the repository has no deploy key of this tenant${rest}`,
+    })
+  }
+  if (own.length > 1) {
+    entries.push({ kind: 'several-keys', subject, note: `${own.length} keys: a rotation is not complete` })
+  }
+  const writable = own.filter(({ readOnly }) => !readOnly).length
+  if (writable > 0) entries.push({ kind: 'writable-key', subject, note: `${writable} of its keys can write` })
+  return entries
+}
+
+function ageOf({ createdAt, lastUsed }: DeployKeyFact, today: string): string {
+  const days = Math.floor((Date.parse(today) - Date.parse(createdAt.slice(0, 10))) / DAY_MS)
+  const age = `made ${createdAt.slice(0, 10)}${Number.isFinite(days) ? `, ${days} ${days === 1 ? 'day' : 'days'} old` : ''}`
+  if (lastUsed === undefined) return `${age}; its last use is not visible`
+  return lastUsed === null ? `${age}, never used` : `${age}, last used ${lastUsed.slice(0, 10)}`
+}
+
+function recipientsEntry({ file, line, left, missing }: CredentialReport['resealed'][number]): CredentialEntry {
+  const notes = [
+    ...(left.length > 0
+      ? [
+          `${left.join(', ')} can open it and .sops.yaml does not name them: replace its values too, they have read them`,
+        ]
+      : []),
+    ...(missing.length > 0 ? [`${missing.join(', ')} cannot open it, and .sops.yaml names them`] : []),
+  ]
+  return { kind: 'other-recipients', subject: file, note: notes.join('; '), file, line }
+}
+
+function unseen(source: SourceSecret): string[] {
+  const { tenant, cluster, secret, state } = source
+  const what = `Secret ${secret} of tenant ${tenant} on ${cluster}`
+  return [
+    ...(state === 'missing' ? [`${what}: git does not have it`] : []),
+    ...(isSsh(source) ? [] : [`${what}: age and rights of its token are not in git`]),
+  ]
+}
