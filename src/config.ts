@@ -6,6 +6,7 @@ import { type RegistryHost, registryHosts } from './oci/registry-hosts.ts'
 import { address, badVariable, type Environment, integer, oneOf, optional, required } from './process/environment.ts'
 import { isLoopbackHost } from './process/loopback.ts'
 import { readPrivateKey } from './process/private-key.ts'
+import { readValuesKey } from './process/values-key.ts'
 import { readWebSettings, type WebSettings } from './process/web-settings.ts'
 import { readWebhookSecrets, type WebhookSecrets } from './process/webhook-secrets.ts'
 
@@ -25,6 +26,8 @@ export interface Config extends WebSettings {
   readonly allowedAccounts: readonly string[] | undefined
   /** Registries that may be asked for artifacts; their credentials are secret. */
   readonly registries: readonly RegistryHost[]
+  /** Makes the digests of values of clusters; secret. Absent: derived from the App's key, or that of a worker in a cluster. */
+  readonly valuesKey: string | undefined
   /** Without a slash at the end. */
   readonly githubApiUrl: string
   readonly cacheDir: string
@@ -61,6 +64,7 @@ export interface ClusterWorkerConfig
   extends Pick<
     Config,
     | 'registries'
+    | 'valuesKey'
     | 'githubApiUrl'
     | 'cacheDir'
     | 'logLevel'
@@ -157,6 +161,7 @@ function ofWorkers(env: Environment, readFile: ReadFile) {
   return {
     clustersFile: clustersFile(env, readFile),
     registries: registries(env, readFile),
+    valuesKey: readValuesKey(env, readFile),
     githubApiUrl: githubApiUrl(env),
     cacheDir: cacheDir(env),
     logLevel: oneOf(env, 'LOG_LEVEL', ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
@@ -284,7 +289,15 @@ function host(env: Environment): string {
   )
 }
 
-const SECRETS = ['privateKey', 'webhookSecret', 'webhookSecretPrevious', 'redisUrl', 'clientSecret', 'metricsToken']
+const SECRETS = [
+  'privateKey',
+  'webhookSecret',
+  'webhookSecretPrevious',
+  'redisUrl',
+  'clientSecret',
+  'metricsToken',
+  'valuesKey',
+]
 
 function seal<T extends object>(settings: T): Readonly<T> {
   for (const name of SECRETS.filter(name => name in settings)) {

@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { jsonAt } from '../../src/cluster/json-at.ts'
 import { digestOfTexts } from '../../src/fleet/model/digest.ts'
 import type { Json } from '../../src/kube/node.ts'
+import { applyApproved } from '../../workers/apply/apply-approved.ts'
 import type { Approved } from '../../workers/apply/approved-nodes.ts'
 import {
   type ClusterUnderTest,
@@ -56,6 +58,35 @@ describe.skipIf(!haveAssets())('values of the cluster', () => {
     const approved = await new ValuedRun().open(under.client, files)
     expect(approved.held).toEqual([])
     expect(dataOf(approved, 'app')).toEqual([{ is: 'so told' }])
+  })
+
+  test('another key: the same is approved and held, and applied once more; nothing is made anew or deleted', async () => {
+    await put('configmaps', 'keyed-vars', { A: 'told' })
+    const path = '/api/v1/namespaces/apps/configmaps/keyed'
+    const files = valuedFleet(
+      { 'app/all.yaml': shown("{is: '${A}'}", 'keyed'), 'own/all.yaml': shown("{is: '${X}'}", 'own') },
+      { app: FROM('ConfigMap', 'keyed-vars'), own: FROM('ConfigMap', 'nowhere') },
+    )
+    const [first, second] = await Promise.all(['one', 'two'].map(key => new ValuedRun(key).open(under.client, files)))
+    expect(first!.held.map(({ node: key, reason: why }) => `${key} ${why}`)).toEqual([
+      expect.stringMatching(/^staging\/flux-system\/own .*nowhere/),
+    ])
+    expect(node(second!, 'app')?.applyDigest).not.toBe(node(first!, 'app')?.applyDigest)
+    expect(node(second!, 'app')?.objects).toEqual(node(first!, 'app')?.objects)
+    expect(second!.apply.map(({ key }) => key)).toEqual(first!.apply.map(({ key }) => key))
+    expect(second!.held).toEqual(first!.held)
+    const apply = async (approved: Approved) => {
+      const only = { ...approved, apply: approved.apply.filter(({ name }) => name === 'app') }
+      const applied = await applyApproved(under.client, only, AbortSignal.timeout(60_000))
+      const { body } = await under.server.request('GET', path)
+      const actions = applied.find(({ key }) => key.endsWith('/app'))?.objects.map(({ action }) => action)
+      return { actions, uid: jsonAt(body, 'metadata', 'uid'), version: jsonAt(body, 'metadata', 'resourceVersion') }
+    }
+    const made = await apply(first!)
+    expect(made.actions).toEqual(['created'])
+    expect(await apply(second!)).toEqual({ ...made, actions: ['unchanged'] })
+    // back again, as with a replica that still has the former key
+    expect(await apply(first!)).toEqual({ ...made, actions: ['unchanged'] })
   })
 
   /** What a value makes of `data` of a ConfigMap, or why it is held. */

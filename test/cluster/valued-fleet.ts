@@ -59,6 +59,11 @@ export class ValuedRun {
   readonly #kept = new KeptFleet()
   /** What was asked, to see what is told to whom. */
   readonly asked: EvaluateRequest[] = []
+  readonly #valuesKey: string
+
+  constructor(valuesKey = 'k') {
+    this.#valuesKey = valuesKey
+  }
 
   async open(client: ClusterClient, files: Files): Promise<Approved> {
     const commit = 'a'.repeat(40)
@@ -80,7 +85,7 @@ export class ValuedRun {
     const approved = { nodes, evaluation, apply, held, fleetCommit: commit, open, question, heads }
     const context = {
       evaluator: { evaluate: async (asked: never) => this.#evaluate(asked) },
-      config: { privateKey: 'k' },
+      valuesKey: this.#valuesKey,
     }
     return openApproved(context, client, here, approved, AbortSignal.timeout(60_000))
   }

@@ -20,7 +20,10 @@ import { readValues } from './read-values.ts'
 /** As many as the client has connections. */
 const AT_ONCE = 16
 
-type Context = Pick<WorkerContext, 'evaluator'> & { readonly config: { readonly privateKey: string } }
+interface Context extends Pick<WorkerContext, 'evaluator'> {
+  /** Digests of what holds values of the cluster are made with it: with another one, everything that has such values is applied again. */
+  readonly valuesKey: string
+}
 
 /**
  * What may be applied of what was approved, with the values of the cluster: reads those that the nodes depend on, evaluates
@@ -28,7 +31,7 @@ type Context = Pick<WorkerContext, 'evaluator'> & { readonly config: { readonly 
  * the cluster does not answer.
  */
 export async function openApproved(
-  { evaluator, config }: Context,
+  { evaluator, valuesKey }: Context,
   client: ClusterClient,
   binding: ClusterBinding,
   evaluated: ApprovedWithValues,
@@ -38,7 +41,7 @@ export async function openApproved(
   const { open, question, heads, ...approved } = evaluated
   memory?.retain(new Set(open.map(({ key }) => key)))
   if (open.length === 0) return approved
-  const seal = sealOf(config.privateKey)
+  const seal = sealOf(valuesKey)
   const opening = { client, kms: openKms(binding.kmsKeys ?? []), memory, signal }
   const { read, unread, unopened } = await readAll(open, opening)
   const before = { nodes: approved.nodes, approval: approved }

@@ -59,7 +59,9 @@ export async function reconcileCluster(
   try {
     const watched = await memory.clusters.get(context, binding)
     const { client, opened: known } = watched
-    const opened = await openApproved(context, client, binding, evaluated, attempt.signal, known)
+    const { evaluator, config } = context
+    const opening = { evaluator, valuesKey: config.valuesKey ?? config.privateKey }
+    const opened = await openApproved(opening, client, binding, evaluated, attempt.signal, known)
     const approved = { ...opened, prunes }
     const retryAt = (key: string) => watched.retryAt(key)
     const shown = () => ({ ...about, approved, retryAt, drift: binding.reportDrift === false ? [] : watched.drift })

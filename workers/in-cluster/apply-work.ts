@@ -16,8 +16,8 @@ import { workInstallation } from './work-installation.ts'
 export interface WorkTools extends Pick<WorkerContext, 'evaluator' | 'store' | 'registry'> {
   readonly octokit: Parameters<typeof workInstallation>[1]['octokit']
   readonly log: Log
-  /** A secret of this process: digests of what holds values of the cluster are keyed with it. */
-  readonly sealingKey: string
+  /** See openApproved. */
+  readonly valuesKey: string
 }
 
 interface WorkedCluster {
@@ -39,7 +39,7 @@ const isChanged = ({ objects }: AppliedNode) =>
  * by itself and what ends with the signal; everything else is a result.
  */
 export async function applyWork(
-  { evaluator, store, registry, octokit, log, sealingKey }: WorkTools,
+  { evaluator, store, registry, octokit, log, valuesKey }: WorkTools,
   binding: ClusterBinding,
   { cluster, again, began }: WorkedCluster,
   work: ClusterWork,
@@ -53,10 +53,10 @@ export async function applyWork(
     const evaluated = await approvedNodes({ evaluator, disabledRules: [] }, binding, () => installation, place)
     const { share, atLeast, approved } = work.prunes
     const prunes = { limits: { share, atLeast }, approvals: async () => new Set(approved) }
-    const context = { evaluator, config: { privateKey: sealingKey } }
     const agreed = agreedNodes(evaluated, work)
     const { client, opened: known } = cluster
-    const opened = { ...(await openApproved(context, client, binding, agreed, signal, known)), prunes }
+    const opening = { evaluator, valuesKey }
+    const opened = { ...(await openApproved(opening, client, binding, agreed, signal, known)), prunes }
     began()
     const applied = await cluster.run(opened, signal)
     if (opened.awaitsValues && applied.some(isChanged)) again()

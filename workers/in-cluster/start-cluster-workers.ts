@@ -51,8 +51,8 @@ export function startClusterWorkers({
   const web = openWebClient({ url: config.webUrl, keyFile: config.workerKeyFile })
   const stop = new AbortController()
   const problems = new Map<string, string>()
-  // of the key that the pods of a cluster share, so that whoever leads next knows what is applied
-  const [sealingKey] = readWorkerKeys(config.workerKeyFile)
+  // all replicas have the same, so that each knows what another one applied
+  const valuesKey = config.valuesKey ?? readWorkerKeys(config.workerKeyFile)[0]
   const identity = `${hostname()}_${randomUUID()}`
   const served = bindings.map(binding => {
     const tokens = new SourceTokens(web, binding.name)
@@ -65,7 +65,7 @@ export function startClusterWorkers({
       {
         binding,
         web,
-        tools: { evaluator, store, registry, octokit, log, sealingKey },
+        tools: { evaluator, store, registry, octokit, log, valuesKey },
         resyncSeconds: config.resyncSeconds,
         pollMs: config.pollSeconds * 1000,
         reportMs,

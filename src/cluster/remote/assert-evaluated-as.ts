@@ -34,15 +34,17 @@ export async function assertEvaluatedAs(
     })
 }
 
-const uids = new WeakMap<ClusterClient, Promise<string>>()
+/** By what all views of one connection share. */
+const uids = new WeakMap<ClusterClient['discovery'], Promise<string>>()
 
-/** '' where the credentials may not read it. Asked once for each client. */
+/** '' where the credentials may not read it. Asked once for each connection. */
 function clusterUid(client: ClusterClient): Promise<string> {
-  const known = uids.get(client)
+  const { discovery } = client
+  const known = uids.get(discovery)
   if (known) return known
   const asked = readUid(client)
-  uids.set(client, asked)
-  asked.catch(() => uids.delete(client))
+  uids.set(discovery, asked)
+  asked.catch(() => uids.delete(discovery))
   return asked
 }
 
