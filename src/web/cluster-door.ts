@@ -9,6 +9,7 @@ import type { Log } from '../process/log.ts'
 import type { Queue } from '../queue/queue.ts'
 import { answer, refuse } from './answer.ts'
 import { BodyReader } from './read-body.ts'
+import { RequestPace } from './request-pace.ts'
 
 const PATH = /^\/api\/clusters\/([a-z0-9-]{1,63})\/(work|tokens|results)$/
 const METHODS = { work: 'GET', tokens: 'POST', results: 'POST' } as const
@@ -36,6 +37,9 @@ interface ClusterDoorSettings {
 export class ClusterDoor {
   readonly #settings: ClusterDoorSettings
   readonly #bodies = new Map<string, BodyReader>()
+  /** A worker asks once in WORKER_POLL_SECONDS, and reports what changes. */
+  readonly #asked = new RequestPace({ burst: 60, perSecond: 5 })
+  readonly #reported = new RequestPace({ burst: 20, perSecond: 1 })
 
   constructor(settings: ClusterDoorSettings) {
     this.#settings = settings
@@ -64,6 +68,10 @@ export class ClusterDoor {
   ): Promise<void> {
     if (request.method !== METHODS[what])
       return refuse(request, response, { status: 405, text: `only ${METHODS[what]}` })
+    if (!(what === 'results' ? this.#reported : this.#asked).take(cluster)) {
+      response.setHeader('retry-after', '5')
+      return refuse(request, response, { status: 429, text: 'this cluster asks too often' })
+    }
     if (what === 'results') return this.#take(cluster, request, response)
     const offered = await this.#settings.store.offered(cluster)
     if (!offered) return refuse(request, response, { status: 503, text: 'nothing was evaluated for this cluster yet' })

@@ -193,6 +193,15 @@ describe('what the worker of a cluster may ask of the web process', () => {
     expect(told).toEqual([])
   })
 
+  test('a cluster that reports without end is told to wait, and takes nothing from another one', async () => {
+    const statuses: number[] = []
+    while (!statuses.includes(429) && statuses.length < 500) statuses.push((await send('a', running(0))).status)
+    expect(statuses.indexOf(429)).toBeGreaterThanOrEqual(20)
+    expect((await send('b', { ...results, revisionSet: 'set-of-b' })).status).toBe(202)
+    // what it asks for is counted by itself
+    expect((await ask('a/work', KEYS.a![0]!)).status).toBe(200)
+  })
+
   test('results larger than the limit are not read', async () => {
     const response = await report('a', KEYS.a![0]!, 'x'.repeat(RESULT_LIMITS.bytes + 1))
     expect(response.status).toBe(413)

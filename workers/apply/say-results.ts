@@ -4,21 +4,24 @@ import { waitingNodes } from './offer-work.ts'
 import type { Offered } from './offered.ts'
 import { sayReported } from './say-reported.ts'
 
+/** A worker that says again and again that something waits has the fleet evaluated no more often than this. */
+const APPROVALS_EVERY_MS = 5_000
+
 /**
  * Publishes what the worker in a cluster reported last. What this process offered it is not evaluated again; where another
- * process did, or a node waits for an approval, a run of `reconcile` publishes it.
+ * process did, a run of `reconcile` publishes it. Where a node waits for an approval, `reconcile` looks for one.
  */
 export async function sayResults(
-  context: Pick<WorkerContext, 'work' | 'queue'>,
+  { work, queue }: Pick<WorkerContext, 'work' | 'queue'>,
   offers: ReadonlyMap<string, Offered>,
   { cluster }: SayResults,
 ): Promise<void> {
-  const results = await context.work.reported(cluster)
+  const results = await work.reported(cluster)
   if (!results) return
   const offer = offers.get(cluster)
-  const isOffered = offer?.approved.evaluation.verdict.combination === results.revisionSet
-  const held = new Set(offer?.approved.held.map(({ node }) => node))
-  const isWaiting = !results.isRunning && waitingNodes(results).some(key => !held.has(key))
-  if (!offer || !isOffered || isWaiting) return context.queue.add('reconcile', { cluster })
+  if (offer?.approved.evaluation.verdict.combination !== results.revisionSet) return queue.add('reconcile', { cluster })
   await sayReported(offer, results)
+  const approved = new Set(offer.approved.apply.map(({ key }) => key))
+  const isWaiting = !results.isRunning && waitingNodes(results).some(key => approved.has(key))
+  if (isWaiting) await queue.add('reconcile', { cluster }, { delayMs: APPROVALS_EVERY_MS })
 }

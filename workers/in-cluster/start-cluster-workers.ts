@@ -11,6 +11,7 @@ import { openTokenClient } from '../../src/github/client/token-client.ts'
 import { openRegistry } from '../../src/oci/registry.ts'
 import type { Log } from '../../src/process/log.ts'
 import { Evaluator } from '../threads/evaluator.ts'
+import { assertFiles } from './assert-files.ts'
 import { serveCluster } from './serve-cluster.ts'
 import { SourceTokens } from './source-tokens.ts'
 
@@ -44,6 +45,7 @@ export function startClusterWorkers({
   onEnd,
 }: Dependencies): ClusterWorkers {
   const bindings = bindingsOf(config)
+  for (const binding of bindings) assertFiles(binding, config.clustersFile)
   const { renderTimeoutMs: timeoutMs, renderHeapMb: heapMb, renderThreads: threads } = config
   const evaluator = new Evaluator({ timeoutMs, heapMb, threads })
   const store = new ObjectStore(join(config.cacheDir, 'objects'))
