@@ -120,6 +120,7 @@ describe('documents', () => {
       'config',
       'process/environment',
       'process/private-key',
+      'process/values-key',
       'process/web-settings',
       'process/webhook-secrets',
     ]
