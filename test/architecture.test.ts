@@ -182,6 +182,7 @@ const READS_CONTENT = [
   'workers/commands/open-change.ts',
   // the fleet itself, and our own branch of it
   'workers/onboarding/plan-read-access.ts',
+  'workers/onboarding/plan-tenant-key.ts',
   'workers/jobs/settle-rotation.ts',
   'workers/rotation/read-credentials.ts',
   'workers/rotation/start-rotation.ts',

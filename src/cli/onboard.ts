@@ -1,12 +1,15 @@
+import { BailiwickError } from '../errors.ts'
 import { openWorkingCopy } from '../git/working-copy.ts'
 import { visible } from '../message/visible.ts'
+import { refuseOwnApp } from '../onboard/credential/refuse-own-app.ts'
 import { fleetAt } from '../onboard/fleet-at.ts'
 import { ONBOARD_USAGE, parseOnboardArguments } from '../onboard/parse-command.ts'
-import { planOnboarding } from '../onboard/plan.ts'
+import { onboardingDirectories, planOnboarding } from '../onboard/plan.ts'
 import type { Command } from './command.ts'
 import { notFollowed } from './not-followed.ts'
 import { repositoryAddress } from './repository-address.ts'
 import { rootFolder } from './root-folder.ts'
+import { type SecretOptions, sealTenant } from './seal-tenant.ts'
 import { writeInside } from './write-inside.ts'
 
 /** `bailiwick onboard`: writes into the working copy what the onboarding pull request would contain. */
@@ -25,20 +28,32 @@ export const onboard: Command = {
   --role ROLE       cluster-admin (default), admin or edit, inside the namespaces
   --interval, --timeout DURATION, --prune, --wait BOOLEAN, --service-account NAME
                     as in the commands of the flux CLI
-  --access HOW      credentials: deploy-key, token or github-app (default: none)`,
+  --access HOW      credentials: none (default), deploy-key, token or github-app
+  --username NAME, --password-file FILE|-
+                    for token: encrypts it by .sops.yaml (default user: git)
+  --app-id N, --app-installation-id N, --app-private-key FILE|-
+                    for github-app: encrypts its key by .sops.yaml
+  --decryption sops a decryption key for this tenant alone, encrypted by .sops.yaml
+  --team ORG/TEAM   for CODEOWNERS in the template of the fleet
+
+Without a file for the credentials, and for deploy-key, the commands to run are printed.`,
   async run(args, io) {
-    const request = parseOnboardArguments(args)
+    const { rest, options } = takeSecretOptions(args)
+    const asked = parseOnboardArguments(rest)
+    refuseOwnApp(asked, Number((io.env ?? process.env).APP_ID) || undefined)
     const dir = await rootFolder(io.cwd)
     const tree = await openWorkingCopy(dir)
     const here = await repositoryAddress(dir, {})
     const { url, usual = here.branch } = here
     // the files are written on a branch of their own, as often as not, and merged into the one that clusters follow
     const branch = notFollowed([fleetAt(tree, url, here.branch)], here) ? usual : here.branch
+    const directories = onboardingDirectories(asked, tree, url, branch)
+    const { request, notes } = await sealTenant(asked, tree, directories, options, io)
     const { files, summary } = planOnboarding(request, tree, url, branch)
     for (const file of files) await writeInside(dir, file.path, file.content)
     const lines = [
       ...files.map(file => `${file.change} ${visible(file.path)}`),
-      ...summary.map(note => visible(note)),
+      ...[...summary, ...(files.length === 0 ? [] : notes)].map(note => visible(note)),
       files.length === 0
         ? `nothing to do: tenant ${request.tenant} is onboarded already`
         : `onboarded ${request.tenant}`,
@@ -46,4 +61,28 @@ export const onboard: Command = {
     io.stdout(`${lines.join('\n')}\n`)
     return 0
   },
+}
+
+const SECRET_OPTIONS = ['--username', '--password-file', '--app-private-key'] as const
+
+/** The options that only the command line has. */
+function takeSecretOptions(args: readonly string[]): { rest: readonly string[]; options: SecretOptions } {
+  const rest: string[] = []
+  const found = new Map<string, string>()
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index]!
+    const name = SECRET_OPTIONS.find(option => arg === option || arg.startsWith(`${option}=`))
+    if (name === undefined) {
+      rest.push(arg)
+      continue
+    }
+    const value = arg === name ? args[++index] : arg.slice(name.length + 1)
+    if (value === undefined || value === '' || found.has(name)) {
+      const what = found.has(name) ? 'is given twice' : 'has no value'
+      throw new BailiwickError('usage', `${name} ${what}`, { fix: 'Run bailiwick help onboard for its options.' })
+    }
+    found.set(name, value)
+  }
+  const [username, passwordFile, privateKeyFile] = SECRET_OPTIONS.map(name => found.get(name))
+  return { rest, options: { username, passwordFile, privateKeyFile } }
 }

@@ -6,6 +6,7 @@ import { openWorkingCopy } from '../git/working-copy.ts'
 import { visible } from '../message/visible.ts'
 import { planDecryption } from '../onboard/decryption/plan-decryption.ts'
 import { fleetAt } from '../onboard/fleet-at.ts'
+import { printManifests } from '../onboard/manifests/print-manifest.ts'
 import { keySecret } from '../sops/key-secret.ts'
 import { addRecipient } from '../sops/rules/add-recipient.ts'
 import type { Command } from './command.ts'
@@ -42,7 +43,8 @@ Send the Secret to the cluster as it is made:
     const { url, usual = here.branch } = here
     const branch = notFollowed([fleetAt(tree, url, here.branch)], here) ? usual : here.branch
     const plan = planDecryption(tree, url, branch, cluster)
-    const { secret, recipient } = await keySecret(plan)
+    const { secret: made, recipient } = await keySecret(plan)
+    const secret = printManifests([made])
     const config = await addRecipient(tree, plan.base, recipient)
     if (plan.edit === undefined && config.others.length > 0) {
       throw new BailiwickError('onboard-layout', `${plan.node} decrypts already, and ${config.path} has a rule`, {

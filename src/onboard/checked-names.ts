@@ -142,6 +142,12 @@ const ACCESS_NEEDS: Readonly<Record<TenantAccess, { readonly schemes: readonly s
     'github-app': { schemes: ['https'], address: 'an https address' },
   }
 
+/** The number of a GitHub App or of an installation. Throws `onboard-input`. */
+export function checkedAppNumber(value: string, option: '--app-id' | '--app-installation-id'): string {
+  if (/^[1-9]\d{0,15}$/.test(value)) return value
+  throw inputError(`${option} ${quote(value)} is not a number`, 'Copy it from the settings page of the GitHub App.')
+}
+
 /** How the files of a tenant are decrypted. Throws `onboard-input`. */
 export function checkedDecryption(value: string): TenantDecryption {
   const found = TENANT_DECRYPTION.find(known => known === value)

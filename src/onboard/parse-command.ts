@@ -1,5 +1,6 @@
 import {
   checkedAccess,
+  checkedAppNumber,
   checkedBranch,
   checkedDecryption,
   checkedDuration,
@@ -35,6 +36,8 @@ const OPTIONS = [
   '--timeout',
   '--service-account',
   '--access',
+  '--app-id',
+  '--app-installation-id',
   '--decryption',
   '--team',
 ] as const
@@ -84,7 +87,7 @@ export function parseOnboardArguments(args: readonly string[]): OnboardRequest {
     ...given('wait', one('--wait'), value => checkedSwitch(value, '--wait')),
     ...given('timeout', one('--timeout'), value => checkedDuration(value, '--timeout')),
     ...given('account', one('--service-account'), value => checkedName(value, 'account')),
-    ...accessOf(one('--access'), url),
+    ...accessOf(one, url),
     ...given('decryption', one('--decryption'), checkedDecryption),
     ...given('team', one('--team'), checkedTeam),
   }
@@ -96,8 +99,19 @@ function given<K extends keyof OnboardRequest, V>(key: K, value: string | undefi
 }
 
 /** `none` is what holds without the option. */
-function accessOf(value: string | undefined, url: string): Pick<OnboardRequest, 'access'> {
-  return value === undefined || value === NO_ACCESS ? {} : { access: checkedAccess(value, url) }
+function accessOf(one: (option: Option) => string | undefined, url: string) {
+  const value = one('--access')
+  const access = value === undefined || value === NO_ACCESS ? undefined : checkedAccess(value, url)
+  const numbers = {
+    ...given('appId', one('--app-id'), number => checkedAppNumber(number, '--app-id')),
+    ...given('installationId', one('--app-installation-id'), number =>
+      checkedAppNumber(number, '--app-installation-id'),
+    ),
+  }
+  const [unfit] = access === 'github-app' ? [] : Object.keys(numbers)
+  if (unfit !== undefined)
+    throw inputError(`--app-id does not fit --access ${value ?? NO_ACCESS}`, 'Write --access github-app.')
+  return { ...(access === undefined ? {} : { access }), ...numbers }
 }
 
 function refOf(one: (option: Option) => string | undefined, url: string): { readonly ref?: TenantRef } {
@@ -160,6 +174,8 @@ export function onboardLine(request: OnboardRequest): string {
     ...option('--timeout', request.timeout),
     ...option('--service-account', request.account),
     ...option('--access', request.access),
+    ...option('--app-id', request.appId),
+    ...option('--app-installation-id', request.installationId),
     ...option('--decryption', request.decryption),
     ...option('--team', request.team),
   ]

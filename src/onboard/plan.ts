@@ -4,6 +4,7 @@ import type { Fleet } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
 import { originAt, stringAt } from '../kube/node.ts'
 import { quote } from './checked-names.ts'
+import { codeOwners } from './code-owners.ts'
 import { compareFleets, type Expected } from './compare-fleets.ts'
 import { addToList, readKustomization } from './edit-kustomization.ts'
 import { findConflicts } from './find-conflicts.ts'
@@ -30,6 +31,8 @@ export interface OnboardPlan {
   readonly directories: readonly string[]
   /** Addresses that the fleet follows already, as they are written. */
   readonly sources: readonly string[]
+  /** Owners of the files by the CODEOWNERS of the fleet, as they are written there. */
+  readonly owners: readonly string[]
 }
 
 /**
@@ -57,7 +60,19 @@ export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: st
   const { files, notes } = fitting(before, tree, drafts, layouts, expected, { url: fleetUrl, branch })
   const sources = [...new Set(before.nodes.map(node => node.source.url))].sort()
   const directories = [...new Set(layouts.map(({ base }) => directoryOf(request, base)))]
-  return { files: changed(tree, files), summary: [...notes, ...own.notes, ...blindSpots(before)], directories, sources }
+  const made = changed(tree, files)
+  const owners = codeOwners(
+    tree,
+    made.map(({ path }) => path),
+  )
+  return { files: made, owners, summary: [...notes, ...own.notes, ...blindSpots(before)], directories, sources }
+}
+
+/** The folders in which a tenant would be, before anything of it is planned. Throws as `planOnboarding` does for unclear places. */
+export function onboardingDirectories(request: OnboardRequest, tree: Tree, fleetUrl: string, branch: string): string[] {
+  const fleet = fleetAt(tree, fleetUrl, branch)
+  const bases = request.clusters.map(cluster => tenantLayout(fleet, tree, fleetUrl, cluster).base)
+  return [...new Set(bases)].map(base => directoryOf(request, base))
 }
 
 /** Flux fails for all tenants of a cluster where it meets an encrypted Secret that it is not told to decrypt. */

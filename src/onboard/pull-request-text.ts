@@ -1,7 +1,7 @@
 import { codeSpan as code } from './code-span.ts'
 import { onboardLine } from './parse-command.ts'
 import { type OnboardPlan, pathOn } from './plan.ts'
-import { accountOf, type OnboardRequest, roleOf } from './request.ts'
+import { accountOf, type OnboardRequest, roleOf, secretOf, sourceAddress, type TenantRole } from './request.ts'
 
 interface PullRequestText {
   readonly title: string
@@ -29,26 +29,59 @@ export function pullRequestText(request: OnboardRequest, plan: OnboardPlan): Pul
 export function planParts(request: OnboardRequest, plan: OnboardPlan): string[] {
   const { namespaces, clusters } = request
   const paths = clusters.map(cluster => `${code(pathOn(request, cluster) ?? './')} on ${code(cluster)}`)
-  const more =
-    namespaces.length > 1
-      ? `- Each further namespace (${list(namespaces.slice(1))}) has its own account with the same role. To apply objects there, add a Kustomization there.`
-      : undefined
   return [
     '### What this tenant will be able to do',
     [
       `- ${whoDecides(request)} what runs in ${code(namespaces[0]!)}: ${paths.join(', ')}.`,
       `- It is applied as the account ${code(accountOf(request))}, which has the role ${code(roleOf(request))} inside ${code(namespaces[0]!)} and no rights outside.`,
-      ...(more ? [more] : []),
+      ...furtherNamespaces(request),
     ].join('\n'),
+    rights(request),
     ...(roleOf(request) === 'cluster-admin' ? [clusterAdmin(request)] : []),
     '### Files',
     plan.files.map(file => `- ${code(file.path)} (${file.change})`).join('\n'),
+    '### Who must approve',
+    approvers(plan),
     ...(plan.summary.length > 0 ? ['### Layout', plan.summary.map(note => `- ${code(note)}`).join('\n')] : []),
   ]
 }
 
 const clusterAdmin = (request: OnboardRequest) =>
-  `⚠️ ${code('cluster-admin')} allows everything inside the namespaces: also roles, quotas and network policies. The flux CLI writes it by default. For workloads alone, use ${code('edit')} instead:\n\n\`\`\`\n${onboardLine({ ...request, role: 'edit' })}\n\`\`\``
+  `⚠️ ${code('cluster-admin')} allows everything inside the namespaces: also roles and quotas. The flux CLI writes it by default. For workloads alone, use ${code('edit')} instead:\n\n\`\`\`\n${onboardLine({ ...request, role: 'edit' })}\n\`\`\``
+
+function furtherNamespaces({ namespaces }: OnboardRequest): string[] {
+  if (namespaces.length === 1) return []
+  return [
+    `- Each further namespace (${list(namespaces.slice(1))}) has its own account with the same role. To apply objects there, add a Kustomization there.`,
+  ]
+}
+
+/** Verbs of the roles by the defaults of Kubernetes (docs of RBAC, user-facing roles); a cluster may aggregate more into them. */
+const VERBS: Readonly<Record<TenantRole, string>> = {
+  'cluster-admin': 'every verb on every kind, roles and quotas too',
+  admin:
+    'read and write workloads, Services, ConfigMaps, Secrets, Ingresses, NetworkPolicies, Roles and RoleBindings; read quotas',
+  edit: 'read and write workloads, Services, ConfigMaps, Secrets, Ingresses and NetworkPolicies; read quotas',
+}
+
+function rights(request: OnboardRequest): string {
+  const { namespaces, clusters, ref, branch, access } = request
+  const reference = ref ? `${ref.field} ${code(ref.value)}` : `branch ${code(branch)}`
+  const credentials = access === undefined ? 'no credentials' : `the Secret ${code(secretOf(request)!)} (${access})`
+  const rows = [
+    ['Accounts', namespaces.map(namespace => code(`${namespace}/${accountOf(request)}`)).join(', ')],
+    ['Verbs', `${code(roleOf(request))}: ${VERBS[roleOf(request)]}`],
+    ['Namespaces', list(namespaces)],
+    ['Clusters', list(clusters)],
+    ['Source', `${code(sourceAddress(request))}, ${reference}, read with ${credentials}`],
+  ]
+  return ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n')
+}
+
+function approvers({ owners }: OnboardPlan): string {
+  const named = owners.length === 0 ? '- No line of CODEOWNERS matches these files.' : `- Code owners: ${list(owners)}.`
+  return [named, '- A fleet admin, and as many reviews as the rules of the branch require.'].join('\n')
+}
 
 function whoDecides({ url, branch, ref }: OnboardRequest): string {
   switch (ref?.field) {

@@ -33,6 +33,7 @@ export function readTenantForm(body: string, host: string): TenantForm | undefin
   const many = (field: Field, option: string) =>
     (value(field) ?? '').split(/[\s,]+/).flatMap(name => (name === '' ? [] : [option, name]))
   const repository = value('repository')
+  const team = value('team')
   const request = parseOnboardArguments([
     ...(value('tenant') === undefined ? [] : [value('tenant')!]),
     ...(repository === undefined ? [] : ['--repo', addressOf(repository, host)]),
@@ -41,8 +42,9 @@ export function readTenantForm(body: string, host: string): TenantForm | undefin
     ...one('branch', '--branch'),
     ...one('path', '--path'),
     ...one('role', '--role'),
+    ...one('access', '--access'),
+    ...(team !== undefined && isTeam(team) ? ['--team', team] : []),
   ])
-  const team = value('team')
   return { request, ...(team === undefined ? {} : { team }) }
 }
 
@@ -68,6 +70,9 @@ function fieldsOf(text: string): ReadonlyMap<Field, string> {
   }
   return fields
 }
+
+/** What CODEOWNERS can name; anything else is for people. */
+const isTeam = (team: string) => /^@?[A-Za-z0-9][A-Za-z0-9-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)?$/.test(team)
 
 function addressOf(repository: string, host: string): string {
   return /^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/.test(repository) ? `https://${host}/${repository}` : repository

@@ -22,6 +22,9 @@ export interface OnboardRequest {
   readonly account?: string
   /** How the cluster reads the repository; absent: without credentials, or by a Secret that somebody adds. */
   readonly access?: TenantAccess
+  /** The GitHub App of `github-app` access and its installation: digits. */
+  readonly appId?: string
+  readonly installationId?: string
   /** Directory of the tenant's repository, `./x`; absent: its root, or a directory named like the cluster. */
   readonly path?: string
   /** The ClusterRole that its account has inside its namespaces; absent: cluster-admin, as `flux create tenant` gives. */

@@ -1,4 +1,4 @@
-import { TENANT_ROLES } from './request.ts'
+import { NO_ACCESS, TENANT_ACCESS, TENANT_ROLES } from './request.ts'
 
 /** Label of the issues that it makes. */
 const TENANT_REQUEST_LABEL = 'tenant-request'
@@ -11,6 +11,7 @@ export const FORM_LABELS = {
   namespaces: 'Namespaces',
   clusters: 'Clusters',
   role: 'Role',
+  access: 'Access',
   branch: 'Branch',
   path: 'Path',
 } as const
@@ -41,6 +42,15 @@ ${input('clusters', 'Clusters of the tenant, separated by commas.', example, tru
       label: ${FORM_LABELS.role}
       description: What its account may do inside its namespaces. It may do nothing outside of them.
       options: [${TENANT_ROLES.join(', ')}]
+      default: 0
+    validations:
+      required: true
+  - type: dropdown
+    id: access
+    attributes:
+      label: ${FORM_LABELS.access}
+      description: How the cluster reads a private repository. With deploy-key, Bailiwick makes the key; the others need a token or a GitHub App of yours.
+      options: [${[NO_ACCESS, ...TENANT_ACCESS].join(', ')}]
       default: 0
     validations:
       required: true

@@ -2,24 +2,21 @@ import { generateIdentity, identityToRecipient } from 'age-encryption'
 
 /** A new age key: its private half in a Secret from which kustomize-controller reads it, and its public half. */
 interface KeySecret {
-  /** The manifest, with the private key in clear. */
-  readonly secret: string
+  /** With the private key in clear. */
+  readonly secret: {
+    readonly apiVersion: 'v1'
+    readonly kind: 'Secret'
+    readonly metadata: { readonly name: string; readonly namespace: string }
+    readonly stringData: { readonly 'age.agekey': string }
+  }
   readonly recipient: string
 }
 
-/** Makes the age key of a cluster. The data key ends with `.agekey`: kustomize-controller looks for that. */
+/** Makes an age key. The data key ends with `.agekey`: kustomize-controller looks for that. */
 export async function keySecret(place: { readonly namespace: string; readonly secret: string }): Promise<KeySecret> {
   const identity = await generateIdentity()
   const recipient = await identityToRecipient(identity)
-  const secret = `apiVersion: v1
-kind: Secret
-metadata:
-  name: ${JSON.stringify(place.secret)}
-  namespace: ${JSON.stringify(place.namespace)}
-stringData:
-  age.agekey: |
-    # public key: ${recipient}
-    ${identity}
-`
-  return { secret, recipient }
+  const metadata = { name: place.secret, namespace: place.namespace }
+  const stringData = { 'age.agekey': `# public key: ${recipient}\n${identity}\n` }
+  return { secret: { apiVersion: 'v1', kind: 'Secret', metadata, stringData }, recipient }
 }

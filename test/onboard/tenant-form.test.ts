@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { BailiwickError } from '../../src/errors.ts'
 import { onboardLine, parseOnboardCommand } from '../../src/onboard/parse-command.ts'
 import { readTenantForm } from '../../src/onboard/read-tenant-form.ts'
-import { TENANT_ROLES } from '../../src/onboard/request.ts'
+import { TENANT_ACCESS, TENANT_ROLES } from '../../src/onboard/request.ts'
 import { FORM_LABELS, tenantRequestForm } from '../../src/onboard/tenant-request-form.ts'
 
 const HOST = 'github.com'
@@ -54,7 +54,8 @@ describe('the form', () => {
     })
     const labels = form.body.flatMap(({ attributes }) => attributes.label ?? [])
     expect(labels.sort()).toEqual(Object.values(FORM_LABELS).sort())
-    expect(form.body.find(({ type }) => type === 'dropdown')?.attributes.options).toEqual([...TENANT_ROLES])
+    const options = form.body.filter(({ type }) => type === 'dropdown').map(({ attributes }) => attributes.options)
+    expect(options).toEqual([[...TENANT_ROLES], ['none', ...TENANT_ACCESS]])
     expect(tenantRequestForm(['x: ['])).toContain("'staging, production'")
   })
 })
@@ -63,6 +64,7 @@ describe('what is understood', () => {
   test('a form that was filled in', () => {
     expect(readTenantForm(issue(), HOST)).toEqual({
       request: {
+        team: 'acme/ops',
         tenant: 'ops-team',
         url: 'https://github.com/acme/ops-team',
         namespaces: ['ops', 'ops-jobs'],
@@ -142,4 +144,12 @@ describe('what is refused', () => {
       { numRuns: 1500 },
     )
   })
+})
+
+test('the field Access is the option, and Team is one where CODEOWNERS could name it', () => {
+  const read = (changes: Record<string, string>) => readTenantForm(issue(changes), HOST)!.request
+  expect(read({ Access: 'deploy-key' })).toMatchObject({ access: 'deploy-key', team: 'acme/ops' })
+  expect(read({ Access: 'none', Team: 'The ops people' })).not.toHaveProperty('access')
+  expect(read({ Team: 'ada @evil' })).not.toHaveProperty('team')
+  expect(refusal(issue({ Access: 'root' })).message).toContain('--access "root" is not allowed')
 })

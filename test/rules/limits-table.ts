@@ -59,6 +59,9 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/kustomize/select/parse-pattern.ts MAX_COUNT',
     'src/kustomize/select/parse-pattern.ts MAX_LENGTH',
     'src/onboard/read-tenant-form.ts LONGEST',
+    // owners are shown beside what GitHub asks for anyway
+    'src/onboard/code-owners.ts MAX_BYTES',
+    'src/onboard/code-owners.ts MAX_STEPS',
     'src/onboard/template/read-template.ts MAX_BYTES',
     'src/onboard/template/read-template.ts MAX_FILES',
     'src/rules/git/support/attributes.ts MAX_ATTRIBUTES',
@@ -102,7 +105,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/apply/read-values.ts MAX_BYTES',
     'workers/apply/read-values.ts MAX_SOURCES',
     'workers/apply/read-identities.ts MAX_KEY_BYTES',
-    'workers/onboarding/make-credential.ts MAX_KEY_FILES',
+    'src/sops/public-keys-in.ts MAX_KEY_FILES',
     // what is beyond them holds the node with its line
     'src/cel/evaluate.ts MAX_STEPS',
     'src/cel/parse-cel.ts MAX_DEPTH',

@@ -4,6 +4,7 @@ import type { Tree } from '../../src/git/tree.ts'
 import type { Octokit } from '../../src/github/client/octokit.ts'
 import { readHostKeys } from '../../src/github/keys/host-keys.ts'
 import { authSecret, type SecretFrame } from '../../src/onboard/credential/auth-secret.ts'
+import { publicKeysIn } from '../../src/sops/public-keys-in.ts'
 import type { SealingRule } from '../../src/sops/rules/sealing-rule.ts'
 import { sealSecret } from '../../src/sops/seal-document.ts'
 import { newKeyPair } from './key-pair.ts'
@@ -19,10 +20,6 @@ interface WantedCredential {
   readonly frame: SecretFrame
   readonly address: string
 }
-
-/** Where people commit public PGP keys beside `.sops.yaml`, by the guide of Flux. */
-const PUBLIC_KEY_FILE = '.sops.pub.asc'
-const MAX_KEY_FILES = 50
 
 /**
  * Makes a key pair and seals its private half by a creation rule. The private half is in this process for as long as that
@@ -49,22 +46,4 @@ export async function makeCredential(
   } finally {
     privateKey.fill(0)
   }
-}
-
-/** Armored keys that the fleet contains. */
-function publicKeysIn(tree: Tree): string[] {
-  const found: string[] = []
-  const open = ['']
-  for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
-    for (const { type, name, path } of tree.list(directory)) {
-      if (type === 'directory') open.push(path)
-      else if (type === 'file' && name === PUBLIC_KEY_FILE) found.push(Buffer.from(tree.read(path)).toString('latin1'))
-    }
-    if (found.length > MAX_KEY_FILES) {
-      throw new BailiwickError('sops-config', `more than ${MAX_KEY_FILES} files are named ${PUBLIC_KEY_FILE}`, {
-        fix: `Put the keys into fewer files: \`gpg --export --armor\` writes several into one.`,
-      })
-    }
-  }
-  return found
 }

@@ -4,9 +4,12 @@ import type { OpenedPullRequest } from '../../src/github/pulls/open-pull-request
 import { readOwnPull } from '../../src/github/pulls/read-own-pull.ts'
 import { accessText } from '../../src/onboard/credential/access-text.ts'
 import { deployKeyMarker } from '../../src/onboard/credential/deploy-key-record.ts'
+import { refuseOwnApp } from '../../src/onboard/credential/refuse-own-app.ts'
+import type { OnboardRequest } from '../../src/onboard/request.ts'
 import { forgetDeployKey } from './forget-deploy-key.ts'
 import { openOnboarding } from './open-onboarding.ts'
 import { type AccessQuestion, type PlannedAccess, planReadAccess } from './plan-read-access.ts'
+import { planTenantKey } from './plan-tenant-key.ts'
 import { type PreparedOnboarding, prepareOnboarding } from './prepare-onboarding.ts'
 
 /**
@@ -15,17 +18,32 @@ import { type PreparedOnboarding, prepareOnboarding } from './prepare-onboarding
  * private half is nowhere. `end`: the end of its text.
  */
 export async function openWithAccess(question: AccessQuestion, end: string): Promise<OpenedPullRequest> {
+  refuseOwnApp(question.prepared.request, question.context.config.appId)
+  const key = await planTenantKey(question)
+  if (!key) return openAccess(question, end, '')
+  const prepared =
+    key.sealed === undefined ? question.prepared : await prepareAgain(question, { sealedKey: key.sealed })
+  return openAccess({ ...question, prepared }, `${key.text}\n\n${end}`, key.marker)
+}
+
+/** `note`: for the commit. */
+async function openAccess(question: AccessQuestion, end: string, note: string): Promise<OpenedPullRequest> {
   const { prepared, place } = question
-  if (prepared.request.access === undefined) return openOnboarding(place, prepared, end)
+  if (prepared.request.access === undefined) return openOnboarding(place, prepared, end, note)
   const planned = await planReadAccess(question)
-  if (planned.state === 'by-hand') return openByHand(question, planned, end)
+  if (planned.state === 'by-hand') return openByHand(question, planned, end, note)
   const { sealed, file, repository, record, recipients, replaced } = planned
   const { context, installation, by } = question
-  const complete = await withSealed(question, sealed)
+  const complete = await prepareAgain(question, { sealed })
   const outcome = { state: 'sealed', file, repository: prepared.request.url, key: record.key, recipients } as const
   const text = accessText(prepared.request, outcome)
   const marker = deployKeyMarker(record, context.config.privateKey)
-  const opened = await openOnboarding(place, complete, `${text}\n\n${end}\n\n${marker}`, marker)
+  const opened = await openOnboarding(
+    place,
+    complete,
+    `${text}\n\n${end}\n\n${marker}`,
+    note === '' ? marker : `${marker}\n${note}`,
+  )
   if (replaced) await forgetDeployKey(context, installation, replaced)
   const owner = { tenant: record.tenant, fleet: `${place.owner}/${place.repo}` }
   const title = deployKeyTitle(owner, `requested by ${by}`)
@@ -34,7 +52,7 @@ export async function openWithAccess(question: AccessQuestion, end: string): Pro
   )
   if (!added) {
     const why = `GitHub does not accept deploy keys for that repository. An organization owner can allow them in the settings of the organization under \`Deploy keys\`.`
-    return openByHand(question, { state: 'by-hand', file, why }, end)
+    return openByHand(question, { state: 'by-hand', file, why }, end, note)
   }
   // whoever closed it meanwhile closed it before there was a key to delete
   const pull = await readOwnPull(place.octokit, place.app, place, opened.number)
@@ -46,14 +64,15 @@ function openByHand(
   { place, prepared }: AccessQuestion,
   planned: Extract<PlannedAccess, { state: 'by-hand' }>,
   end: string,
+  note: string,
 ): Promise<OpenedPullRequest> {
-  return openOnboarding(place, prepared, `${accessText(prepared.request, planned)}\n\n${end}`)
+  return openOnboarding(place, prepared, `${accessText(prepared.request, planned)}\n\n${end}`, note)
 }
 
-/** The same onboarding with the sealed file among its files; it is rendered and compared again. */
-async function withSealed(
+/** The same onboarding with a sealed file among its files; it is rendered and compared again. */
+async function prepareAgain(
   { context, installation, fleet, prepared, by }: AccessQuestion,
-  sealed: string,
+  sealed: Pick<OnboardRequest, 'sealed' | 'sealedKey'>,
 ): Promise<PreparedOnboarding> {
-  return prepareOnboarding(context, installation, fleet, { ...prepared.request, sealed }, by)
+  return prepareOnboarding(context, installation, fleet, { ...prepared.request, ...sealed }, by)
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { codeSpan as code } from '../code-span.ts'
-import { type OnboardRequest, secretOf, sourceAddress } from '../request.ts'
+import { isArtifact, type OnboardRequest, secretOf, sourceAddress } from '../request.ts'
 
 /** What became of the credentials of a source. */
 type AccessOutcome =
@@ -42,7 +42,7 @@ function byHand(request: OnboardRequest, { file, why }: Extract<AccessOutcome, {
   return [
     ...(why === undefined ? [] : [`⚠️ Bailiwick did not make a deploy key: ${why}`]),
     `The cluster reads ${code(sourceAddress(request))} with the Secret ${code(secretOf(request)!)}. Add it to this branch:`,
-    `\`\`\`\n${commands(request, file).join('\n')}\n\`\`\``,
+    `\`\`\`\n${accessCommands(request, file).join('\n')}\n\`\`\``,
     [
       `- Add ${code('auth.yaml')} to ${code('resources')} of the ${code('kustomization.yaml')} beside it.`,
       NOTES[request.access!],
@@ -57,7 +57,8 @@ const NOTES: Readonly<Record<NonNullable<OnboardRequest['access']>, string>> = {
     '- Use a GitHub App of your own with `Contents: read`, installed on this repository alone. Never put the private key of Bailiwick into a cluster.',
 }
 
-function commands(request: OnboardRequest, file: string): string[] {
+/** The commands by which people make the sealed Secret of a source themselves. */
+export function accessCommands(request: OnboardRequest, file: string): string[] {
   const name = `--namespace=${request.namespaces[0]} ${secretOf(request)}`
   const seal = `sops encrypt --in-place ${file}`
   switch (request.access!) {
@@ -68,13 +69,18 @@ function commands(request: OnboardRequest, file: string): string[] {
         seal,
       ]
     case 'token':
+      if (isArtifact(request)) {
+        const host = new URL(request.url).host
+        const registry = `--url=${host} --username="$USERNAME" --password="$TOKEN"`
+        return [`flux create secret oci ${name} ${registry} --export > ${file}`, seal]
+      }
       return [
         `flux create secret git ${name} --url=${request.url} --username=git --password="$TOKEN" --export > ${file}`,
         seal,
       ]
     case 'github-app':
       return [
-        `flux create secret githubapp ${name} --app-id="$APP_ID" --app-installation-id="$INSTALLATION_ID" --app-private-key=app.pem --export > ${file}`,
+        `flux create secret githubapp ${name} --app-id=${request.appId ?? '"$APP_ID"'} --app-installation-id=${request.installationId ?? '"$INSTALLATION_ID"'} --app-private-key=app.pem --export > ${file}`,
         seal,
       ]
   }

@@ -4,7 +4,7 @@ import type { TenantTemplate } from './read-template.ts'
 import { type TemplateTenant, withNames } from './with-names.ts'
 
 /** Where GitHub looks for it, the first one that is there. */
-const PLACES = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const
+export const OWNER_FILES = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const
 
 interface OwnersFile {
   readonly path: string
@@ -25,7 +25,7 @@ export function addOwners(tree: Tree, template: TenantTemplate, tenant: Template
       })
     }),
   )
-  const path = PLACES.find(place => tree.entry(place)) ?? PLACES[0]
+  const path = OWNER_FILES.find(place => tree.entry(place)) ?? OWNER_FILES[0]
   const text = tree.entry(path)?.type === 'file' ? new TextDecoder().decode(tree.read(path)) : ''
   const known = new Set(text.split(/\r?\n/).map(line => line.trim()))
   const wanted = [...new Set(filled)].filter(line => !known.has(line.trim()))

@@ -1,0 +1,137 @@
+import { generateIdentity, identityToRecipient } from 'age-encryption'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Json, toJson } from '../../src/kube/node.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
+import { decryptObject } from '../../src/sops/decrypt-object.ts'
+import { fleetFiles } from '../fleets/read-fleet.ts'
+import { type Stage, startStage } from '../story/stage.ts'
+import { command, lastRun } from './commands.ts'
+
+const FLEET = 'acme/fleet'
+const TEAM = 'acme/ops-team'
+const FOLDER = 'tenants/base/ops-team'
+const BRANCH = 'bailiwick/onboard-ops-team'
+const LINE =
+  '/bailiwick onboard ops-team --repo https://github.com/acme/ops-team --namespace ops --cluster staging --role edit'
+
+let stage: Stage
+let identity = ''
+let issue = 0
+
+beforeEach(async () => {
+  identity = await generateIdentity()
+  const recipient = await identityToRecipient(identity)
+  stage = await startStage({
+    logLevel: 'warn',
+    retry: { attempts: 3, backoffMs: 10 },
+    prepare: github => {
+      const tenants = 'clusters/staging/tenants.yaml'
+      const text = String((fleetFiles(FLEET) as Record<string, unknown>)[tenants])
+      const decryption = '  decryption: {provider: sops, secretRef: {name: sops-age}}\n'
+      github.push({
+        repo: FLEET,
+        files: {
+          '.sops.yaml': `creation_rules:\n  - age: ${recipient}\n    encrypted_regex: ^(data|stringData)$\n`,
+          '.github/CODEOWNERS': '/tenants/ @acme/platform\n',
+          [tenants]: text.replace('  prune: true\n', `  prune: true\n${decryption}`),
+        },
+        as: 'ada',
+      })
+      const installation = github.world.installations.values().next().value!
+      Object.assign(installation, { permissions: { ...installation.permissions, administration: 'write' } })
+    },
+  })
+  issue = stage.github.issue({ repo: FLEET, title: 'A tenant', body: 'please', as: 'ada' }).number
+  await stage.settle()
+})
+afterEach(() => stage?.close())
+
+const onboard = (options: string) => command(stage, { repo: FLEET, issue, as: 'ada', body: `${LINE} ${options}` })
+const pulls = () => stage.github.pullRequestsOf(FLEET).filter(one => one.head.ref === BRANCH)
+const keys = () => stage.github.repositoryNamed(TEAM).deployKeys
+const file = (path: string) =>
+  stage.github.filesOf(FLEET, BRANCH).includes(path) ? stage.github.readFile(FLEET, BRANCH, path) : undefined
+
+async function opened(name: string): Promise<Record<string, string>> {
+  const [root] = parseDocuments({ repository: '', path: name }, Buffer.from(file(`${FOLDER}/${name}`)!))
+  if (root?.type !== 'map') throw new Error('no map')
+  const block = root.fields.get('sops')!.value
+  const plain = await decryptObject(toJson(root) as Record<string, Json>, block, { age: [identity] })
+  return plain.stringData as Record<string, string>
+}
+
+describe('a key with which the cluster decrypts what a tenant encrypts', () => {
+  test('is sealed for the cluster, named by the Kustomization, and its recipient is in the text', async () => {
+    expect(await onboard('--decryption sops --access deploy-key')).toEqual({ reactions: ['rocket'], replies: [] })
+    const key = (await opened('sops-age.yaml'))['age.agekey']!
+    const own = /AGE-SECRET-KEY-1\S+/.exec(key)![0]
+    expect(pulls()[0]!.issue.body).toContain(`    age: ${await identityToRecipient(own)}\n`)
+    expect(file(`${FOLDER}/sync.yaml`)).toContain('    secretRef:\n      name: ops-team-sops\n')
+    expect(keys().map(one => one.key)).toEqual([(await opened('auth.yaml'))['identity.pub']!.trim()])
+    expect(lastRun(stage.github, FLEET, BRANCH)).toMatchObject({ conclusion: 'success' })
+    const written = stage.github.requests.map(request => JSON.stringify(request)).join('\n')
+    expect([written.includes(own.slice(20)), written.includes(await identityToRecipient(own))]).toEqual([false, true])
+  })
+
+  test('asked for again: the same; a file that another person put there is not taken', async () => {
+    await onboard('--decryption sops')
+    const before = file(`${FOLDER}/sops-age.yaml`)
+    await onboard('--decryption sops')
+    expect(file(`${FOLDER}/sops-age.yaml`)).toBe(before)
+    expect(pulls()).toHaveLength(1)
+  })
+
+  test('the preview names accounts, verbs, source and owners', async () => {
+    await onboard('--access token')
+    for (const words of [
+      '| Accounts | `ops/ops-team` |',
+      '| Verbs | `edit`: read and write workloads',
+      '| Source | `https://github.com/acme/ops-team`, branch `main`, read with the Secret `ops-team-auth` (token) |',
+      '- Code owners: `@acme/platform`.',
+    ]) {
+      expect(pulls()[0]!.issue.body).toContain(words)
+    }
+  })
+
+  test('the App itself as the credential is refused', async () => {
+    const own = stage.github.app.id
+    const { reactions, replies } = await onboard(`--access github-app --app-id ${own} --app-installation-id 1`)
+    expect([reactions, pulls()]).toEqual([['confused'], []])
+    expect(replies.join()).toContain('this is Bailiwick itself')
+    expect((await onboard(`--access github-app --app-id ${own + 1} --app-installation-id 1`)).replies).toEqual([])
+    expect(pulls()[0]!.issue.body).toContain(`--app-id=${own + 1} --app-installation-id=1`)
+  })
+})
+
+describe('the process ends at a step', () => {
+  test.each([
+    ['the key is made', 'POST', /\/git\/trees$/],
+    ['the sealed file is committed', 'POST', /\/git\/commits$/],
+    ['the branch is made', 'POST', /\/git\/refs$/],
+    ['the pull request is opened', 'POST', /\/pulls$/],
+    ['the keys of the repository are read', 'GET', /\/keys$/],
+    ['the key is registered', 'POST', /\/keys$/],
+  ])('%s: the command again ends with one key and one pull request', async (_name, method, path) => {
+    const { github } = stage
+    let reached = false
+    const release = github.hold(request => {
+      const isStep = request.method === method && path.test(request.path)
+      reached ||= isStep
+      return isStep
+    })
+    github.comment({ repo: FLEET, issue, body: `${LINE} --access deploy-key --decryption sops`, as: 'ada' })
+    await expect.poll(() => reached, { timeout: 20_000 }).toBe(true)
+    await stage.restart()
+    release()
+    await stage.settle()
+    // whatever is registered has a pull request that takes it back when it is closed
+    expect(keys().length).toBeLessThanOrEqual(pulls().length)
+    await onboard('--access deploy-key --decryption sops')
+    const open = pulls().filter(one => one.issue.state === 'open')
+    expect([open.length, pulls().length]).toEqual([1, 1])
+    expect(keys().map(one => one.key)).toEqual([(await opened('auth.yaml'))['identity.pub']!.trim()])
+    github.closePullRequest({ repo: FLEET, pull: open[0]!.issue.number, as: 'ada' })
+    await stage.settle()
+    expect(keys()).toEqual([])
+  })
+})
