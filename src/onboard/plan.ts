@@ -3,6 +3,7 @@ import { overlayTree } from '../fleet/bootstrap/overlay-tree.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
 import { originAt, stringAt } from '../kube/node.ts'
+import { capsuleClusters } from './capsule-text.ts'
 import { quote } from './checked-names.ts'
 import { codeOwners } from './code-owners.ts'
 import { compareFleets, type Expected } from './compare-fleets.ts'
@@ -33,6 +34,8 @@ export interface OnboardPlan {
   readonly sources: readonly string[]
   /** Owners of the files by the CODEOWNERS of the fleet, as they are written there. */
   readonly owners: readonly string[]
+  /** Clusters of the request whose tenants are Capsule Tenants. */
+  readonly capsule: readonly string[]
 }
 
 /**
@@ -65,7 +68,15 @@ export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: st
     tree,
     made.map(({ path }) => path),
   )
-  return { files: made, owners, summary: [...notes, ...own.notes, ...blindSpots(before)], directories, sources }
+  const capsule = capsuleClusters(before, request)
+  return {
+    files: made,
+    owners,
+    capsule,
+    summary: [...notes, ...own.notes, ...blindSpots(before)],
+    directories,
+    sources,
+  }
 }
 
 /** The folders in which a tenant would be, before anything of it is planned. Throws as `planOnboarding` does for unclear places. */

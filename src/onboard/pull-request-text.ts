@@ -1,3 +1,4 @@
+import { capsuleText } from './capsule-text.ts'
 import { codeSpan as code } from './code-span.ts'
 import { onboardLine } from './parse-command.ts'
 import { type OnboardPlan, pathOn } from './plan.ts'
@@ -38,6 +39,7 @@ export function planParts(request: OnboardRequest, plan: OnboardPlan): string[] 
     ].join('\n'),
     rights(request),
     ...(roleOf(request) === 'cluster-admin' ? [clusterAdmin(request)] : []),
+    ...capsuleText(request, plan.capsule),
     '### Files',
     plan.files.map(file => `- ${code(file.path)} (${file.change})`).join('\n'),
     '### Who must approve',

@@ -1,9 +1,8 @@
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Json, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { decryptObject } from '../../src/sops/decrypt-object.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
+import { openDocument } from '../sops/open-document.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { command, lastRun } from './commands.ts'
 
@@ -55,8 +54,7 @@ const file = (path: string) =>
 async function opened(name: string): Promise<Record<string, string>> {
   const [root] = parseDocuments({ repository: '', path: name }, Buffer.from(file(`${FOLDER}/${name}`)!))
   if (root?.type !== 'map') throw new Error('no map')
-  const block = root.fields.get('sops')!.value
-  const plain = await decryptObject(toJson(root) as Record<string, Json>, block, { age: [identity] })
+  const plain = await openDocument(root, { age: [identity] })
   return plain.stringData as Record<string, string>
 }
 

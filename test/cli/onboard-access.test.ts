@@ -7,15 +7,14 @@ import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { main } from '../../src/cli/main.ts'
-import { type Json, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { sourceSecret } from '../../src/onboard/credential/source-secret.ts'
 import { printManifests } from '../../src/onboard/manifests/print-manifest.ts'
 import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
-import { decryptObject } from '../../src/sops/decrypt-object.ts'
 import { verifyMac } from '../../src/sops/verify-mac.ts'
 import { findFlux } from '../envtest/flux-assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
+import { openDocument } from '../sops/open-document.ts'
 import { repository, scratch } from './run-main.ts'
 
 const TENANT = 'tenants/base/ops-team'
@@ -65,11 +64,7 @@ async function opened(name: string) {
   const [root] = parseDocuments({ repository: '', path }, Buffer.from(read(path)))
   if (root?.type !== 'map') throw new Error('no map')
   expect(await verifyMac([root], { age: [identity] })).toBe('sound')
-  const { sops: _sops, ...plain } = await decryptObject(
-    toJson(root) as Record<string, Json>,
-    root.fields.get('sops')!.value,
-    { age: [identity] },
-  )
+  const { sops: _sops, ...plain } = await openDocument(root, { age: [identity] })
   return plain
 }
 
