@@ -4,6 +4,8 @@
  */
 const meaning = ['origin', 'errors', 'message', 'git/tree', 'flux/kinds', 'kube']
 const engine = [...meaning, 'kustomize', 'flux', 'fleet']
+/** What Kubernetes accepts in objects of its own kinds. */
+const schema = 'schema'
 const evaluation = [
   ...engine,
   'facts',
@@ -21,6 +23,7 @@ export const core = [
   'credentials',
   'cel',
   'kstatus',
+  schema,
   'diff',
   'fix',
   'report',
@@ -43,7 +46,8 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   fleet: [...meaning, 'kustomize', 'flux'],
   facts: engine,
   policy: [...engine, 'facts'],
-  rules: [...engine, 'facts', 'policy'],
+  [schema]: meaning,
+  rules: [...engine, 'facts', 'policy', schema],
   approval: [...engine, 'facts', 'rules'],
   evaluate: [...engine, 'facts', 'rules', 'approval'],
   audit: [...engine, 'facts', 'rules', 'evaluate'],

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../errors.ts'
-import { closest, probably } from './closest.ts'
+import { closest, probably } from '../message/closest.ts'
 
 /** Throws `usage` for a name that is none of `known`, with those that there are. */
 export function assertKnown(what: 'cluster' | 'tenant', names: readonly string[], known: ReadonlySet<string>): void {

@@ -33,6 +33,11 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     'List the credentials of tenants: in clear, missing, sealed for others than .sops.yaml names',
     async () => (await import('./credentials.ts')).credentials,
   ],
+  [
+    'validate',
+    'List rendered objects that the API server would refuse',
+    async () => (await import('./validate.ts')).validate,
+  ],
   ['explain', 'Explain a rule, or list all rules', async () => (await import('./explain.ts')).explain],
   [
     'worker-rbac',

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../errors.ts'
+import { probably } from '../message/closest.ts'
 import { visible } from '../message/visible.ts'
-import { probably } from './closest.ts'
 import type { Io } from './command.ts'
 import { COMMANDS, commandNamed } from './commands.ts'
 import { errorLine } from './error-line.ts'

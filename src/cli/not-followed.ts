@@ -1,6 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
-import { closest } from './closest.ts'
+import { closest } from '../message/closest.ts'
 import {
   addressesOf,
   type FollowedRepository,

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { BailiwickError } from '../errors.ts'
-import { probably } from './closest.ts'
+import { probably } from '../message/closest.ts'
 
 export interface ParsedOptions {
   readonly positionals: readonly string[]

@@ -78,6 +78,7 @@ import { receiverUnauthenticated } from './references/receiver-unauthenticated.t
 import { receiverWildcard } from './references/receiver-wildcard.ts'
 import { sourceAcl } from './references/source-acl.ts'
 import { ssrfEndpoint } from './references/ssrf-endpoint.ts'
+import { schemaMismatch } from './schema/schema-mismatch.ts'
 import { decryptionRef } from './secrets/decryption-ref.ts'
 import { plaintextSecret } from './secrets/plaintext-secret.ts'
 import { platformSecretSent } from './secrets/platform-secret-sent.ts'
@@ -190,6 +191,7 @@ export const rules: readonly Rule[] = [
   saForeign,
   saRequired,
   saTokenSecret,
+  schemaMismatch,
   secretExfilSubstitution,
   sopsCiphertextReuse,
   sopsRecipient,

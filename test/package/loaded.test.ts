@@ -48,6 +48,7 @@ describe('what a start loads', () => {
     expect(files).toContain('src/cli/main.ts')
     expect(files.filter(path => !path.startsWith('src/cli/'))).toEqual([
       'src/errors.ts',
+      'src/message/closest.ts',
       'src/message/message.ts',
       'src/message/visible.ts',
       'src/message/without-logins.ts',
@@ -65,9 +66,8 @@ describe('what a start loads', () => {
     expect(packages).not.toContain('yaml/browser/dist/doc/Document.js')
     expect(files).toContain('src/rules/registry.ts')
     const parts = new Set(files.map(path => path.split('/').slice(1, 2).join('').replace(/\.ts$/, '')))
-    const core = 'cel diff evaluate facts fleet flux gate git kube kustomize message policy report rules sops'.split(
-      ' ',
-    )
+    const core =
+      'cel diff evaluate facts fleet flux gate git kube kustomize message policy report rules schema sops'.split(' ')
     expect([...parts].filter(part => !['cli', 'errors', ...core].includes(part))).toEqual([])
   })
 

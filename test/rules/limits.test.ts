@@ -5,7 +5,7 @@ import { LIMITS } from './limits-table.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const CORE =
-  '{src/{kube,cel,kstatus,kustomize,flux,fleet,facts,policy,rules,evaluate,approval,audit,access,protection,message,diff,fix,report,onboard,git,sops,kms,gate,trail},workers}/**/*.ts'
+  '{src/{kube,cel,kstatus,kustomize,flux,fleet,facts,policy,rules,evaluate,approval,audit,access,protection,message,diff,fix,report,onboard,git,sops,kms,gate,trail,schema},workers}/**/*.ts'
 /** A constant that is called a limit and is a number or a table of numbers. */
 const LIMIT =
   /^(?:export )?const ((?:[A-Z]+_)*(?:MAX|MOST|LIMIT|LIMITS|LONGEST|LISTED|MANY|KEPT|FEW|BUDGET|PATIENCE|HOPS|REMEMBERED)(?:_[A-Z]+)*)\b[^=]*= (?:[-\d(]|\{)/gm

@@ -112,6 +112,25 @@ const declaredKind = record('a custom kind', {
   scope: needed(oneOf('Namespaced', 'Cluster'), 'Its scope, as in its CustomResourceDefinition.'),
 })
 
+/** The versions that src/schema knows; a test compares. */
+export const KUBERNETES_VERSIONS = ['1.31', '1.32', '1.33', '1.34', '1.35', '1.36', '1.37'] as const
+const versions = oneOf(...KUBERNETES_VERSIONS)
+
+/** Without quotes YAML makes a number of it. */
+const version: Shape<string> = {
+  ...versions,
+  schema: { type: ['string', 'number'], enum: KUBERNETES_VERSIONS.flatMap(one => [one, Number(one)]) },
+  read(node, key) {
+    const isNumber = node.type === 'scalar' && typeof node.value === 'number'
+    return versions.read(isNumber ? { type: 'scalar', value: String(node.value), origin: node.origin } : node, key)
+  },
+}
+
+const kubernetes = record('the Kubernetes of a cluster', {
+  version: needed(version, 'Its minor version.'),
+  cluster: optional(CLUSTER, 'The cluster. Default: every cluster without an entry of its own.'),
+})
+
 const repository = record('a repository', {
   url: needed(ADDRESS, 'Its address.'),
   id: needed(integer(1, Number.MAX_SAFE_INTEGER), 'Its id on GitHub, which does not change with a rename.'),
@@ -237,6 +256,10 @@ export const fleetShape = record('the configuration of a fleet', {
   kinds: optional(
     list(declaredKind, one => identity(one.group, one.kind)),
     'Custom kinds whose CustomResourceDefinition the fleet does not render.',
+  ),
+  kubernetes: optional(
+    list(kubernetes, one => identity(one.cluster)),
+    'The Kubernetes version of the clusters: objects that its API server refuses are violations (rule schema-mismatch).',
   ),
   aliases: optional(
     list(alias, one => normaliseUrl(one.url)),

@@ -84,6 +84,10 @@ function configOf(said: Said): FleetConfig {
     substituteFrom: said.substituteFrom ?? [],
     accounts: (said.accounts ?? []).map(({ cluster, namespace, name }) => ({ cluster, namespace, name })),
     kinds: (said.kinds ?? []).map(({ group, kind, scope }) => ({ group, kind, scope })),
+    kubernetes: (said.kubernetes ?? []).map(({ cluster, version }) => ({
+      cluster,
+      version: Number(version.slice('1.'.length)),
+    })),
     aliases: aliasesOf(said),
     sources: (said.sources ?? []).map(one => ({ ...one, ref: plainRef(one.ref) })),
     artifacts: (said.artifacts ?? []).map(({ url, path = './', origin }) => ({

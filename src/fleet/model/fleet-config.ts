@@ -73,6 +73,13 @@ interface DeclaredKind {
   readonly scope: 'Namespaced' | 'Cluster'
 }
 
+/** The Kubernetes of a cluster, by its minor version. */
+interface DeclaredKubernetes {
+  /** Undefined: every cluster without an entry of its own. */
+  readonly cluster: string | undefined
+  readonly version: number
+}
+
 /** A branch of a repository that is protected by our check although no blessed source follows it. */
 export interface GatedBranch {
   /** Normalised by normaliseUrl. */
@@ -176,6 +183,7 @@ export interface FleetConfig {
   readonly substituteFrom: readonly Declaration[]
   readonly accounts: readonly DeclaredAccount[]
   readonly kinds: readonly DeclaredKind[]
+  readonly kubernetes: readonly DeclaredKubernetes[]
   /** Other addresses of repositories. */
   readonly aliases: Aliases
   readonly sources: readonly DeclaredSource[]
@@ -206,6 +214,7 @@ export const DEFAULT_CONFIG: FleetConfig = {
   substituteFrom: [],
   accounts: [],
   kinds: [],
+  kubernetes: [],
   aliases: new Map(),
   sources: [],
   artifacts: [],

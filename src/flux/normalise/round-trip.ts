@@ -117,8 +117,13 @@ function map(node: MapNode, of: GoType): Node | undefined {
 
 function struct(node: MapNode, types: ReadonlyMap<string, GoField>): MapNode | undefined {
   let fields: Map<string, Field> | undefined
+  let dropped: Map<string, Origin> | undefined
   for (const [key, field] of node.fields) {
     const type = types.get(key)
+    if (!type) {
+      dropped ??= new Map()
+      dropped.set(key, field.key)
+    }
     const value = type ? goRoundTrip(field.value, type.value) : field.value
     if (!value) return undefined
     const isGone = !type || isOmitted(value, type)
@@ -132,6 +137,7 @@ function struct(node: MapNode, types: ReadonlyMap<string, GoField>): MapNode | u
     fields ??= new Map(node.fields)
     fields.set(key, { key: node.origin, value: zeroOf(type.value, node.origin) })
   }
+  if (dropped) return { ...node, fields: fields ?? node.fields, dropped }
   return fields ? { ...node, fields } : node
 }
 

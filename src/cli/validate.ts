@@ -1,0 +1,150 @@
+import { BailiwickError } from '../errors.ts'
+import { objectPart } from '../facts/shown.ts'
+import type { Fleet } from '../fleet/model/fleet.ts'
+import { kubernetesVersion } from '../fleet/model/kubernetes-version.ts'
+import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
+import { originAt } from '../kube/node.ts'
+import { idOf, type KubeObject } from '../kube/object.ts'
+import { plainText } from '../message/message.ts'
+import { visible } from '../message/visible.ts'
+import { placeOf } from '../report/text/place.ts'
+import { isDecrypted } from '../rules/schema/support/is-decrypted.ts'
+import { problemText } from '../rules/schema/support/problem-text.ts'
+import { checkObject } from '../schema/check-object.ts'
+import { NEWEST, VERSIONS } from '../schema/types-table.ts'
+import type { Command } from './command.ts'
+import { errorLine } from './error-line.ts'
+import { parseOptions } from './parse-options.ts'
+import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+
+const USAGE =
+  'validate [FLEET] [--cluster NAME] [--kubernetes VERSION] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
+
+/** `bailiwick validate`: which rendered objects the API server would refuse, by the types of its own kinds. */
+export const validate: Command = {
+  name: 'validate',
+  usage: `${USAGE}
+
+  --cluster NAME only this cluster (default: all)
+  --kubernetes VERSION   such as 1.${NEWEST} (default: as the fleet declares it, else the newest one that is known, 1.${NEWEST})
+${FLEET_HELP}
+  -o text|json   text for people
+
+Custom kinds are counted, not compared. A field that Flux drops is listed, and does not change the exit code. Exit code 0: no object is refused; 1: at least one is; 2: a Kustomization could not be rendered.`,
+  async run(args, io) {
+    const options = parseOptions(args, ['cluster', 'kubernetes', ...FLEET_OPTIONS, 'output'], USAGE)
+    const [fleetDir = '.', more] = options.positionals
+    const output = options.one('output') ?? 'text'
+    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra FLEET`)
+    if (output !== 'text' && output !== 'json')
+      throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
+    const asked = versionNamed(options.one('kubernetes'))
+    const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
+    const clusters = clustersOf(fleet, options.one('cluster'), USAGE)
+    const results = clusters.map(cluster => validateCluster(fleet, cluster, asked))
+    const incomplete = fleet.nodes.filter(node => clusters.includes(node.cluster) && whyIncomplete(node))
+    for (const node of incomplete) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
+    io.stdout(output === 'json' ? json(results) : text(results, here))
+    if (incomplete.length > 0) return 2
+    return results.some(({ refused }) => refused.some(({ kind }) => kind !== 'dropped-field')) ? 1 : 0
+  },
+}
+
+interface Refused {
+  readonly place: ReturnType<typeof originAt>
+  readonly object: string
+  readonly field: string
+  readonly kind: string
+  readonly message: string
+  readonly fix: string
+}
+
+interface ClusterResult {
+  readonly cluster: string
+  readonly kubernetes: string
+  readonly objects: number
+  /** How many objects were not compared, by `<apiVersion> <kind>`. */
+  readonly notCompared: Readonly<Record<string, number>>
+  /** Sources whose objects are not visible. */
+  readonly notVisible: readonly string[]
+  readonly refused: readonly Refused[]
+}
+
+function validateCluster(fleet: Fleet, cluster: string, asked: number | undefined): ClusterResult {
+  const version = asked ?? kubernetesVersion(fleet.config, cluster) ?? NEWEST
+  const nodes = fleet.nodes.filter(node => node.cluster === cluster)
+  const notCompared: Record<string, number> = Object.create(null)
+  const objects = nodes.flatMap(node => node.objects.map(object => ({ object, isDecrypted: isDecrypted(node) })))
+  const refused = objects.flatMap(({ object, isDecrypted }) => {
+    const { problems, count, isKnown } = checkObject(object.root, { version, isDecrypted })
+    const { apiVersion, kind } = idOf(object)
+    if (!isKnown) notCompared[`${apiVersion} ${kind}`] = (notCompared[`${apiVersion} ${kind}`] ?? 0) + 1
+    return problems.map((problem, index) =>
+      refusedOf(object, problem, version, index === 0 ? count - problems.length : 0),
+    )
+  })
+  return {
+    cluster,
+    kubernetes: `1.${version}`,
+    objects: objects.length,
+    notCompared: { ...notCompared },
+    notVisible: nodes.filter(({ source }) => source.opaque !== undefined).map(({ key }) => key),
+    refused,
+  }
+}
+
+type Problem = ReturnType<typeof checkObject>['problems'][number]
+
+function refusedOf(object: KubeObject, problem: Problem, version: number, more: number): Refused {
+  const { kind, namespace, name } = idOf(object)
+  const { message, fix } = problemText(problem, objectPart(kind, namespace, name), `1.${version}`)
+  const rest = more > 0 ? ` ${more} more fields of this object are not listed.` : ''
+  return {
+    place: originAt(object.root, problem.path),
+    object: namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`,
+    field: problem.path.join('.'),
+    kind: problem.kind,
+    message: `${plainText(message)}${rest}`,
+    fix: plainText(fix),
+  }
+}
+
+function text(results: readonly ClusterResult[], here: string): string {
+  const lines = results.flatMap(({ cluster, kubernetes, objects, notCompared, notVisible, refused }) => {
+    const others = Object.entries(notCompared)
+    const count = others.reduce((sum, [, number]) => sum + number, 0)
+    return [
+      visible(`${cluster} (Kubernetes ${kubernetes}): ${objects} objects, ${refused.length} problems`),
+      ...refused.flatMap(({ place, message, fix }) => [
+        visible(`  ${placeOf(place, here)}:${place.column}`, 300),
+        visible(`    ${message} ${fix}`, 1000),
+      ]),
+      ...(count > 0 ? [visible(`  not compared: ${count} objects of ${others.length} custom kinds`)] : []),
+      ...notVisible.map(key => visible(`  not visible: ${key}`)),
+    ]
+  })
+  return `${lines.join('\n')}\n`
+}
+
+function json(results: readonly ClusterResult[]): string {
+  const clusters = results.map(({ refused, ...rest }) => ({
+    ...rest,
+    refused: refused.map(({ place: { repository, file, line, column }, ...one }) => ({
+      ...one,
+      ...{ repository, file, line, column },
+    })),
+  }))
+  return `${JSON.stringify({ clusters }, null, 2)}\n`
+}
+
+function versionNamed(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const minor = VERSIONS.find(version => text === `1.${version}` || text === `v1.${version}`)
+  if (minor !== undefined) return minor
+  const allowed = VERSIONS.map(version => `1.${version}`).join(', ')
+  throw usage(`--kubernetes ${JSON.stringify(visible(text, 100))} is not a known version. Allowed: ${allowed}`)
+}
+
+function usage(message: string): BailiwickError {
+  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
+}

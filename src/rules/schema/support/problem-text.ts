@@ -1,0 +1,86 @@
+import { quoted } from '../../../facts/shown.ts'
+import { probably } from '../../../message/closest.ts'
+import { codeWord, type Message, type MessagePart, message, part } from '../../../message/message.ts'
+import type { Problem } from '../../../schema/problem.ts'
+
+/** More names than this nobody reads. */
+const MAX_NAMES = 12
+
+/** What the API server of a version refuses in an object, and the edit that mends it. Values are never shown: they may be secret. */
+export function problemText(problem: Problem, who: MessagePart, version: string): { message: Message; fix: Message } {
+  const field = quoted('field', problem.path.join('.'))
+  const server = message`Kubernetes ${part('value', version)}`
+  switch (problem.kind) {
+    case 'unknown-field':
+      return unknownField(problem, message`${who}: ${server} has no field ${field}.`, field)
+    case 'dropped-field':
+      return unknownField(
+        problem,
+        message`${who}: Flux drops the field ${field}, which Kubernetes does not know, so it has no effect.`,
+        field,
+      )
+    case 'missing-field':
+      return {
+        message: message`${who}: ${field} is missing. ${server} requires it.${allowedWords(problem)}`,
+        fix: message`Set ${field}.`,
+      }
+    case 'wrong-type':
+    case 'bad-format':
+      return {
+        message: message`${who}: ${field} is ${part('value', problem.found)}. Allowed: ${part('value', problem.allowed)}.`,
+        fix: message`Set ${field} to ${part('value', problem.allowed)}.`,
+      }
+    case 'not-allowed':
+      return {
+        message: message`${who}: ${field} has a value that ${server} does not know.${allowedWords(problem)}`,
+        fix: message`Set ${field} to one of the allowed values.`,
+      }
+    case 'duplicate':
+      return {
+        message: message`${who}: ${field} is a duplicate. Allowed: ${part('value', problem.allowed)}.`,
+        fix: message`Remove ${field}, or merge it into the other item.`,
+      }
+    case 'unknown-kind':
+      return unknownKind(problem, who, server)
+  }
+}
+
+const allowedWords = ({ names }: Problem): Message =>
+  names === undefined ? message`` : message` Allowed: ${part('value', names.slice(0, MAX_NAMES).join(', '))}.`
+
+function unknownField(problem: Problem, what: Message, field: MessagePart): { message: Message; fix: Message } {
+  const { since, until, names = [] } = problem
+  if (since !== undefined) {
+    return {
+      message: message`${what} Version ${part('value', since)} is the first to have it.`,
+      fix: message`Remove ${field}, or declare the version of the cluster in ${codeWord('.github/bailiwick.yaml')} if it is newer.`,
+    }
+  }
+  if (until !== undefined) {
+    return {
+      message: message`${what} Version ${part('value', until)} was the last to have it.`,
+      fix: message`Remove ${field}.`,
+    }
+  }
+  const meant = probably(String(problem.path.at(-1)), names)
+  return meant === undefined
+    ? { message: message`${what}${allowedWords({ ...problem, names })}`, fix: message`Remove ${field}.` }
+    : { message: what, fix: message`Rename it to ${part('value', meant)}, or remove it.` }
+}
+
+function unknownKind(
+  { until, names = [] }: Problem,
+  who: MessagePart,
+  server: Message,
+): { message: Message; fix: Message } {
+  const last = until === undefined ? message`` : message` Version ${part('value', until)} was the last to serve it.`
+  return names.length === 0
+    ? {
+        message: message`${who}: ${server} does not serve this kind.${last}`,
+        fix: message`Remove the object, or replace it with a kind that is served.`,
+      }
+    : {
+        message: message`${who}: ${server} does not serve this apiVersion.${last} Allowed: ${part('value', names.join(', '))}.`,
+        fix: message`Set apiVersion to ${part('value', names[0]!)}.`,
+      }
+}

@@ -1,0 +1,65 @@
+import { at, type MapNode, type Node } from '../kube/node.ts'
+import type { Problem } from './problem.ts'
+
+/**
+ * What the API server requires in objects and OpenAPI does not say (Validate* functions of k8s.io/kubernetes, pkg/apis/.../validation).
+ * A test asks a real API server about each entry.
+ */
+const NOT_EMPTY: Readonly<Record<string, readonly string[]>> = {
+  'core.v1.PodSpec': ['containers'],
+  'core.v1.Container': ['name', 'image'],
+  'rbac.v1.PolicyRule': ['verbs'],
+  'apps.v1.Deployment': ['spec'],
+  'apps.v1.StatefulSet': ['spec'],
+  'apps.v1.DaemonSet': ['spec'],
+  'batch.v1.Job': ['spec'],
+  'batch.v1.CronJob': ['spec'],
+  'batch.v1.CronJobSpec': ['schedule'],
+  'core.v1.PersistentVolumeClaim': ['spec'],
+  'networking.v1.HTTPIngressRuleValue': ['paths'],
+  'networking.v1.IngressClassSpec': ['controller'],
+  'admissionregistration.v1.RuleWithOperations': ['apiGroups', 'apiVersions', 'operations', 'resources'],
+  'admissionregistration.v1.ValidatingWebhook': ['admissionReviewVersions'],
+  'admissionregistration.v1.MutatingWebhook': ['admissionReviewVersions'],
+}
+
+/** Fields that OpenAPI requires and the API server does not (the same functions). */
+const NOT_ENFORCED: Readonly<Record<string, readonly string[]>> = {
+  'storage.v1.CSIDriver': ['spec'],
+  'core.v1.LimitRangeSpec': ['limits'],
+  'apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion': ['served', 'storage'],
+}
+
+/** Whether the API server does without a field that OpenAPI requires. */
+export const isEnforced = (type: string, field: string): boolean => !NOT_ENFORCED[type]?.includes(field)
+
+/** Fields of a type that are empty or absent, though they must not be. */
+export function* emptyFields(type: string, node: MapNode): Generator<string> {
+  const fields = Object.hasOwn(NOT_EMPTY, type) ? NOT_EMPTY[type]! : []
+  for (const field of fields) if (isEmpty(node.fields.get(field)?.value)) yield field
+}
+
+const isEmpty = (node: Node | undefined): boolean => {
+  if (node === undefined) return true
+  if (node.type === 'list') return node.items.length === 0
+  return node.type === 'scalar' && node.opaque === undefined && (node.value === null || node.value === '')
+}
+
+const RESTART = ['spec', 'restartPolicy']
+const RESTART_OF_JOBS = ['Never', 'OnFailure']
+
+/** A Job must say how its Pods restart: the default of other workloads, Always, is refused (ValidateJobSpec). */
+export function jobProblem(type: string, node: MapNode): Problem | undefined {
+  const template = type === 'batch.v1.JobSpec' ? node.fields.get('template')?.value : undefined
+  if (template?.type !== 'map' || at(template, ['spec'])?.type !== 'map') return undefined
+  const policy = at(template, RESTART)
+  if (policy?.type === 'scalar' && (policy.opaque || RESTART_OF_JOBS.includes(String(policy.value)))) return undefined
+  const isThere = policy !== undefined && !isEmpty(policy)
+  return {
+    kind: isThere ? 'not-allowed' : 'missing-field',
+    path: ['template', ...RESTART],
+    allowed: RESTART_OF_JOBS.join(', '),
+    found: isThere ? 'another word' : 'nothing',
+    ...(isThere ? { names: RESTART_OF_JOBS } : {}),
+  }
+}

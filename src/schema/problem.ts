@@ -1,0 +1,29 @@
+import type { Path } from '../kube/node.ts'
+
+/** Why the API server refuses a value. */
+type ProblemKind =
+  | 'unknown-field'
+  /** Flux leaves it out before the API server sees it: it has no effect. */
+  | 'dropped-field'
+  | 'missing-field'
+  | 'wrong-type'
+  | 'bad-format'
+  | 'not-allowed'
+  | 'duplicate'
+  | 'unknown-kind'
+
+/** One place of an object that a version of Kubernetes refuses. */
+export interface Problem {
+  readonly kind: ProblemKind
+  readonly path: Path
+  /** What may stand there, in words; for an unknown field the names that are known. */
+  readonly allowed: string
+  /** What stands there instead, in words; never the value itself. */
+  readonly found: string
+  /** Known names, for "did you mean". */
+  readonly names?: readonly string[]
+  /** The first version that knows a field which the asked one does not, as `1.N`. */
+  readonly since?: string
+  /** The last version that knew it. */
+  readonly until?: string
+}

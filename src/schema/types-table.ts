@@ -1,0 +1,107 @@
+import table from './kubernetes-types.json' with { type: 'json' }
+
+/** How a value is written in an object. */
+export type Scalar =
+  | 'string'
+  | 'boolean'
+  | 'number'
+  | 'int32'
+  | 'int64'
+  | 'quantity'
+  | 'int-or-string'
+  | 'time'
+  | 'bytes'
+  | 'any'
+
+export type FieldType =
+  | { readonly is: 'scalar'; readonly scalar: Scalar }
+  | { readonly is: 'object'; readonly type: string }
+  /** `keys`: the fields that no two items may have alike; none for a list of any items, '=' for a set of values. */
+  | { readonly is: 'list'; readonly items: FieldType; readonly keys: readonly string[] | '=' }
+  | { readonly is: 'map'; readonly values: FieldType }
+
+/** Something that only some versions know; minor numbers, both included. */
+export interface KnownSince {
+  readonly type: FieldType
+  readonly since: number
+  readonly until: number
+}
+
+/** What may stand in one type of object. */
+interface ObjectType {
+  readonly name: string
+  readonly fields: ReadonlyMap<string, KnownSince>
+  readonly required: readonly string[]
+  /** Of fields that take, or list, one of a few words. */
+  readonly words: ReadonlyMap<string, readonly string[]>
+}
+
+/** Minor numbers of the Kubernetes versions that the table holds, the oldest first. */
+export const VERSIONS: readonly number[] = table.versions
+const OLDEST = VERSIONS[0]!
+export const NEWEST = VERSIONS.at(-1)!
+
+type Entry = string | (string | number)[]
+
+const KINDS: Readonly<Record<string, Entry>> = table.kinds
+const TYPES: Readonly<Record<string, { fields: Readonly<Record<string, Entry>>; required?: readonly string[] }>> =
+  table.types
+
+const WORDS: Readonly<Record<string, readonly string[]>> = table.enums
+
+const read = new Map<string, ObjectType>()
+
+/** The type of a name in the table; undefined for JSON of any shape. Read once. */
+export function objectType(name: string): ObjectType | undefined {
+  const known = read.get(name)
+  if (known) return known
+  const entry = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined
+  if (entry === undefined) return undefined
+  const fields = new Map(Object.entries(entry.fields).map(([field, one]) => [field, readEntry(one)]))
+  const words = [...fields.keys()].flatMap(field => {
+    const allowed = WORDS[`${name}.${field}`]
+    return allowed ? [[field, allowed] as const] : []
+  })
+  const type = { name, fields, required: entry.required ?? [], words: new Map(words) }
+  read.set(name, type)
+  return type
+}
+
+/** A kind of Kubernetes itself, whichever version serves it; undefined where none in the table does. */
+export function kindEntry(apiVersion: string, kind: string): KnownSince | undefined {
+  const key = `${apiVersion} ${kind}`
+  return Object.hasOwn(KINDS, key) ? readEntry(KINDS[key]!) : undefined
+}
+
+/** The API versions in which a version of Kubernetes serves a kind of a group, the stable ones first. */
+export function servedVersions(group: string, kind: string, version: number): string[] {
+  const prefix = group === '' ? '' : `${group}/`
+  return Object.keys(KINDS)
+    .flatMap(key => {
+      const [apiVersion = '', name = ''] = key.split(' ')
+      const api = apiVersion.slice(prefix.length)
+      if (name !== kind || !apiVersion.startsWith(prefix) || api.includes('/')) return []
+      const { since, until } = readEntry(KINDS[key]!)
+      return since <= version && version <= until ? [apiVersion] : []
+    })
+    .sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
+}
+
+function readEntry(entry: Entry): KnownSince {
+  if (typeof entry === 'string') return { type: readType(entry), since: OLDEST, until: NEWEST }
+  const [type, since, until] = entry as [string, number, number]
+  return { type: readType(type), since, until }
+}
+
+function readType(text: string): FieldType {
+  if (text.startsWith('@')) return { is: 'object', type: text.slice(1) }
+  if (text.startsWith('{}')) return { is: 'map', values: readType(text.slice(2)) }
+  if (!text.startsWith('[')) return { is: 'scalar', scalar: text as Scalar }
+  const end = text.indexOf(']')
+  const keys = text.slice(1, end)
+  return {
+    is: 'list',
+    items: readType(text.slice(end + 1)),
+    keys: keys === '=' ? '=' : keys.split(' ').filter(Boolean),
+  }
+}

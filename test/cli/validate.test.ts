@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { NEWEST } from '../../src/schema/types-table.ts'
+import { DEV_URL, devFiles, FLEET_URL, fleetFiles } from '../fleet/mini-fleet.ts'
+import { run, scratch, write } from './run-main.ts'
+
+const WRONG =
+  'apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  namespace: apps\nspec:\n  selector: {app: web}\n  port: [{port: 80}]\n  type: clusterip\n'
+
+const SYNC = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, url: ${FLEET_URL}, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: flux-system, namespace: flux-system}
+spec: {interval: 1m, path: ./clusters/staging, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {interval: 1m, path: ./apps, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
+`
+
+function fleetWith(extra: string, config = ''): { dir: string; args: string[] } {
+  const dir = scratch()
+  const kustomization = devFiles['deploy/kustomization.yaml'] ?? 'resources: []\n'
+  write(dir, {
+    ...Object.fromEntries(Object.entries(fleetFiles).map(([path, text]) => [`fleet/${path}`, text])),
+    ...Object.fromEntries(Object.entries(devFiles).map(([path, text]) => [`dev/${path}`, text])),
+    'dev/deploy/kustomization.yaml': kustomization.replace('resources:', 'resources:\n  - extra.yaml'),
+    'dev/deploy/extra.yaml': extra,
+    ...(config === '' ? {} : { 'fleet/.github/bailiwick.yaml': config }),
+  })
+  return { dir, args: ['fleet', '--url', FLEET_URL, '--repo', `${DEV_URL}=${join(dir, 'dev')}`] }
+}
+
+test('each field that is refused, at its line and column, with the edit', async () => {
+  const { dir, args } = fleetWith(WRONG)
+  const { code, stdout } = await run(dir, 'validate', ...args)
+  expect(code).toBe(1)
+  expect(stdout).toContain(`staging (Kubernetes 1.${NEWEST})`)
+  expect(stdout).toContain('deploy/extra.yaml:8:3')
+  expect(stdout).toContain(
+    'Service apps/web: Flux drops the field "spec.port", which Kubernetes does not know, so it has no effect. Rename it to ports, or remove it.',
+  )
+  expect(stdout).toContain('deploy/extra.yaml:9:9')
+  expect(stdout).toContain('Allowed: ClusterIP, ExternalName, LoadBalancer, NodePort.')
+})
+
+test('the version is the asked one, else the declared one', async () => {
+  const { dir, args } = fleetWith(WRONG, 'kubernetes: [{version: "1.34"}]\n')
+  expect((await run(dir, 'validate', ...args)).stdout).toContain('Kubernetes 1.34')
+  expect((await run(dir, 'validate', ...args, '--kubernetes', 'v1.35')).stdout).toContain('Kubernetes 1.35')
+  const unknown = await run(dir, 'validate', ...args, '--kubernetes', '1.99')
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('Allowed: 1.31, ')])
+})
+
+test('json has every problem, and what was not compared by kind', async () => {
+  const widget = '---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, namespace: apps}\nspec: {a: 1}\n'
+  const { dir, args } = fleetWith(`${WRONG}${widget}`)
+  const { stdout } = await run(dir, 'validate', ...args, '-o', 'json')
+  const { clusters } = JSON.parse(stdout) as { clusters: Record<string, unknown>[] }
+  expect(clusters[0]).toMatchObject({
+    cluster: 'staging',
+    notCompared: expect.objectContaining({ 'example.com/v1 Widget': 1 }),
+  })
+  const ofTenant = (clusters[0]!.refused as { object: string }[]).filter(({ object }) => object === 'Service apps/web')
+  expect(ofTenant).toMatchObject([
+    { field: 'spec.type', kind: 'not-allowed', line: 9, column: 9 },
+    { field: 'spec.port', kind: 'dropped-field', line: 8, column: 3 },
+  ])
+})
+
+test('a Kustomization that does not build is an error, whatever else is valid', async () => {
+  const { dir, args } = fleetWith('kind: [\n')
+  const { code, stderr } = await run(dir, 'validate', ...args)
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^error\[/)])
+})
+
+test('a fleet whose objects are accepted, or lose a field, ends with 0', async () => {
+  const dir = scratch()
+  const service = WRONG.replace('clusterip', 'ClusterIP')
+  write(dir, {
+    'clusters/staging/apps.yaml': SYNC,
+    'apps/service.yaml': service.replace('namespace: apps', 'namespace: flux-system'),
+  })
+  const { code, stdout, stderr } = await run(dir, 'validate', '--url', FLEET_URL)
+  expect([code, stderr, stdout]).toEqual([0, '', expect.stringContaining('Flux drops the field "spec.port"')])
+})

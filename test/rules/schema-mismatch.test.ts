@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import type { Finding } from '../../src/rules/model/finding.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
+import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
+
+const CONFIG_MAP = (data: string) =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: apps\ndata:\n${data}`
+const DECLARED = '.github/bailiwick.yaml'
+
+const given = (object: string, config?: string) =>
+  miniFleet({ dev: withResource(object), ...(config === undefined ? {} : { fleet: { [DECLARED]: config } }) })
+const found = (object: string, config?: string) => ofTenant(evaluationOf(given(object, config)).verdict.violations)
+/** The Deployments of this fleet are shortened: the API server would refuse them. */
+const ofTenant = (violations: readonly Finding[]) =>
+  violations.filter(
+    ({ rule, tenant, object }) => rule === 'schema-mismatch' && tenant === 'dev-team' && object.kind !== 'Deployment',
+  )
+
+const EVERY = 'kubernetes: [{version: "1.36"}]\n'
+
+test('a declared version makes what its API server refuses a violation, at the line of the field', () => {
+  const [violation, ...others] = found(CONFIG_MAP('  port: 8080\n'), EVERY)
+  expect(others).toEqual([])
+  expect(violation).toMatchObject({
+    origin: { file: 'deploy/extra.yaml', line: 7, column: 9 },
+    tenant: 'dev-team',
+    object: { kind: 'ConfigMap', name: 'settings' },
+  })
+  expect(JSON.stringify(violation?.message)).toContain('Allowed: ')
+  expect(evaluationOf(given(CONFIG_MAP('  port: 8080\n'), EVERY)).verdict.result).toBe('fail')
+})
+
+describe('what is no violation', () => {
+  test.each([
+    ['the same object written as the API server wants it', CONFIG_MAP('  port: "8080"\n'), EVERY],
+    ['an object of a cluster whose version nobody declares', CONFIG_MAP('  port: 8080\n'), undefined],
+    ['an object of another cluster', CONFIG_MAP('  port: 8080\n'), 'kubernetes: [{version: "1.36", cluster: other}]\n'],
+  ])('%s', (_what, object, config) => {
+    expect(found(object, config)).toEqual([])
+  })
+
+  test('what stands before the change', () => {
+    const base = given(CONFIG_MAP('  port: 8080\n'), EVERY)
+    const { verdict } = evaluationOf(base, { base })
+    expect(verdict.result).toBe('pass')
+    expect(ofTenant(verdict.violations).map(({ state }) => state)).toEqual(['standing'])
+  })
+})
+
+test('the entry of a cluster counts before the one of all', () => {
+  const pod = `apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: apps}\nspec:\n  containers: [{name: a, image: b, restartPolicyRules: [{action: Restart}]}]\n`
+  const both = (own: string) => `kubernetes: [{version: "1.36"}, {version: "${own}", cluster: staging}]\n`
+  expect(found(pod, both('1.34'))).toEqual([])
+  const [violation] = found(pod, both('1.33'))
+  expect(JSON.stringify(violation?.message)).toContain('is the first to have it')
+})
+
+test('a version without quotes is read, one that is not known is refused', () => {
+  expect(found(CONFIG_MAP('  port: 8080\n'), 'kubernetes: [{version: 1.36}]\n')).toHaveLength(1)
+  for (const version of ['1.3', '"1.99"', '36', 'v1.36', '[1.36]']) {
+    const { verdict } = evaluationOf(given(CONFIG_MAP('  port: 8080\n'), `kubernetes: [{version: ${version}}]\n`))
+    expect(
+      verdict.errors.map(({ code }) => code),
+      version,
+    ).toContain('config')
+  }
+})
+
+test('values never stand in the message: they may be secret', () => {
+  const secret = `apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: apps}\ndata: {token: hunter2hunter2!}\nstringData: {pin: 123456789}\n`
+  const text = JSON.stringify(found(secret, EVERY))
+  expect(text).toContain('schema-mismatch')
+  expect(text).not.toContain('hunter2')
+  expect(text).not.toContain('123456789')
+})
+
+test('a field that Flux drops is a warning with the name that was meant', () => {
+  const service =
+    'apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: apps}\nspec:\n  ports: [{port: 80}]\n  selectors: {app: web}\n'
+  const { violations, warnings } = evaluationOf(given(service, EVERY)).verdict
+  expect(ofTenant(violations)).toEqual([])
+  const [warning] = ofTenant(warnings)
+  expect(warning).toMatchObject({
+    origin: { file: 'deploy/extra.yaml', line: 6 },
+    fix: 'Rename it to selector, or remove it.',
+  })
+})

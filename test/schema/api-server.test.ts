@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Json, type MapNode, toJson } from '../../src/kube/node.ts'
+import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
+import { checkObject } from '../../src/schema/check-object.ts'
+import table from '../../src/schema/kubernetes-types.json' with { type: 'json' }
+import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
+import { startCluster, type TestCluster } from '../envtest/start.ts'
+import { type FieldEntry, typesTable } from '../oracles/kubernetes-types.ts'
+import { OBJECTS } from './objects.ts'
+
+const missing = findAssets() ? undefined : NO_ASSETS
+/** Of the API server of the tests. */
+const VERSION = 36
+
+type JsonMap = Record<string, Json>
+const root = (text: string) => parseDocuments({ repository: '', path: 'a.yaml' }, Buffer.from(text))[0] as MapNode
+const CLUSTER_WIDE = new Set(
+  'Namespace ClusterRole ClusterRoleBinding StorageClass PriorityClass IngressClass ValidatingWebhookConfiguration CustomResourceDefinition ValidatingAdmissionPolicy'.split(
+    ' ',
+  ),
+)
+
+/** Every object with one change at one place: a field less, renamed, of another type, null, or an item twice. */
+function* mutants(object: JsonMap): Generator<{ what: string; changed: JsonMap }> {
+  const places: (string | number)[][] = []
+  const visit = (value: Json, path: (string | number)[]): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [key, inner] of Object.entries(value)) {
+      if (path.length === 0 && ['apiVersion', 'kind', 'metadata'].includes(key)) continue
+      const here = [...path, Array.isArray(value) ? Number(key) : key]
+      places.push(here)
+      visit(inner as Json, here)
+    }
+  }
+  visit(object, [])
+  const kinds = ['less', 'renamed', 'number', 'text', 'list', 'null', 'twice'] as const
+  for (const [index, place] of places.entries()) {
+    // each place two ways, all ways over all places
+    for (const kind of [kinds[index % 7]!, kinds[(index + 3) % 7]!]) {
+      const changed = structuredClone(object)
+      const parent = place.slice(0, -1).reduce((at, step) => at[step] as JsonMap, changed)
+      const key = String(place.at(-1))
+      if (kind === 'less') Array.isArray(parent) ? parent.splice(Number(key), 1) : delete parent[key]
+      else if (kind === 'renamed' && !Array.isArray(parent)) {
+        parent[`${key}x`] = parent[key]!
+        delete parent[key]
+      } else if (kind === 'number') parent[key] = 7
+      else if (kind === 'text') parent[key] = 'word'
+      else if (kind === 'null') parent[key] = null
+      else if (kind === 'twice' && Array.isArray(parent)) parent.push(structuredClone(parent[Number(key)]))
+      else parent[key] = [true]
+      yield { what: `${kind} ${place.join('.')}`, changed }
+    }
+  }
+}
+
+describe.skipIf(missing)(`schemas beside a real API server${missing ? ` (${missing})` : ''}`, () => {
+  let cluster: TestCluster
+  const plurals = new Map<string, string>()
+
+  beforeAll(async () => {
+    cluster = await startCluster({ workerRbac: false })
+    const metadata = { name: 'probe' }
+    await cluster.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata })
+  }, 60_000)
+  afterAll(() => cluster?.stop())
+
+  const rootOf = (apiVersion: string) => (apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`)
+  async function pluralOf(apiVersion: string, kind: string): Promise<string> {
+    const known = plurals.get(`${apiVersion} ${kind}`)
+    if (known !== undefined) return known
+    const { body } = await cluster.request('GET', rootOf(apiVersion))
+    const resources = (body as unknown as { resources: { kind: string; name: string }[] }).resources
+    const name = resources.find(one => one.kind === kind && !one.name.includes('/'))!.name
+    plurals.set(`${apiVersion} ${kind}`, name)
+    return name
+  }
+  /** Applies as Flux does, without any effect; undefined where the API server accepts it. */
+  async function refusal(object: JsonMap): Promise<string | undefined> {
+    const { apiVersion, kind } = object as { apiVersion: string; kind: string }
+    const { name } = object.metadata as { name: string }
+    const within = CLUSTER_WIDE.has(kind) ? '' : '/namespaces/probe'
+    const path = `${rootOf(apiVersion)}${within}/${await pluralOf(apiVersion, kind)}/${name}?dryRun=All&force=true&fieldManager=test`
+    const answer = await cluster.request('PATCH', path, object, { contentType: 'application/apply-patch+yaml' })
+    return answer.status < 300 ? undefined : String((answer.body as { message?: string }).message)
+  }
+
+  test('every valid object is accepted by both', async () => {
+    const refused = await Promise.all(OBJECTS.map(text => refusal(toJson(root(text)) as JsonMap)))
+    expect(refused.filter(Boolean)).toEqual([])
+    expect(OBJECTS.flatMap(text => checkObject(root(text), { version: VERSION }).problems)).toEqual([])
+  })
+
+  test('what we refuse of changed objects, the API server refuses', async () => {
+    const all = OBJECTS.flatMap(text => [...mutants(toJson(root(text)) as JsonMap)])
+    const wrong: string[] = []
+    const counts = { both: 0, onlyServer: 0, neither: 0 }
+    const work = [...all]
+    const lane = async () => {
+      for (let one = work.pop(); one; one = work.pop()) {
+        const { problems } = checkObject(root(JSON.stringify(one.changed)), { version: VERSION })
+        const answer = await refusal(one.changed)
+        if (problems.length > 0 && answer === undefined)
+          wrong.push(`${one.changed.kind}: ${one.what}: ${problems[0]!.kind}`)
+        else if (problems.length > 0) counts.both += 1
+        else counts[answer === undefined ? 'neither' : 'onlyServer'] += 1
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, lane))
+    expect(wrong).toEqual([])
+    // what only the API server refuses depends on other objects or on the meaning of values
+    expect(counts.both).toBeGreaterThan(2 * counts.onlyServer)
+    expect(counts.neither).toBeGreaterThan(50)
+  }, 120_000)
+
+  test('the table of types is what the API server publishes', async () => {
+    const { body } = await cluster.request('GET', '/openapi/v2')
+    const { definitions } = body as unknown as {
+      definitions: Parameters<typeof typesTable>[0] extends ReadonlyMap<number, infer D> ? D : never
+    }
+    const live = typesTable(new Map([[VERSION, definitions]]))
+    const isKnown = (entry: unknown) => !Array.isArray(entry) || (entry[1] <= VERSION && VERSION <= entry[2])
+    const names = (fields: Readonly<Record<string, unknown>>) =>
+      Object.keys(fields).filter(name => isKnown(fields[name]))
+    const types: Readonly<Record<string, { fields: Readonly<Record<string, unknown>> }>> = table.types
+    for (const kind of Object.keys(live.kinds)) expect(names(table.kinds), kind).toContain(kind)
+    for (const [name, { fields }] of Object.entries(live.types)) {
+      expect(names(types[name]!.fields).sort(), name).toEqual(Object.keys(fields).sort())
+      for (const [field, entry] of Object.entries(fields)) {
+        const ours = types[name]!.fields[field]
+        expect(plain(ours as FieldEntry), `${name}.${field}`).toBe(plain(entry))
+      }
+    }
+  })
+})
+
+/** Without versions and without the keys of lists, which older versions may lack. */
+const plain = (entry: FieldEntry) => (typeof entry === 'string' ? entry : entry[0]).replaceAll(/\[[^\]]*\]/g, '[]')
