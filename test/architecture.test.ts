@@ -179,6 +179,7 @@ const READS_CONTENT = [
   'workers/in-cluster/work-installation.ts',
   'workers/evaluate/is-fleet-admin.ts',
   'workers/onboarding/prepare-onboarding.ts',
+  'workers/offboarding/advance-offboarding.ts',
   'workers/commands/open-change.ts',
   // the fleet itself, and our own branch of it
   'workers/onboarding/plan-read-access.ts',

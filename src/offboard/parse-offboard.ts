@@ -1,6 +1,9 @@
 import { BailiwickError } from '../errors.ts'
 import type { OffboardRequest } from './request.ts'
 
+/** How to write it in a comment. */
+export const OFFBOARD_USAGE = 'offboard TENANT [--cluster C [--cluster C2]] [--continue]'
+
 /** Names that a fleet may have: those of tenants are label values, those of clusters folders. */
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
 

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
+import { stringAt } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 import { normaliseUrl } from '../kube/url.ts'
 import { fleetAt } from '../onboard/fleet-at.ts'
@@ -25,6 +26,8 @@ interface EndingNode {
   readonly cluster: string
   /** Whether it deletes what it applied: it prunes, and is not suspended. */
   readonly prunes: boolean
+  /** Names of the PersistentVolumeClaims that it applies, as far as its content is at hand. */
+  readonly claims: readonly string[]
 }
 
 export interface OffboardPlan {
@@ -37,6 +40,8 @@ export interface OffboardPlan {
   readonly objects: readonly { readonly cluster: string; readonly names: readonly string[] }[]
   /** Kustomizations of the tenant that end, those inside of others too. */
   readonly nodes: readonly EndingNode[]
+  /** Addresses of the tenant's repositories, sorted. */
+  readonly sources: readonly string[]
   /** What is left to do by hand, in plain text. */
   readonly notes: readonly string[]
 }
@@ -52,9 +57,10 @@ export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: 
   assertRendered(before, clusters)
   const all = belongings(before, request.tenant, clusters)
   const stage = stageOf(all)
-  const nothing = { stage, clusters, files: [], objects: [], nodes: [], notes: [] }
+  const nothing = { stage, clusters, files: [], objects: [], nodes: [], sources: [], notes: [] }
   if (stage === 'done') return nothing
   const going = all.filter(one => one.stage === stage)
+  const on = [...new Set(going.map(({ node }) => node.cluster))].sort()
   const isDoomed = lookUp(going)
   const nodes = endingNodes(before, going)
   const ending = new Set(nodes.map(({ key }) => key))
@@ -69,12 +75,14 @@ export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: 
   if (worse !== undefined) throw cannotEdit(going[0]!, side.edits, worse)
   return {
     ...nothing,
+    clusters: on,
     files: [...side.edits].map(([path, content]) => ({ path, content })).sort((a, b) => (a.path < b.path ? -1 : 1)),
     objects: [...Map.groupBy(going, ({ node }) => node.cluster)].map(([cluster, of]) => ({
       cluster,
       names: of.map(({ object }) => display(idOf(object))).sort(),
     })),
     nodes,
+    sources: addressesOf(all),
     notes: side.notes,
   }
 }
@@ -138,7 +146,19 @@ function endingNodes(fleet: Fleet, going: readonly Belonging[]): EndingNode[] {
     const isOwn = node.tenant !== undefined && applied.has(node.key)
     if (isOwn || (node.parent !== undefined && ends.has(node.parent))) ends.set(node.key, node)
   }
-  return [...ends.values()].map(({ key, cluster, prune, suspend }) => ({ key, cluster, prunes: prune && !suspend }))
+  return [...ends.values()].map(({ key, cluster, prune, suspend, objects }) => ({
+    key,
+    cluster,
+    prunes: prune && !suspend,
+    claims: objects
+      .map(idOf)
+      .flatMap(({ kind, namespace, name }) => (kind === 'PersistentVolumeClaim' ? [`${namespace}/${name}`] : [])),
+  }))
+}
+
+function addressesOf(all: readonly Belonging[]): string[] {
+  const found = all.flatMap(({ object }) => stringAt(object.root, ['spec', 'url']) ?? [])
+  return [...new Set(found.map(normaliseUrl))].sort()
 }
 
 /** A Kustomization that waits for one that is gone waits for ever. */

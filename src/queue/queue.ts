@@ -48,6 +48,14 @@ export interface SettleRotation {
   readonly pull: number
 }
 
+/** Go on with an offboarding, of which a pull request was merged or applied. */
+export interface SettleOffboarding {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+  readonly pull: number
+}
+
 /** Evaluate the fleets that follow a tag or branch that moved or was deleted. */
 export interface JudgeFollowers {
   readonly installation: number
@@ -186,6 +194,7 @@ export interface Jobs {
   readonly 'judge-commit': JudgeCommit
   readonly 'withdraw-access': WithdrawAccess
   readonly 'settle-rotation': SettleRotation
+  readonly 'settle-offboarding': SettleOffboarding
   readonly 'judge-followers': JudgeFollowers
   readonly 'validate-merge-group': ValidateMergeGroup
   readonly 'settle-checks': SettleChecks

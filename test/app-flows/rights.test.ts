@@ -55,6 +55,7 @@ describe('who may ask for what', () => {
     ['onboard x', 'maintain'],
     ['approve-waiver', undefined],
     ['override why not', undefined],
+    ['offboard x', undefined],
   ])('%s needs %s of the repository', async (text, least) => {
     const from = least === undefined ? ROLES.length : ROLES.indexOf(least)
     for (const [index, role] of ROLES.entries()) {

@@ -37,8 +37,8 @@ describe('a tenant with an overlay per cluster', () => {
     const first = plan(acmeFleet())
     expect(first).toMatchObject({ stage: 'workloads', clusters: ['production', 'staging'], notes: [] })
     expect(first.nodes).toEqual([
-      { key: 'production/apps/dev-team', cluster: 'production', prunes: true },
-      { key: 'staging/apps/dev-team', cluster: 'staging', prunes: true },
+      { key: 'production/apps/dev-team', cluster: 'production', prunes: true, claims: [] },
+      { key: 'staging/apps/dev-team', cluster: 'staging', prunes: true, claims: [] },
     ])
     const after = applied(acmeFleet(), first)
     expect(rendered(acmeFleet()).filter(one => !rendered(after).includes(one))).toEqual([

@@ -11,6 +11,7 @@ import { gate } from './gate.ts'
 import { helpVerb } from './help.ts'
 import { hold, unhold } from './hold.ts'
 import { lockdown } from './lockdown.ts'
+import { offboardVerb } from './offboard.ts'
 import { onboardVerb } from './onboard.ts'
 import { override } from './override.ts'
 import { rotateKey } from './rotate-key.ts'
@@ -32,6 +33,7 @@ export const commands: readonly Verb[] = [
   approvePrune,
   override,
   onboardVerb,
+  offboardVerb,
   rotateKey,
   adopt,
   lockdown,

@@ -10,6 +10,7 @@ import { sayApplied } from './say-applied.ts'
 import { sayDeadCommit, sayDeadPullRequest } from './say-dead.ts'
 import { sayOnPullRequest } from './say-on-pull-request.ts'
 import { settleChecks } from './settle-checks.ts'
+import { settleOffboarding } from './settle-offboarding.ts'
 import { settleRotation } from './settle-rotation.ts'
 import { survey } from './survey.ts'
 import { sweep } from './sweep.ts'
@@ -44,6 +45,7 @@ export const jobs: readonly Work[] = [
   work('check-action', checkAction),
   work('withdraw-access', withdrawAccess),
   work('settle-rotation', settleRotation),
+  work('settle-offboarding', settleOffboarding),
   work('judge-followers', judgeFollowers),
   work('command', command),
   work('tenant-request', tenantRequest),

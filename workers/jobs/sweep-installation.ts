@@ -13,6 +13,7 @@ import { type SettledPull, settleRepository } from '../gate/settle-repository.ts
 import { slowTurn } from '../gate/slow-turn.ts'
 import { begun, type Staleness, stalenessOf, stalenessOfChecks } from '../gate/staleness.ts'
 import { headKey, headsThatDecide, type StandingHead, standingHeads } from '../gate/standing-heads.ts'
+import { OFFBOARD_BRANCH } from '../offboarding/offboarding-place.ts'
 import { ROTATION_BRANCH } from '../rotation/rotation-pulls.ts'
 
 /**
@@ -40,7 +41,7 @@ export async function sweepInstallation(
     (await listOurCheckRuns(octokit, app, { owner, repo }, sha)).find(({ name }) => name === BRANCH_CHECK_NAME)
   const places = (await installation.designation()).fleets.map(({ repository }) => repository)
   for (const one of new Map(places.map(place => [place.id, place])).values())
-    await askForRotations(context, id, one, { octokit, app })
+    await askForMerged(context, id, one, { octokit, app })
   const judgedAt = await evaluatedHeads(context, id, repositories, standingHeads(fleets), runOf)
   const slow: FoundPull[] = []
   for (const one of found) {
@@ -56,16 +57,23 @@ export async function sweepInstallation(
   for (const one of slow) await evaluatePull(context, id, one, slowTurn(nameOf(one), slow.length, Date.now()))
 }
 
-/** Rotations whose old key may still be there: of each tenant the latest that was merged. */
-async function askForRotations(
+/** All of them begin so. */
+const OUR_BRANCHES = 'bailiwick/'
+
+/** Offboardings that may go on, and rotations whose old key may still be there: of each tenant the latest that was merged. */
+async function askForMerged(
   { queue }: WorkerContext,
   installation: number,
   { owner, name: repo }: ReadableRepository,
   { octokit, app }: { readonly octokit: Octokit; readonly app: AppIdentity },
 ): Promise<void> {
-  const pulls = await listOwnPulls(octokit, app, { owner, repo }, ROTATION_BRANCH)
+  const pulls = await listOwnPulls(octokit, app, { owner, repo }, OUR_BRANCHES)
   const tenants = new Set<string>()
   for (const { number: pull, branch, state } of pulls) {
+    if (state === 'merged' && branch.startsWith(OFFBOARD_BRANCH)) {
+      await queue.add('settle-offboarding', { installation, owner, repo, pull })
+    }
+    if (!branch.startsWith(ROTATION_BRANCH)) continue
     const tenant = branch.replace(/-[0-9a-f]{10}$/, '')
     if (state === 'merged' && !tenants.has(tenant)) {
       await queue.add('settle-rotation', { installation, owner, repo, pull })

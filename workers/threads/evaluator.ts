@@ -96,12 +96,12 @@ const isSecret = (request: EvaluationRequest) => request.type === 'judge' && req
 
 /** Whose share of the threads it takes: that of the repository in which the change is. */
 function ownerOf(request: EvaluationRequest): string {
-  if (request.type === 'plan' || request.type === 'credentials' || request.type === 'change') return request.url
+  if (!('head' in request)) return request.url
   return (request.type === 'judge' ? request.changed : undefined) ?? request.head.fleet.url
 }
 
 /** The fleet, of which a thread that evaluated it before knows the most. */
 function homeOf(request: EvaluationRequest): string {
-  if (request.type === 'plan' || request.type === 'credentials' || request.type === 'change') return ''
+  if (!('head' in request)) return ''
   return JSON.stringify([request.head.fleet.url, request.head.fleet.branch])
 }

@@ -14,6 +14,8 @@ import type { AskedRepository, RepositoryFact } from '../../src/fleet/model/read
 import type { SourceRef, WantedSource } from '../../src/fleet/model/source-ref.ts'
 import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
+import type { OffboardPlan } from '../../src/offboard/plan.ts'
+import type { OffboardRequest } from '../../src/offboard/request.ts'
 import type { OnboardPlan } from '../../src/onboard/plan.ts'
 import type { OnboardRequest } from '../../src/onboard/request.ts'
 import type { Evaluation, NodeFailure } from '../../src/rules/model/finding.ts'
@@ -83,6 +85,15 @@ export interface ChangeRequest {
   readonly branch: string
 }
 
+/** Plan the next change of an offboarding. */
+interface OffboardPlanRequest {
+  readonly type: 'offboard'
+  readonly request: OffboardRequest
+  readonly tree: TreeSnapshot
+  readonly url: string
+  readonly branch: string
+}
+
 /** Report the credentials of a fleet: only its own repository is read. */
 interface CredentialsRequest {
   readonly type: 'credentials'
@@ -110,6 +121,7 @@ export type EvaluationRequest =
   | EvaluateRequest
   | PlanRequest
   | ChangeRequest
+  | OffboardPlanRequest
   | CredentialsRequest
   | SurveyRequest
   | OverviewRequest
@@ -135,6 +147,7 @@ interface RefusedAnswer extends Pick<NodeFailure, 'message' | 'fix' | 'said' | '
 export type EvaluationAnswer =
   | { readonly type: 'planned'; readonly plan: OnboardPlan }
   | { readonly type: 'changed'; readonly change?: FleetChange | undefined }
+  | { readonly type: 'offboard'; readonly plan: OffboardPlan }
   | {
       readonly type: 'wanted'
       /** Decided to be read: nothing else may be. */

@@ -24,6 +24,7 @@ function partsOf(request: EvaluationRequest): unknown[] {
     case 'change':
       return [request.ask, request.tree.id, request.url, request.branch]
     case 'plan':
+    case 'offboard':
       return [request.request, request.tree.id, request.url, request.branch]
   }
 }

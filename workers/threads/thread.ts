@@ -4,6 +4,7 @@ import { BailiwickError } from '../../src/errors.ts'
 import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import { sayingOf } from '../../src/message/said.ts'
+import { planOffboarding } from '../../src/offboard/plan.ts'
 import { fleetAt } from '../../src/onboard/fleet-at.ts'
 import { planOnboarding } from '../../src/onboard/plan.ts'
 import { evaluate } from './evaluate.ts'
@@ -30,6 +31,10 @@ function answer(request: EvaluationRequest): EvaluationAnswer {
     if (request.type === 'judge') return evaluateFleet(request)
     if (request.type === 'survey') return survey(request)
     if (request.type === 'overview') return overview(request, fleets.of(request.head.fleet))
+    if (request.type === 'offboard') {
+      const { request: asked, tree, url, branch } = request
+      return { type: 'offboard', plan: planOffboarding(asked, openSnapshot(tree), url, branch) }
+    }
     if (request.type === 'credentials') {
       const tree = openSnapshot(request.tree)
       const fleet = fleetAt(tree, request.url, request.branch)

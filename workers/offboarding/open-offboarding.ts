@@ -1,0 +1,87 @@
+import { hash } from 'node:crypto'
+import { MAX_PRINTS } from '../../src/approval/change-prunes.ts'
+import { PRUNE_RUN, pruneRecord } from '../../src/command/prune-record.ts'
+import { OVERRIDE_RUN, overrideRecord } from '../../src/command/record.ts'
+import { publishCheckRun } from '../../src/github/checks/check-run.ts'
+import { type OpenedPullRequest, openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
+import { type PullRequest, readPullRequest } from '../../src/github/pulls/pull-request.ts'
+import { offboardMarker } from '../../src/offboard/offboard-record.ts'
+import { offboardText } from '../../src/offboard/offboard-text.ts'
+import type { OffboardPlan } from '../../src/offboard/plan.ts'
+import { evaluatePullRequest } from '../evaluate/evaluate-pull-request.ts'
+import { isFleetAdmin } from '../evaluate/is-fleet-admin.ts'
+import { OFFBOARD_BRANCH, type OffboardAsk, type OffboardingPlace } from './offboarding-place.ts'
+
+/** The branch of one of the two changes; another set of clusters is another offboarding. */
+export function offboardingBranch(
+  { tenant, clusters }: Pick<OffboardAsk, 'tenant' | 'clusters'>,
+  stage: string,
+): string {
+  const id = hash('sha256', JSON.stringify([tenant, clusters])).slice(0, 8)
+  return `${OFFBOARD_BRANCH}${tenant}-${id}-${stage}`
+}
+
+/**
+ * Opens the pull request of a planned change, and records on its commit that the fleet admin who asked for it approves what
+ * it deletes. A crash in between leaves a pull request that the next attempt completes.
+ */
+export async function openOffboarding(
+  here: OffboardingPlace,
+  asked: OffboardAsk,
+  plan: OffboardPlan,
+): Promise<OpenedPullRequest> {
+  const { context, place, fleet } = here
+  if (plan.stage === 'done') throw new TypeError('there is nothing to open')
+  const text = offboardText(asked, plan)
+  const { tenant, clusters, by, comment, issue, at } = asked
+  const record = {
+    ...{ fleet: fleet.id, tenant, clusters, stage: plan.stage, on: plan.clusters, sources: plan.sources },
+    ...{ by, comment, issue, at },
+  }
+  const marker = offboardMarker(record, context.config.privateKey)
+  const opened = await openPullRequest(place.octokit, place.app, place, {
+    base: fleet.defaultBranch,
+    branch: offboardingBranch(asked, plan.stage),
+    files: plan.files.flatMap(({ path, content }) => (content === null ? [] : [{ path, content }])),
+    removed: plan.files.flatMap(({ path, content }) => (content === null ? [path] : [])),
+    title: text.title,
+    body: `${text.body}\n\nRequested by @${by} in #${issue}.\n\n${marker}`,
+    message: `${text.title}\n\n${marker}`,
+  })
+  await approve(here, asked, opened)
+  return opened
+}
+
+/** The word of the admin counts for exactly the commit that was made for it. */
+async function approve(here: OffboardingPlace, { by, at, comment, tenant }: OffboardAsk, opened: OpenedPullRequest) {
+  const { context, place, reader, installation, fleet, attempt } = here
+  const pull = await readPullRequest(reader, place, opened.number)
+  if (pull?.state !== 'open' || pull.head.sha !== opened.head) return
+  if (!(await isFleetAdmin({ installation, octokit: reader }, { repository: fleet, branch: fleet.defaultBranch }, by)))
+    return
+  const subject = { installation, repository: fleet, octokit: reader }
+  const { prunes } = (await evaluatePullRequest(context, subject, pull, attempt)).context
+  const common = { headSha: opened.head, conclusion: 'success' as const, annotations: [] }
+  if (prunes && prunes.prints.length <= MAX_PRINTS) {
+    const { digest, prints } = prunes
+    await publishCheckRun(place.octokit, place.app, place, {
+      ...pruneRecord({ by, at, digests: [digest], pull: pull.number, prints }),
+      ...common,
+      name: PRUNE_RUN,
+      externalId: `approve-prune:${comment}`,
+    })
+  }
+  const reason = `offboarding of tenant ${tenant}, in two pull requests that Bailiwick wrote`
+  await publishCheckRun(place.octokit, place.app, place, {
+    ...overrideRecord({ by, reason, at, pull: pull.number, base: pull.base.ref }, opened.head),
+    ...common,
+    name: OVERRIDE_RUN,
+    externalId: `override:${comment}`,
+  })
+  await evaluateAgain(here, pull)
+}
+
+async function evaluateAgain({ context, installation, place }: OffboardingPlace, { number: pull }: PullRequest) {
+  const { owner, repo } = place
+  await context.queue.add('validate-pull-request', { installation: installation.id, owner, repo, pull })
+}
