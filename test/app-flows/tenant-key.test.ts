@@ -71,12 +71,20 @@ describe('a key with which the cluster decrypts what a tenant encrypts', () => {
     expect([written.includes(own.slice(20)), written.includes(await identityToRecipient(own))]).toEqual([false, true])
   })
 
-  test('asked for again: the same; a file that another person put there is not taken', async () => {
+  test('asked for again: the same key and the same pull request', async () => {
     await onboard('--decryption sops')
     const before = file(`${FOLDER}/sops-age.yaml`)
     await onboard('--decryption sops')
     expect(file(`${FOLDER}/sops-age.yaml`)).toBe(before)
     expect(pulls()).toHaveLength(1)
+  })
+
+  test('a sealed file that another person put on the branch is not taken for ours', async () => {
+    await onboard('--decryption sops')
+    const forged = file(`${FOLDER}/sops-age.yaml`)!.replace(/enc: \|/g, 'enc: |-')
+    stage.github.push({ repo: FLEET, branch: BRANCH, files: { [`${FOLDER}/sops-age.yaml`]: forged }, as: 'ada' })
+    const { replies } = await onboard('--decryption sops')
+    expect(replies.join()).toContain('has a commit of someone else')
   })
 
   test('the preview names accounts, verbs, source and owners', async () => {
