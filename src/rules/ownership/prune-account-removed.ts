@@ -1,8 +1,8 @@
 import { type FleetIndex, kindOf } from '../../facts/fleet-index.ts'
-import { objectPart, quoted } from '../../facts/shown.ts'
+import { objectPart, quoted, shownName } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { codeWord, message, part } from '../../message/message.ts'
+import { message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { deletedObjects } from './support/deleted-objects.ts'
 import { dependentsOf, isSupport } from './support/prune-support.ts'
@@ -72,6 +72,6 @@ function breach(node: FleetNode, support: KubeObject, object: KubeObject, tenant
     origin: node.kustomization.root.origin,
     value: `${of.kind} ${of.namespace}/${of.name}`,
     message: message`${objectPart(kind, namespace, name)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
-    fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${codeWord('/bailiwick offboard')} ${quoted('tenant', tenant)} opens both pull requests.`,
+    fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
   }
 }
