@@ -13,6 +13,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ...OF_RULES_ELSEWHERE,
   'src/fleet/graph/chart-sources.ts MAX_SOURCES':
     'test/fleet/charts.test.ts › charts from more sources than are read are an error of the tenant who names them',
+  'src/onboard/code-owners.ts MAX_STEPS':
+    'test/onboard/code-owners.test.ts › patterns that need too much work are an error',
+  'src/onboard/template/read-template.ts MAX_BYTES': 'test/onboard/template.test.ts › is larger than 64 KiB',
+  'src/onboard/template/read-template.ts MAX_FILES':
+    'test/onboard/template.test.ts › names that are written for each tenant anyway, and too many files',
 }
 
 const CASES = { ...OF_GRAPH, ...OF_RULES, ...OF_WORKERS }
