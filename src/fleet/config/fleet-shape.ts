@@ -119,7 +119,7 @@ const versions = oneOf(...KUBERNETES_VERSIONS)
 /** Without quotes YAML makes a number of it. */
 const version: Shape<string> = {
   ...versions,
-  schema: { type: ['string', 'number'], enum: KUBERNETES_VERSIONS.flatMap(one => [one, Number(one)]) },
+  schema: { enum: KUBERNETES_VERSIONS.flatMap(one => [one, Number(one)]) },
   read(node, key) {
     const isNumber = node.type === 'scalar' && typeof node.value === 'number'
     return versions.read(isNumber ? { type: 'scalar', value: String(node.value), origin: node.origin } : node, key)

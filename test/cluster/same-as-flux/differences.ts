@@ -18,7 +18,7 @@ export const DIFFERENCES: Readonly<Record<string, RegExp>> = {
   'an object that is not known':
     /^\+ request patch dry-run \S+ (200|409)( 2 times)?$|^- request patch dry-run \S+ 200$/,
   // kustomize-controller cancels what it asks beside the first refusal
-  'the rest of a refused stage': /^[-+] request patch dry-run \S+ (200|201|504)$/,
+  'the rest of a refused stage': /^[-+] request patch dry-run \S+ (200|201|500|504)$/,
   'an object that `force` recreates':
     /^- (event|posted) .*\w created|^\+ (event|posted) .*\w configured|^[-+] request (delete|patch dry-run) /,
   'an object that moves to another Kustomization':
