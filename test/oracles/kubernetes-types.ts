@@ -1,15 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { startCluster, type TestCluster } from '../envtest/start.ts'
 
 /**
  * Writes src/schema/kubernetes-types.json: what each Kubernetes version accepts in objects of its own kinds, from the
  * `api/openapi-spec/swagger.json` of its releases (module k8s.io/kubernetes, Apache License 2.0). Arguments: one
- * `MINOR=FILE` per version, for example `36=swagger.json`.
+ * `MINOR=FILE` per version, for example `36=swagger.json`. Words that fields take are asked of the API server of the tests.
  */
 
 interface Schema {
   readonly type?: string
   readonly format?: string
+  readonly enum?: readonly string[]
   readonly $ref?: string
   readonly items?: Schema
   readonly additionalProperties?: Schema
@@ -147,11 +149,43 @@ function reachable(
   return reached
 }
 
+/** Words of a status say nothing about what is applied, and those of signals differ between operating systems. */
+const NOT_APPLIED = /Status\.|\.stopSignal$/
+
+/** The words that fields of the table take, by `<type>.<field>`, as a running API server publishes them. */
+export async function readWords(
+  { request }: Pick<TestCluster, 'request'>,
+  types: Readonly<Record<string, unknown>>,
+): Promise<Record<string, string[]>> {
+  const words = new Map<string, string[]>()
+  const { body } = await request('GET', '/openapi/v3')
+  const { paths } = body as unknown as { paths: Record<string, { serverRelativeURL: string }> }
+  for (const [path, { serverRelativeURL }] of Object.entries(paths)) {
+    if (!/^api(?:s\/.*\/v\d|\/v1)/.test(path)) continue
+    const { body: document } = await request('GET', serverRelativeURL)
+    const { components } = document as unknown as { components?: { schemas?: Definitions } }
+    for (const [name, { properties = {} }] of Object.entries(components?.schemas ?? {})) {
+      for (const [field, schema] of Object.entries(properties)) {
+        const found = (schema.enum ?? schema.items?.enum)?.filter(word => word !== '')
+        const key = `${shortName(name)}.${field}`
+        if (found && Object.hasOwn(types, shortName(name)) && !NOT_APPLIED.test(key)) words.set(key, found)
+      }
+    }
+  }
+  return Object.fromEntries([...words].sort(byName))
+}
+
 if (process.argv[1] === import.meta.filename) {
   const given = process.argv.slice(2).map((argument): [number, Definitions] => {
     const [minor = '', file = ''] = argument.split('=')
     return [Number(minor), (JSON.parse(readFileSync(file, 'utf8')) as { definitions: Definitions }).definitions]
   })
-  const path = join(import.meta.dirname, '../../src/schema/kubernetes-types.json')
-  writeFileSync(path, `${JSON.stringify(typesTable(new Map(given)), null, 1)}\n`)
+  const table = typesTable(new Map(given))
+  const cluster = await startCluster({ workerRbac: false })
+  try {
+    const path = join(import.meta.dirname, '../../src/schema/kubernetes-types.json')
+    writeFileSync(path, `${JSON.stringify({ ...table, enums: await readWords(cluster, table.types) }, null, 1)}\n`)
+  } finally {
+    await cluster.stop()
+  }
 }

@@ -5,7 +5,7 @@ import { checkObject } from '../../src/schema/check-object.ts'
 import table from '../../src/schema/kubernetes-types.json' with { type: 'json' }
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
-import { type FieldEntry, typesTable } from '../oracles/kubernetes-types.ts'
+import { type FieldEntry, readWords, typesTable } from '../oracles/kubernetes-types.ts'
 import { OBJECTS } from './objects.ts'
 
 const missing = findAssets() ? undefined : NO_ASSETS
@@ -112,6 +112,10 @@ describe.skipIf(missing)(`schemas beside a real API server${missing ? ` (${missi
     expect(counts.both).toBeGreaterThan(2 * counts.onlyServer)
     expect(counts.neither).toBeGreaterThan(50)
   }, 120_000)
+
+  test('the words of fields are those that the API server publishes', async () => {
+    expect(table.enums).toEqual(await readWords(cluster, table.types))
+  })
 
   test('the table of types is what the API server publishes', async () => {
     const { body } = await cluster.request('GET', '/openapi/v2')
