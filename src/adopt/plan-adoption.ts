@@ -31,7 +31,7 @@ import { setAccount } from './set-account.ts'
 /**
  * The pull request that moves Kustomizations from cluster-admin to an account with the least rights that cover what they render
  * today. The result is rendered again: every object is evaluated under the new account, and everything else must be as it
- * was. Throws `adopt-input`, `adopt-layout` and `adopt-not-proven`: there is no plan that is not proven.
+ * was. Throws `adopt-input`, `adopt-layout` and, for a plan that cannot be proven, `adopt-not-proven`.
  */
 export function planAdoption(before: AdoptableFleet, request: AdoptRequest): AdoptionPlan {
   const account = request.account ?? `flux-${request.name}`
@@ -225,7 +225,7 @@ function objectKeys(rights: readonly AccountRights[], namespaces: readonly strin
   ]
 }
 
-/** An account that somebody else uses would give them these rights. */
+/** If another object uses the account already, it would get these rights too. */
 function refusePresent(fleet: Fleet, nodes: readonly FleetNode[], rights: readonly AccountRights[]): void {
   const clusters = new Set(nodes.map(({ cluster }) => cluster))
   const wanted = new Set(objectKeys(rights, []))

@@ -15,7 +15,7 @@ export interface WebClient {
   work(cluster: string, known?: string): Promise<{ readonly work: ClusterWork; readonly tag: string } | undefined>
   /** Tokens for the sources of a cluster. */
   tokens(cluster: string): Promise<readonly ContentToken[]>
-  /** `overtaken`: another revision set is approved by now, and nobody wants to know about this one. */
+  /** `overtaken`: the web process refused the report, because another revision set is approved now. */
   results(cluster: string, results: ApplyResults, signal: AbortSignal): Promise<'taken' | 'overtaken'>
 }
 

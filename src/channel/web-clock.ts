@@ -1,11 +1,11 @@
 import type { ApplyResults } from './apply-results.ts'
 
-/** Less may be the way of an answer, and nobody reads seconds. */
+/** A smaller difference can be the time that the answer took on the network. */
 const TOLERATED_MS = 5_000
 
 /**
  * How far this machine's clock is from the web process's, by the Date of its answers. It stays the same until the clocks move
- * against each other, so that one moment is always told as the same time.
+ * against each other, so that the same moment always gets the same time.
  */
 export class WebClock {
   readonly #now: () => number

@@ -11,6 +11,7 @@ import { placeOf } from '../report/text/place.ts'
 import { isDecrypted } from '../rules/schema/support/is-decrypted.ts'
 import { problemText } from '../rules/schema/support/problem-text.ts'
 import { checkObject } from '../schema/check-object.ts'
+import type { Problem } from '../schema/problem.ts'
 import { NEWEST, VERSIONS } from '../schema/types-table.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
@@ -92,8 +93,6 @@ function validateCluster(fleet: Fleet, cluster: string, asked: number | undefine
     refused,
   }
 }
-
-type Problem = ReturnType<typeof checkObject>['problems'][number]
 
 function refusedOf(object: KubeObject, problem: Problem, version: number, more: number): Refused {
   const { kind, namespace, name } = idOf(object)

@@ -40,7 +40,7 @@ export interface CredentialEntry {
 
 const DAY_MS = 86_400_000
 
-/** What is to be said about the credentials of a fleet. `keys`: absent where GitHub is not asked. `today`: `YYYY-MM-DD`. */
+/** The entries of the report about the credentials of a fleet. `keys`: absent where GitHub is not asked. `today`: `YYYY-MM-DD`. */
 export function credentialEntries(
   report: CredentialReport,
   keys: KnownKeys | undefined,

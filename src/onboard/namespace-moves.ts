@@ -1,5 +1,6 @@
 import { overlayTree } from '../fleet/bootstrap/overlay-tree.ts'
 import type { Tree } from '../git/tree.ts'
+import { joinPath } from '../kustomize/paths/resolve-path.ts'
 import { addNamespace, readKustomization, removeField } from './edit-kustomization.ts'
 import { kustomizationFile, type TenantLayout } from './tenant-layout.ts'
 
@@ -55,17 +56,7 @@ function listedBases(file: string, overlay: string, tree: Tree): string[] {
   const data = readKustomization({ path: file, text: new TextDecoder().decode(tree.read(file)) })
   const entries: readonly unknown[] = Array.isArray(data.resources) ? data.resources : []
   return entries.flatMap(entry => {
-    const path = typeof entry === 'string' ? resolve(overlay, entry) : undefined
+    const path = typeof entry === 'string' ? joinPath(overlay, entry)?.join('/') : undefined
     return path !== undefined && tree.entry(path)?.type === 'directory' ? [path] : []
   })
-}
-
-function resolve(from: string, entry: string): string | undefined {
-  const parts = from === '' ? [] : from.split('/')
-  for (const part of entry.split('/')) {
-    if (part === '' || part === '.') continue
-    if (part !== '..') parts.push(part)
-    else if (parts.pop() === undefined) return undefined
-  }
-  return parts.join('/')
 }

@@ -7,6 +7,7 @@ import { keyOf } from './key-of.ts'
 import { lastServed } from './last-served.ts'
 import type { Problem } from './problem.ts'
 import { type FieldType, type KnownSince, kindEntry, NEWEST, objectType, servedVersions } from './types-table.ts'
+import { writtenAs } from './written-as.ts'
 
 /** More of one object tell nobody more; the number of all is said. */
 export const MAX_PROBLEMS = 50
@@ -174,7 +175,7 @@ class Walk {
   }
 
   #wrong(node: Node, path: Path, allowed: string): void {
-    this.#add({ kind: 'wrong-type', path, allowed, found: foundIn(node) })
+    this.#add({ kind: 'wrong-type', path, allowed, found: writtenAs(node) })
   }
 
   #add(problem: Problem | undefined): void {
@@ -195,12 +196,3 @@ function wordProblem(node: Node, words: readonly string[] | undefined, path: Pat
 const isUnknown = (node: Node): boolean =>
   node.type === 'scalar' &&
   (node.opaque !== undefined || (typeof node.value === 'string' && node.value.startsWith('ENC[AES256_GCM,')))
-
-const foundIn = (node: Node): string =>
-  node.type === 'map'
-    ? 'a map'
-    : node.type === 'list'
-      ? 'a list'
-      : typeof node.value === 'string'
-        ? 'a string'
-        : `a ${typeof node.value}`

@@ -1,6 +1,7 @@
 import type { Node, Path, ScalarNode } from '../kube/node.ts'
 import type { Problem } from './problem.ts'
 import type { Scalar } from './types-table.ts'
+import { writtenAs } from './written-as.ts'
 
 const INT32 = 2n ** 31n
 const INT64 = 2n ** 63n
@@ -13,7 +14,7 @@ const BASE64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
 /** Why a value cannot be read as this scalar; undefined where it can. */
 export function scalarProblem(node: Node, scalar: Scalar, path: Path): Problem | undefined {
   if (scalar === 'any') return undefined
-  const wrong = (allowed: string, found = foundIn(node)): Problem => ({ kind: 'wrong-type', path, allowed, found })
+  const wrong = (allowed: string, found = writtenAs(node)): Problem => ({ kind: 'wrong-type', path, allowed, found })
   if (node.type !== 'scalar') return wrong(ALLOWED[scalar])
   const { value } = node
   const bad = (allowed: string): Problem => ({ kind: 'bad-format', path, allowed, found: 'another text' })
@@ -63,12 +64,3 @@ function isInteger({ value }: ScalarNode, limit: bigint): boolean {
   const exact = BigInt(value)
   return -limit <= exact && exact < limit
 }
-
-const foundIn = (node: Node): string =>
-  node.type === 'map'
-    ? 'a map'
-    : node.type === 'list'
-      ? 'a list'
-      : typeof node.value === 'string'
-        ? 'a string'
-        : `a ${typeof node.value}`

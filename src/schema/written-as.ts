@@ -1,0 +1,8 @@
+import type { Node } from '../kube/node.ts'
+
+/** How a value is written, in words; never the value itself, which may be secret. */
+export function writtenAs(node: Node): string {
+  if (node.type === 'map') return 'a map'
+  if (node.type === 'list') return 'a list'
+  return typeof node.value === 'string' ? 'a string' : `a ${typeof node.value}`
+}
