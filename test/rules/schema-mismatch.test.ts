@@ -85,3 +85,11 @@ test('a field that Flux drops is a warning with the name that was meant', () => 
     fix: 'Rename it to selector, or remove it.',
   })
 })
+
+test('of many names that are allowed the rest is counted', () => {
+  const text = (zone: string) => {
+    const pod = `apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: apps}\nspec:\n  replicas: ${zone}\n  hostNetwork: "no"\n  containers: [{name: a, image: b}]\n`
+    return found(pod, EVERY).map(({ message }) => message)
+  }
+  expect(text('1').find(one => one.includes('replicas'))).toMatch(/ Allowed: (?:\w+, ){11}\w+ and \d+ more\.$/)
+})

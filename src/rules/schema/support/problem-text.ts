@@ -3,7 +3,7 @@ import { probably } from '../../../message/closest.ts'
 import { codeWord, type Message, type MessagePart, message, part } from '../../../message/message.ts'
 import type { Problem } from '../../../schema/problem.ts'
 
-/** More names than this nobody reads. */
+/** Of more names the number is said. */
 const MAX_NAMES = 12
 
 /** What the API server of a version refuses in an object, and the edit that mends it. Values are never shown: they may be secret. */
@@ -45,8 +45,12 @@ export function problemText(problem: Problem, who: MessagePart, version: string)
   }
 }
 
-const allowedWords = ({ names }: Problem): Message =>
-  names === undefined ? message`` : message` Allowed: ${part('value', names.slice(0, MAX_NAMES).join(', '))}.`
+function allowedWords({ names }: Problem): Message {
+  if (names === undefined) return message``
+  const listed = part('value', names.slice(0, MAX_NAMES).join(', '))
+  const more = names.length - MAX_NAMES
+  return more > 0 ? message` Allowed: ${listed} and ${more} more.` : message` Allowed: ${listed}.`
+}
 
 function unknownField(problem: Problem, what: Message, field: MessagePart): { message: Message; fix: Message } {
   const { since, until, names = [] } = problem
@@ -64,7 +68,7 @@ function unknownField(problem: Problem, what: Message, field: MessagePart): { me
   }
   const meant = probably(String(problem.path.at(-1)), names)
   return meant === undefined
-    ? { message: message`${what}${allowedWords({ ...problem, names })}`, fix: message`Remove ${field}.` }
+    ? { message: message`${what}${allowedWords(problem)}`, fix: message`Remove ${field}.` }
     : { message: what, fix: message`Rename it to ${part('value', meant)}, or remove it.` }
 }
 
