@@ -19,6 +19,8 @@ describe.skipIf(!program)('a real registry', () => {
   })
   afterAll(() => registry?.close())
   const open = () => openRegistry(hosts(`http://${registry.host}`))
+  /** A second attempt of a test finds a repository of its own. */
+  let repositories = 0
   const url = (name = 'acme/app') => `oci://${registry.host}/${name}`
 
   test('an artifact is read by its tag and by its digest, and the tag moves', async () => {
@@ -69,21 +71,22 @@ describe.skipIf(!program)('a real registry', () => {
   })
 
   test('a range of versions is followed to the artifact of its latest tag, on as many pages as there are', async () => {
-    const push = (tag: string) => registry.push('acme/semver', tag, { 'deploy/version.yaml': `# ${tag}\n` })
+    const name = `acme/semver-${++repositories}`
+    const push = (tag: string) => registry.push(name, tag, { 'deploy/version.yaml': `# ${tag}\n` })
     for (const tag of ['1.0.0', 'latest', '1.9.0', '2.0.0-rc.1']) await push(tag)
     const newest = await push('1.10.0')
-    const at = (ref: Parameters<ReturnType<typeof open>['digestOf']>[1]) => open().digestOf(url('acme/semver'), ref)
+    const at = (ref: Parameters<ReturnType<typeof open>['digestOf']>[1]) => open().digestOf(url(name), ref)
     expect(await at({ semver: '1.x' })).toBe(newest)
     expect(await at({ semver: '>=1.0.0-0', semverFilter: 'rc' })).toBe(await at({ tag: '2.0.0-rc.1' }))
     const later = await push('1.11.0')
     expect(await at({ semver: '1.x' })).toBe(later)
-    await expect(at({ semver: '3.x' })).rejects.toThrow('acme/semver on 127.0.0.1')
+    await expect(at({ semver: '3.x' })).rejects.toThrow(`${name} on 127.0.0.1`)
     expect(await open().digestOf(url('acme/nothing'), { semver: '*' })).toBeUndefined()
     // the same version twice: whatever source-controller takes, it is the same
     const body = { 'deploy/version.yaml': '# 1.11.0\n' }
-    expect(await registry.push('acme/semver', 'v1.11.0', body)).toBe(later)
+    expect(await registry.push(name, 'v1.11.0', body)).toBe(later)
     expect(await at({ semver: '1.x' })).toBe(later)
-    await registry.push('acme/semver', 'v1.11.0', { 'deploy/version.yaml': '# other\n' })
+    await registry.push(name, 'v1.11.0', { 'deploy/version.yaml': '# other\n' })
     await expect(at({ semver: '1.x' })).rejects.toThrow('are the same version, and not the same artifact')
   })
 
