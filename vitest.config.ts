@@ -7,7 +7,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
-    // A loaded CI machine gets a second attempt; test/sum-up.ts lists every test that needed it.
+    // A loaded CI machine gets a second attempt, and test/run.ts a third, alone; test/sum-up.ts lists every test that needed one.
     retry: process.env.CI ? 1 : 0,
     // Node strips the types itself, as it does in production, and a worker imports each module once for all of its files:
     // a file leaves nothing behind (variables, clocks and servers are put back when its tests end).

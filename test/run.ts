@@ -4,6 +4,7 @@ import { constants, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findAssets, NO_ASSETS } from './envtest/assets.ts'
 import { findFlux, NO_FLUX } from './envtest/flux-assets.ts'
+import { filesToRunAgain, mergeTallies } from './merge-tallies.ts'
 import { findProgram, type Program, programCache, programs } from './programs.ts'
 import type { Count } from './sum-up.ts'
 import type { SkippedTest, Tally } from './tally-reporter.ts'
@@ -18,9 +19,8 @@ const root = resolve(import.meta.dirname, '..')
 async function main(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-test-'))
   try {
-    const report = join(directory, 'tally.json')
-    const code = await vitest(report, argumentsOf(process.argv.slice(2)))
-    const tally = readTally(report)
+    const given = argumentsOf(process.argv.slice(2))
+    const { code, tally } = await run(directory, given)
     printSkipped(tally.skipped)
     const refused = process.env.CI_REQUIRE_ALL ? tally.skipped.filter(test => !mayBeSkipped(test)) : []
     for (const test of refused) console.log(`not allowed to be skipped here: ${test.file}: ${test.name}`)
@@ -36,6 +36,20 @@ async function main(): Promise<number> {
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** One run; on a CI machine the few files that failed run once more, alone, because a loaded machine makes tests fail that are right. */
+async function run(directory: string, given: readonly string[]): Promise<{ code: number; tally: Tally }> {
+  const report = join(directory, 'tally.json')
+  const code = await vitest(report, given)
+  const tally = readTally(report)
+  const whole = given.every((argument, at) => argument.startsWith('-') || given[at - 1] === '--project')
+  const again = process.env.CI && whole ? filesToRunAgain(tally) : []
+  if (again.length === 0) return { code, tally }
+  console.log(`\nOnce more, alone: ${again.join(' ')}`)
+  const alone = join(directory, 'alone.json')
+  const codeAlone = await vitest(alone, [...given, '--maxWorkers=1', ...again])
+  return { code: codeAlone, tally: mergeTallies(tally, again, readTally(alone)) }
 }
 
 /** Who names files or tests gets all that match, or with --slow the slow ones of them. */
@@ -82,7 +96,7 @@ function programVariables(): Record<string, string> {
 function readTally(report: string): Tally {
   if (existsSync(report)) return JSON.parse(readFileSync(report, 'utf8')) as Tally
   console.log('vitest ended without a report: see its message above')
-  return { passed: 0, failed: 1, failures: [], unstable: [], skipped: [], slowest: { files: [], tests: [] } }
+  return { files: [], passed: 0, failed: 1, failures: [], unstable: [], skipped: [], slowest: { files: [], tests: [] } }
 }
 
 function printSkipped(skipped: readonly SkippedTest[]): void {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { filesToRunAgain, MOST_AGAIN, mergeTallies } from './merge-tallies.ts'
 import { type Count, sumUp } from './sum-up.ts'
 
 const count = (passed: number, failed: number, skipped: number, files: Record<string, number> = {}): Count => ({
@@ -20,7 +21,7 @@ describe('the end of .ci/run', () => {
     expect(sumUp([count(7, 0, 1), undefined]).split('\n')).toEqual(lines)
   })
 
-  test('what failed, and what passed at the second attempt only, is named', () => {
+  test('what failed, and what passed at a later attempt only, is named', () => {
     const failures = [{ name: 'a.test.ts: one', message: 'expected 1 to be 2' }]
     const unstable = [{ name: 'b.test.ts: tw\u001b[0mo', message: 'timed out' }]
     expect(
@@ -29,7 +30,7 @@ describe('the end of .ci/run', () => {
         { ...count(1, 0, 0), unstable },
       ]).split('\n'),
     ).toEqual([
-      'Passed at the second attempt only',
+      'Passed at a later attempt only',
       '  b.test.ts: tw [0mo: timed out',
       '',
       'Failed',
@@ -55,5 +56,42 @@ describe('the end of .ci/run', () => {
   test('of many only twenty are named', () => {
     const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`${at}.test.ts`, at]))
     expect(sumUp([count(1, 0, 0, many), count(1, 0, 0, many)]).match(/ s {2}/g)).toHaveLength(20)
+  })
+})
+
+describe('files that run again alone', () => {
+  const tally = (files: Record<string, number>, failed: readonly string[]) => ({
+    ...count(
+      Object.values(files).reduce((a, b) => a + b, 0),
+      failed.length,
+      0,
+    ),
+    files: Object.entries(files).map(([file, passed]) => ({ file, passed })),
+    failures: failed.map(name => ({ name, message: 'timed out' })),
+    skipped: [],
+  })
+  const first = tally({ 'a.test.ts': 5, 'b.test.ts': 3 }, ['b.test.ts (on redis): x > y', 'b.test.ts: x > z'])
+
+  test('are those that failed, unless they are many or an error belongs to no file', () => {
+    expect(filesToRunAgain(first)).toEqual(['b.test.ts'])
+    expect(filesToRunAgain({ ...first, failed: 3 })).toEqual([])
+    const many = (length: number) =>
+      tally(
+        {},
+        Array.from({ length }, (_, at) => `${at}.test.ts: x`),
+      )
+    expect(filesToRunAgain(many(MOST_AGAIN))).toHaveLength(MOST_AGAIN)
+    expect(filesToRunAgain(many(MOST_AGAIN + 1))).toEqual([])
+  })
+
+  test('count as they ended then; what passed only then is named', () => {
+    const merged = mergeTallies(first, ['b.test.ts'], tally({ 'b.test.ts': 4 }, ['b.test.ts: x > z']))
+    expect(merged).toMatchObject({ passed: 9, failed: 1, failures: [{ name: 'b.test.ts: x > z' }] })
+    expect(merged.unstable).toEqual([{ name: 'b.test.ts (on redis): x > y (alone)', message: 'timed out' }])
+  })
+
+  test('a second run that left no report is a failure', () => {
+    const none = { ...tally({}, []), failed: 1 }
+    expect(mergeTallies(first, ['b.test.ts'], none)).toMatchObject({ passed: 5, failed: 1 })
   })
 })

@@ -29,7 +29,7 @@ export function sumUp(counts: readonly (Count | undefined)[]): string {
       all.flatMap(count => count.slowest.tests),
     ),
     ...listed(
-      'Passed at the second attempt only',
+      'Passed at a later attempt only',
       all.flatMap(count => count.unstable),
     ),
     ...listed(

@@ -22,6 +22,8 @@ export interface Failure {
 }
 
 export interface Tally {
+  /** Each file, and how many of its tests passed. */
+  readonly files: readonly { readonly file: string; readonly passed: number }[]
   readonly passed: number
   readonly failed: number
   readonly failures: readonly Failure[]
@@ -70,7 +72,11 @@ function tallyOf(modules: readonly TestModule[], unhandled: number): Tally {
     })),
   ]
   const unstable = tests.filter(test => test.diagnostic()?.flaky).map(failureOf)
-  return { passed, failed, failures, unstable, skipped: tests.filter(isLeftOut).map(skippedTest), slowest }
+  const files = modules.map(module => ({
+    file: relative(process.cwd(), module.moduleId),
+    passed: [...module.children.allTests('passed')].length,
+  }))
+  return { files, passed, failed, failures, unstable, skipped: tests.filter(isLeftOut).map(skippedTest), slowest }
 }
 
 function failureOf(test: TestCase): Failure {
