@@ -135,6 +135,8 @@ export const DYNAMIC = [{ from: 'start-site', to: 'workers' }]
 export const PURE = [...core.filter(part => part !== 'git/tree' && part !== 'flux/kinds'), 'designation', 'sops']
 /** Packages that a part may use; Node's own modules aside. Nobody else sees Probot, BullMQ or a Kubernetes client. */
 export const PACKAGES: Record<string, readonly string[]> = {
+  // Its tables are packed.
+  [schema]: ['node:zlib'],
   kustomize: ['yaml'],
   onboard: ['yaml', 'sops-age'],
   offboard: ['yaml'],

@@ -1,4 +1,5 @@
-import table from './kubernetes-types.json' with { type: 'json' }
+import packed from './kubernetes-types.json' with { type: 'json' }
+import { unpack } from './unpack.ts'
 
 /** How a value is written in an object. */
 export type Scalar =
@@ -37,17 +38,26 @@ interface ObjectType {
 }
 
 /** Minor numbers of the Kubernetes versions that the table holds, the oldest first. */
-export const VERSIONS: readonly number[] = table.versions
+export const VERSIONS: readonly number[] = packed.versions
 const OLDEST = VERSIONS[0]!
 export const NEWEST = VERSIONS.at(-1)!
 
-type Entry = string | (string | number)[]
+type Entry = string | readonly (string | number)[]
 
-const KINDS: Readonly<Record<string, Entry>> = table.kinds
-const TYPES: Readonly<Record<string, { fields: Readonly<Record<string, Entry>>; required?: readonly string[] }>> =
-  table.types
+/** What is packed in the file beside this one. */
+interface PackedTypes {
+  readonly kinds: Readonly<Record<string, Entry>>
+  readonly types: Readonly<
+    Record<string, { readonly fields: Readonly<Record<string, Entry>>; readonly required?: readonly string[] }>
+  >
+  /** By `<type>.<field>`. */
+  readonly enums: Readonly<Record<string, readonly string[]>>
+}
 
-const WORDS: Readonly<Record<string, readonly string[]>> = table.enums
+let table: PackedTypes | undefined
+
+/** The whole table. */
+export const packedTypes = (): PackedTypes => (table ??= unpack<PackedTypes>(packed.types))
 
 const read = new Map<string, ObjectType>()
 
@@ -55,11 +65,12 @@ const read = new Map<string, ObjectType>()
 export function objectType(name: string): ObjectType | undefined {
   const known = read.get(name)
   if (known) return known
-  const entry = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined
+  const { types, enums } = packedTypes()
+  const entry = Object.hasOwn(types, name) ? types[name] : undefined
   if (entry === undefined) return undefined
   const fields = new Map(Object.entries(entry.fields).map(([field, one]) => [field, readEntry(one)]))
   const words = [...fields.keys()].flatMap(field => {
-    const allowed = WORDS[`${name}.${field}`]
+    const allowed = enums[`${name}.${field}`]
     return allowed ? [[field, allowed] as const] : []
   })
   const type = { name, fields, required: entry.required ?? [], words: new Map(words) }
@@ -70,18 +81,20 @@ export function objectType(name: string): ObjectType | undefined {
 /** A kind of Kubernetes itself, whichever version serves it; undefined where none in the table does. */
 export function kindEntry(apiVersion: string, kind: string): KnownSince | undefined {
   const key = `${apiVersion} ${kind}`
-  return Object.hasOwn(KINDS, key) ? readEntry(KINDS[key]!) : undefined
+  const { kinds } = packedTypes()
+  return Object.hasOwn(kinds, key) ? readEntry(kinds[key]!) : undefined
 }
 
 /** The API versions in which a version of Kubernetes serves a kind of a group, the stable ones first. */
 export function servedVersions(group: string, kind: string, version: number): string[] {
   const prefix = group === '' ? '' : `${group}/`
-  return Object.keys(KINDS)
+  const { kinds } = packedTypes()
+  return Object.keys(kinds)
     .flatMap(key => {
       const [apiVersion = '', name = ''] = key.split(' ')
       const api = apiVersion.slice(prefix.length)
       if (name !== kind || !apiVersion.startsWith(prefix) || api.includes('/')) return []
-      const { since, until } = readEntry(KINDS[key]!)
+      const { since, until } = readEntry(kinds[key]!)
       return since <= version && version <= until ? [apiVersion] : []
     })
     .sort((a, b) => a.length - b.length || (a < b ? -1 : 1))

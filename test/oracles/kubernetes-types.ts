@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
+import { pack } from './pack.ts'
 
 /**
  * Writes src/schema/kubernetes-types.json: what each Kubernetes version accepts in objects of its own kinds, from the
@@ -184,7 +185,9 @@ if (process.argv[1] === import.meta.filename) {
   const cluster = await startCluster({ workerRbac: false })
   try {
     const path = join(import.meta.dirname, '../../src/schema/kubernetes-types.json')
-    writeFileSync(path, `${JSON.stringify({ ...table, enums: await readWords(cluster, table.types) }, null, 1)}\n`)
+    const { versions, ...rest } = table
+    const types = pack({ ...rest, enums: await readWords(cluster, table.types) })
+    writeFileSync(path, `${JSON.stringify({ versions, types })}\n`)
   } finally {
     await cluster.stop()
   }

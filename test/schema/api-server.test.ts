@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Json, type MapNode, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { checkObject } from '../../src/schema/check-object.ts'
-import table from '../../src/schema/kubernetes-types.json' with { type: 'json' }
+import { packedTypes } from '../../src/schema/types-table.ts'
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
 import { type FieldEntry, readWords, typesTable } from '../oracles/kubernetes-types.ts'
 import { OBJECTS } from './objects.ts'
 
 const missing = findAssets() ? undefined : NO_ASSETS
+const table = packedTypes()
 /** Of the API server of the tests. */
 const VERSION = 36
 
