@@ -1,5 +1,23 @@
 /** What was decided; `gap`: decisions that could not be written. Add, do not rename: entries are kept for ever. */
-export const DECISION_KINDS = ['verdict', 'override', 'waiver', 'onboarding', 'approve-prune', 'apply', 'gap'] as const
+export const DECISION_KINDS = [
+  'verdict',
+  'override',
+  'waiver',
+  'onboarding',
+  'approve-prune',
+  'apply',
+  'gap',
+  'approval',
+  'hold',
+  'unhold',
+  'rotation',
+  'offboarding',
+  'adoption',
+  'lockdown',
+  'designation',
+  'gate',
+  'enforcement',
+] as const
 
 type DecisionKind = (typeof DECISION_KINDS)[number]
 

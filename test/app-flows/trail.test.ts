@@ -74,6 +74,18 @@ test('an override is an entry with its author, and the reason is not in it', asy
   ).not.toContain(REASON)
 })
 
+test('a hold is an entry, also by someone who decides for no fleet; a question is none', async () => {
+  const before = trail().entries.length
+  await command(stage, { repo: REPO, issue: pull, as: 'dora', body: '/bailiwick status' })
+  expect(trail().entries).toHaveLength(before)
+  await command(stage, { repo: REPO, issue: pull, as: 'dora', body: '/bailiwick hold' })
+  await command(stage, { repo: REPO, issue: pull, as: 'dora', body: '/bailiwick unhold' })
+  const added = trail().entries.slice(before)
+  const own = added.map(({ kind, who, result }) => [kind, who, result])
+  expect(own).toContainEqual(['hold', 'dora', 'done'])
+  expect(own).toContainEqual(['unhold', 'dora', 'done'])
+})
+
 test('check runs note how far the trail had come, and saying the same again writes nothing', async () => {
   expect(anchors().length).toBeGreaterThan(0)
   expect(verifyTrail(files(), anchors()).problems).toEqual([])

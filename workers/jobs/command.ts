@@ -73,7 +73,7 @@ async function answer(asking: Asking): Promise<void> {
   try {
     if (verb.slow) await react(place.octokit, data, data.comment, 'eyes')
     const { reaction, reply } = await verb.run(asking)
-    await recordCommand(asking, verb, reaction === 'rocket' ? 'done' : 'pending')
+    await recordCommand(asking, verb, reaction)
     if (reply !== undefined) await say(asking, reply)
     await react(place.octokit, data, data.comment, reaction)
   } catch (error) {

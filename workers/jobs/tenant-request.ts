@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { refusalText } from '../../src/command/refusal-text.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { Octokit } from '../../src/github/client/octokit.ts'
@@ -21,6 +22,7 @@ import { openWithAccess } from '../onboarding/open-with-access.ts'
 import { type PreparedOnboarding, prepareOnboarding } from '../onboarding/prepare-onboarding.ts'
 import { openPlace } from '../publish/open-place.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
+import { recordDecision } from '../trail/record-decision.ts'
 
 /** An issue that asks for a tenant, where it stands. */
 interface Asked {
@@ -107,7 +109,23 @@ async function reasonAgainst({ place, issue }: Asked, isReader: boolean, adminis
 
 async function openFor(asked: Asked, prepared: PreparedOnboarding): Promise<number> {
   const { issue } = asked
-  return (await openWithAccess({ ...asked, prepared, by: issue.author.login }, `Closes #${issue.number}`)).number
+  const { number } = await openWithAccess({ ...asked, prepared, by: issue.author.login }, `Closes #${issue.number}`)
+  await record(asked, number)
+  return number
+}
+
+/** The text of the form stays in the issue; the trail has its hash. */
+async function record({ context, place, installation, fleet, issue }: Asked, pull: number): Promise<void> {
+  const digest = hash('sha256', issue.body)
+  await recordDecision(
+    context,
+    { installation: installation.id, url: fleet.url },
+    {
+      id: `issue ${issue.number} pull ${pull} ${digest}`,
+      ...{ kind: 'onboarding', who: issue.author.login, repository: `${place.owner}/${place.repo}`, pull },
+      ...{ result: 'done', revisions: [], digest },
+    },
+  )
 }
 
 /** The pull request that an earlier run of this job, or a command here, has opened. */
