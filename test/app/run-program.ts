@@ -53,7 +53,8 @@ export function runProgram(
 /** Resolves when the address answers 200; throws with what the program complained about when it ended instead. */
 export async function untilReady(url: string, program: Program): Promise<void> {
   await until(async () => {
-    if (program.process.exitCode !== null) throw new Error(`the program ended: ${program.complained()}`)
+    const { exitCode, signalCode } = program.process
+    if (exitCode !== null || signalCode !== null) throw new Error(`the program ended: ${program.complained()}`)
     return fetch(url).then(
       ({ ok }) => ok,
       () => false,

@@ -33,15 +33,23 @@ export interface Processes {
   close(): Promise<void>
 }
 
+interface ProcessesOptions {
+  /** What there is on GitHub before the App starts for the first time. */
+  readonly prepare?: (github: FakeGitHub) => void
+  /** Of kube-controller-manager, beside the API server; none by default. */
+  readonly controllers?: readonly string[]
+}
+
 /** Opens GitHub, the staging cluster and Redis; no process of the App runs yet. */
-export async function openProcesses(): Promise<Processes> {
+export async function openProcesses({ prepare, controllers }: ProcessesOptions = {}): Promise<Processes> {
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-processes-'))
   const [github, clusters, redis, { folder }] = await Promise.all([
     openGitHub(),
-    openClusters(['staging']),
+    openClusters(['staging'], controllers ? { controllers } : {}),
     startRedis(),
     built(),
   ])
+  prepare?.(github)
   const [web, health] = [await freePort(), await freePort()]
   const environment: Record<string, string> = {
     ...settingsOf({ github, clusters, directory, options: { logLevel: 'info' } }),
@@ -56,7 +64,7 @@ export async function openProcesses(): Promise<Processes> {
     const program = runProgram(['node', file], { ...environment, ...settings, PORT: String(port) })
     running.set(name, program)
     await untilReady(`http://127.0.0.1:${port}/readyz`, program)
-    if (name === 'worker') await until(() => program.said().includes('"working"'))
+    if (name === 'worker') await until(() => isEnded(program) || program.said().includes('"working"'))
   }
   const kill = async (name: 'web' | 'worker') => {
     await running.get(name)?.end()
@@ -95,3 +103,5 @@ export async function openProcesses(): Promise<Processes> {
     },
   }
 }
+
+const isEnded = ({ process }: Program) => process.exitCode !== null || process.signalCode !== null

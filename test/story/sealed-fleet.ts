@@ -34,8 +34,7 @@ export async function openSealedFleet(options: StageOptions = {}): Promise<Seale
     retry: { attempts: 3, backoffMs: 10 },
     ...options,
     prepare: github => {
-      github.push({ repo: FLEET, files: sealedFiles(recipient), as: 'ada' })
-      mayAdminister(github, 'write')
+      sealFleet(github, recipient)
       options.prepare?.(github)
     },
   })
@@ -43,6 +42,12 @@ export async function openSealedFleet(options: StageOptions = {}): Promise<Seale
   const issue = stage.github.issue({ repo: FLEET, title: 'A tenant', body: 'please', as: 'ada' }).number
   await stage.settle()
   return { stage, identity, issue }
+}
+
+/** The fleet encrypts to this recipient, and the App may administer repositories. */
+export function sealFleet(github: FakeGitHub, recipient: string): void {
+  github.push({ repo: FLEET, files: sealedFiles(recipient), as: 'ada' })
+  mayAdminister(github, 'write')
 }
 
 /** What the App is granted on the one installation. */
@@ -61,7 +66,7 @@ function sealedFiles(recipient: string): Record<string, string> {
 }
 
 /** As the guide of Flux says: `kubectl create secret generic sops-age --from-file=age.agekey`. */
-async function giveIdentity(cluster: TestCluster, identity: string): Promise<void> {
+export async function giveIdentity(cluster: TestCluster, identity: string): Promise<void> {
   const metadata = { name: 'sops-age', namespace: 'flux-system' }
   const { status } = await cluster.request('POST', '/api/v1/namespaces/flux-system/secrets', {
     metadata,

@@ -130,9 +130,12 @@ export async function openGitHub(options: Omit<GitHubOptions, 'app'> = {}, grant
 }
 
 /** Real API servers, as `flux bootstrap` leaves them. */
-export async function openClusters(names: readonly ClusterName[]): Promise<Clusters> {
+export async function openClusters(
+  names: readonly ClusterName[],
+  options: Parameters<typeof startCluster>[0] = {},
+): Promise<Clusters> {
   const open = async (name: ClusterName) => {
-    const cluster = await startCluster()
+    const cluster = await startCluster(options)
     await bootstrap(cluster)
     return [name, cluster] as const
   }
