@@ -30,8 +30,8 @@ export interface ClusterWork {
   readonly repositories: readonly WorkRepository[]
   /** Where each ref stands in this revision set. */
   readonly heads: readonly { readonly url: string; readonly ref: SourceRef; readonly commit: string }[]
-  /** Digests of the artifacts in it. */
-  readonly artifacts: readonly { readonly url: string; readonly ref: SourceRef; readonly digest: string }[]
+  /** Digests of the artifacts in it; of a range of versions the tag, too. */
+  readonly artifacts: readonly { readonly url: string; ref: SourceRef; digest: string; tag?: string }[]
   /** First parents of commits that the evaluation had to look at. */
   readonly parents: readonly { readonly repository: number; readonly commit: string; readonly parent: string }[]
   /** Names that lead to one of the repositories. */
@@ -83,6 +83,7 @@ export function parseClusterWork(text: string): ClusterWork {
       url: url(one),
       ref: readRef(one.field('ref')),
       digest: one.field('digest').text(71, /^sha256:[0-9a-f]{64}$/),
+      ...textIn(one, 'tag'),
     })),
     parents: items('parents').map(one => ({
       repository: one.field('repository').whole(),
@@ -139,21 +140,26 @@ function readRepository(one: JsonReader): WorkRepository {
   }
 }
 
+const REGISTRY_TEXTS = ['tag', 'semver', 'semverFilter', 'digest', 'layer']
+
 function readRef(ref: JsonReader): SourceRef {
-  const text = (from: JsonReader, key: string) => {
-    const value = from.optional(key)?.text(LONGEST)
-    return value === undefined ? {} : { [key]: value }
-  }
   const registry = ref.optional('registry')
   return {
-    ...Object.assign({}, ...['branch', 'tag', 'commit', 'semver', 'name'].map(key => text(ref, key))),
+    ...Object.assign({}, ...['branch', 'tag', 'commit', 'semver', 'name'].map(key => textIn(ref, key))),
     ...(registry
       ? {
           registry: {
-            ...Object.assign({}, ...['tag', 'digest', 'layer'].map(key => text(registry, key))),
-            ...(registry.optional('anonymous')?.flag() ? { anonymous: true as const } : {}),
+            ...Object.assign({}, ...REGISTRY_TEXTS.map(key => textIn(registry, key))),
+            ...Object.assign({}, ...['copied', 'anonymous'].map(key => flagIn(registry, key))),
           },
         }
       : {}),
   }
 }
+
+function textIn(from: JsonReader, key: string): { readonly [key: string]: string } {
+  const value = from.optional(key)?.text(LONGEST)
+  return value === undefined ? {} : { [key]: value }
+}
+
+const flagIn = (from: JsonReader, key: string) => (from.optional(key)?.flag() ? { [key]: true as const } : {})

@@ -1,7 +1,7 @@
 import type { RegistryRef } from '../fleet/model/source-ref.ts'
 import type { TreeSnapshot } from '../git/tree.ts'
 import { askRegistry, assertDigest, unreadable } from './ask-registry.ts'
-import { findDigest, MANIFEST_TYPES, MAX_MANIFEST_BYTES } from './find-digest.ts'
+import { findHead, MANIFEST_TYPES, MAX_MANIFEST_BYTES, type RegistryHead } from './find-head.ts'
 import type { RegistryPlace } from './list-tags.ts'
 import type { RegistryHost } from './registry-hosts.ts'
 import { unpackArtifact } from './unpack-artifact.ts'
@@ -11,14 +11,25 @@ export interface Registry {
   /** Those that may be asked, as artifacts name them. */
   readonly hosts: readonly string[]
   /**
-   * Digest that a ref stands at now, `sha256:<hex>`, of a range that of its latest version; undefined where the tag or the
-   * digest is not there, or may not be read.
+   * What a ref stands for now, a range for its latest version; undefined where the tag or the digest is not there, or may
+   * not be read.
    * Throws `source-unreadable` with the reason for a registry that may not be asked or does not answer.
    */
-  digestOf(url: string, ref: RegistryRef): Promise<string | undefined>
-  /** The files of the artifact with this digest; the same artifact is read once. Throws as digestOf, and as unpackArtifact. */
-  content(url: string, ref: RegistryRef, digest: string): Promise<TreeSnapshot>
+  headOf(url: string, ref: RegistryRef): Promise<RegistryHead | undefined>
+  /** The artifact with this digest; the same artifact is read once. Throws as headOf, and as unpackArtifact. */
+  content(url: string, ref: RegistryRef, digest: string): Promise<RegistryContent>
 }
+
+/** What an artifact holds. */
+interface RegistryContent {
+  readonly tree: TreeSnapshot
+  /** The revision that it was built from, as the annotation `org.opencontainers.image.revision` of its manifest names it. */
+  readonly originRevision?: string
+}
+
+const ORIGIN_REVISION = 'org.opencontainers.image.revision'
+/** Longer ones are not passed on: they would go into each status and event. */
+const MAX_REVISION_LENGTH = 1024
 
 const MAX_BLOB_BYTES = 64 * 1024 * 1024
 /** Bytes of unpacked artifacts that are kept for the next evaluation. */
@@ -29,7 +40,7 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/
 
 /** Registries as the operator names them. */
 export function openRegistry(hosts: readonly RegistryHost[]): Registry {
-  const kept = new Map<string, TreeSnapshot>()
+  const kept = new Map<string, RegistryContent>()
   const ask = (
     place: RegistryPlace,
     path: string,
@@ -46,8 +57,8 @@ export function openRegistry(hosts: readonly RegistryHost[]): Registry {
   }
   return {
     hosts: hosts.map(({ host }) => (host === DOCKER_HUB ? 'docker.io' : host)),
-    async digestOf(url, ref) {
-      return await findDigest(hosts, placeAt(hosts, url, ref), ref)
+    async headOf(url, ref) {
+      return await findHead(hosts, placeAt(hosts, url, ref), ref)
     },
     async content(url, ref, digest) {
       const place = placeAt(hosts, url, ref)
@@ -65,9 +76,11 @@ export function openRegistry(hosts: readonly RegistryHost[]): Registry {
       const { status, bytes } = await ask(place, `blobs/${layer.digest}`, MAX_BLOB_BYTES)
       if (status !== 200) throw answered(place, 'the layer', status)
       assertDigest(bytes, layer.digest, place.host)
+      const { originRevision } = image
       const tree = await unpackArtifact(`${url}@${digest}`, bytes)
-      keep(kept, key, tree)
-      return tree
+      const content = { tree, ...(originRevision === undefined ? {} : { originRevision }) }
+      keep(kept, key, content)
+      return content
     },
   }
 }
@@ -83,7 +96,11 @@ function placeAt(hosts: readonly RegistryHost[], url: string, { anonymous }: Reg
 }
 
 type Manifest =
-  | { readonly type: 'image'; readonly layers: readonly { readonly mediaType: string; readonly digest: string }[] }
+  | {
+      readonly type: 'image'
+      readonly layers: readonly { readonly mediaType: string; readonly digest: string }[]
+      readonly originRevision?: string
+    }
   | { readonly type: 'index'; readonly digest: string }
 
 /** What go-containerregistry takes where an index is given and no platform is asked for. */
@@ -103,7 +120,7 @@ function readManifest(bytes: Uint8Array, { host }: RegistryPlace): Manifest {
   }
   const list = (value: unknown) => (Array.isArray(value) ? value.map(digestOf) : [])
   const layers = list(parsed.layers)
-  if (layers.length > 0 && layers.every(one => one !== undefined)) return { type: 'image', layers }
+  if (layers.length > 0 && layers.every(one => one !== undefined)) return { type: 'image', layers, ...originIn(parsed) }
   const found = list(parsed.manifests).find(
     one => one?.platform?.os === PLATFORM.os && one.platform.architecture === PLATFORM.architecture,
   )
@@ -111,17 +128,23 @@ function readManifest(bytes: Uint8Array, { host }: RegistryPlace): Manifest {
   throw unreadable(`${host.host} answers with a manifest without layers that Flux could read`)
 }
 
+function originIn({ annotations }: Record<string, unknown>): { originRevision?: string } {
+  const revision = (annotations as Record<string, unknown> | null | undefined)?.[ORIGIN_REVISION]
+  const isUsable = typeof revision === 'string' && revision !== '' && revision.length <= MAX_REVISION_LENGTH
+  return isUsable ? { originRevision: revision } : {}
+}
+
 function answered({ host }: RegistryPlace, what: string, status: number) {
   return unreadable(`${host.host} answers with status ${status} when asked for ${what}`)
 }
 
-function keep(kept: Map<string, TreeSnapshot>, key: string, tree: TreeSnapshot): void {
-  kept.set(key, tree)
+function keep(kept: Map<string, RegistryContent>, key: string, content: RegistryContent): void {
+  kept.set(key, content)
   let bytes = 0
-  for (const one of kept.values()) bytes += one.bytes.length
+  for (const { tree } of kept.values()) bytes += tree.bytes.length
   for (const [oldest, one] of kept) {
     if (bytes <= MAX_KEPT_BYTES) break
     kept.delete(oldest)
-    bytes -= one.bytes.length
+    bytes -= one.tree.bytes.length
   }
 }

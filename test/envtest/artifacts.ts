@@ -10,8 +10,8 @@ import type { TestCluster } from './start.ts'
 
 /** Takes the place of source-controller: serves what sources hold, and says so in their status. */
 export interface Artifacts {
-  /** Makes `files` what the GitRepository holds at `revision`, and creates it where it is missing. */
-  put(source: Source, revision: string, files: Readonly<Record<string, string>>): Promise<void>
+  /** Makes `files` what the GitRepository holds at `revision`, and creates it where it is missing. `origin`: what they were built from. */
+  put(source: Source, revision: string, files: Readonly<Record<string, string>>, origin?: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -31,7 +31,7 @@ export async function openArtifacts(cluster: TestCluster): Promise<Artifacts> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    async put(source, revision, files) {
+    async put(source, revision, files, origin) {
       const content = pack(files)
       const digest = createHash('sha256').update(content).digest('hex')
       served.set(`/${digest}.tar.gz`, content)
@@ -39,6 +39,7 @@ export async function openArtifacts(cluster: TestCluster): Promise<Artifacts> {
         digest: `sha256:${digest}`,
         lastUpdateTime: new Date().toISOString(),
         path: `gitrepository/${source.namespace}/${source.name}/${digest}.tar.gz`,
+        metadata: origin === undefined ? null : { 'org.opencontainers.image.revision': origin },
         revision,
         size: content.length,
         url: `${base}/${digest}.tar.gz`,

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
+import { evaluatedNode } from '../../src/evaluate/verdict/evaluated-node.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
+import { combinationOf } from '../../src/fleet/graph/combination.ts'
+import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
 import type { RegistryRef } from '../../src/fleet/model/source-ref.ts'
 import { type Files, fleetOf, inputOf } from './fleet-of.ts'
@@ -145,6 +148,28 @@ test('what Flux verifies and nobody verified here is evaluated, and says so', ()
   const { objects, source: seen } = built(fleet(spec), {}, [content({ tag: 'latest' })])
   expect(objects).toBe(1)
   expect(seen.verify).toBe('{"provider":"cosign"}')
+})
+
+test('the tag of a range and the revision of origin are part of the source; another tag is another revision set', () => {
+  const semver = "url: oci://ghcr.io/acme/app, ref: {semver: '1.x'}"
+  const read = (tag: string) => ({ ...content({ semver: '1.x' }), tag, originRevision: 'main@sha1:abc' })
+  const input = (tag: string) => {
+    const { files: _files, ...said } = read(tag)
+    const from = inputOf({ fleet: fleet(semver), sources: [read(tag)] })
+    return { ...from, sources: from.sources.map(one => ({ ...one, ...said })), registries: ['ghcr.io'] }
+  }
+  const nodeOf = (tag: string) => buildFleet(input(tag)).nodes.find(({ name }) => name === 'app')!
+  expect(nodeOf('v1.9.0').source).toMatchObject({ commit: DIGEST, tag: 'v1.9.0', originRevision: 'main@sha1:abc' })
+  expect(evaluatedNode(nodeOf('v1.9.0'), [], []).source).toMatchObject({
+    revision: `v1.9.0@${DIGEST}`,
+    originRevision: 'main@sha1:abc',
+  })
+  expect(combinationOf(input('1.9.1'))).not.toBe(combinationOf(input('v1.9.0')))
+  const session = new FleetSession()
+  const before = session.build(input('v1.9.0'))
+  const after = session.build(input('1.9.1'))
+  const sourceIn = (built: typeof before) => built.nodes.find(({ name }) => name === 'app')!.source
+  expect([sourceIn(before).tag, sourceIn(after).tag]).toEqual(['v1.9.0', '1.9.1'])
 })
 
 const TENANT = {

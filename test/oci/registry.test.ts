@@ -25,20 +25,20 @@ describe.skipIf(!program)('a real registry', () => {
 
   test('an artifact is read by its tag and by its digest, and the tag moves', async () => {
     const first = await registry.push('acme/app', 'latest', { 'deploy/web.yaml': 'kind: ConfigMap\n' })
-    expect(await open().digestOf(url(), { tag: 'latest' })).toBe(first)
-    expect(await open().digestOf(url(), { digest: first })).toBe(first)
-    const tree = openSnapshot(await open().content(url(), { tag: 'latest' }, first))
+    expect(await open().headOf(url(), { tag: 'latest' })).toEqual({ digest: first })
+    expect(await open().headOf(url(), { digest: first })).toEqual({ digest: first })
+    const tree = openSnapshot((await open().content(url(), { tag: 'latest' }, first)).tree)
     expect(Buffer.from(tree.read('deploy/web.yaml')).toString()).toBe('kind: ConfigMap\n')
     const second = await registry.push('acme/app', 'latest', { 'deploy/web.yaml': 'kind: Secret\n' })
     expect(second).not.toBe(first)
-    expect(await open().digestOf(url(), { tag: 'latest' })).toBe(second)
-    expect(openSnapshot(await open().content(url(), { tag: 'latest' }, first)).id).toBe(tree.id)
+    expect(await open().headOf(url(), { tag: 'latest' })).toEqual({ digest: second })
+    expect(openSnapshot((await open().content(url(), { tag: 'latest' }, first)).tree).id).toBe(tree.id)
   })
 
   test('what is not there is undefined, not an error', async () => {
-    expect(await open().digestOf(url(), { tag: 'missing' })).toBeUndefined()
-    expect(await open().digestOf(url('acme/nothing'), { tag: 'latest' })).toBeUndefined()
-    expect(await open().digestOf(url(), { digest: `sha256:${'0'.repeat(64)}` })).toBeUndefined()
+    expect(await open().headOf(url(), { tag: 'missing' })).toBeUndefined()
+    expect(await open().headOf(url('acme/nothing'), { tag: 'latest' })).toBeUndefined()
+    expect(await open().headOf(url(), { digest: `sha256:${'0'.repeat(64)}` })).toBeUndefined()
   })
 
   test('the layer is the one that is asked for, the first by default; an index leads to linux/amd64', async () => {
@@ -53,7 +53,7 @@ describe.skipIf(!program)('a real registry', () => {
     const manifest = { schemaVersion: 2, mediaType: type, config: settings, layers }
     const digest = await registry.pushManifest('acme/two', 'latest', manifest, type)
     const names = async (ref: Parameters<ReturnType<typeof open>['content']>[1], at = digest) =>
-      (await open().content(url('acme/two'), ref, at)).entries.map(({ path }) => path)
+      (await open().content(url('acme/two'), ref, at)).tree.entries.map(({ path }) => path)
     expect(await names({ tag: 'latest' })).toEqual(['one'])
     expect(await names({ tag: 'latest', layer: 'text/two' })).toEqual(['two'])
     await expect(names({ tag: 'latest', layer: 'text/three' })).rejects.toThrow('no layer of the media type text/three')
@@ -70,31 +70,56 @@ describe.skipIf(!program)('a real registry', () => {
     expect(await names({ tag: 'index' }, index)).toEqual(['one'])
   })
 
+  test('the revision that an artifact was built from is read from its manifest, of an index from that of its image', async () => {
+    const layer = await archiveOf([{ name: 'a', content: 'a' }])
+    const type = 'application/vnd.oci.image.manifest.v1+json'
+    const settings = { mediaType: CONTENT, digest: await registry.pushBlob('acme/origin', Buffer.from('{}')), size: 2 }
+    const layers = [{ mediaType: CONTENT, digest: await registry.pushBlob('acme/origin', layer), size: layer.length }]
+    const push = (annotations: unknown) => {
+      const manifest = { schemaVersion: 2, mediaType: type, config: settings, layers, annotations }
+      return registry.pushManifest('acme/origin', 'latest', manifest, type)
+    }
+    const originOf = async (digest: string) =>
+      (await open().content(url('acme/origin'), { tag: 'latest' }, digest)).originRevision
+    const revision = 'org.opencontainers.image.revision'
+    const said = await push({ [revision]: 'main@sha1:abc' })
+    expect(await originOf(said)).toBe('main@sha1:abc')
+    expect(await originOf(await push({ [revision]: 'x'.repeat(1024) }))).toHaveLength(1024)
+    expect(await originOf(await push({ [revision]: 'x'.repeat(1025) }))).toBeUndefined()
+    expect(await originOf(await push({ [revision]: '' }))).toBeUndefined()
+    expect(await originOf(await push({}))).toBeUndefined()
+    const indexType = 'application/vnd.oci.image.index.v1+json'
+    const manifests = [{ mediaType: type, digest: said, size: 1, platform: { os: 'linux', architecture: 'amd64' } }]
+    const index = { schemaVersion: 2, mediaType: indexType, manifests, annotations: { [revision]: 'other' } }
+    expect(await originOf(await registry.pushManifest('acme/origin', 'index', index, indexType))).toBe('main@sha1:abc')
+  })
+
   test('a range of versions is followed to the artifact of its latest tag, on as many pages as there are', async () => {
     const name = `acme/semver-${++repositories}`
     const push = (tag: string) => registry.push(name, tag, { 'deploy/version.yaml': `# ${tag}\n` })
     for (const tag of ['1.0.0', 'latest', '1.9.0', '2.0.0-rc.1']) await push(tag)
     const newest = await push('1.10.0')
-    const at = (ref: Parameters<ReturnType<typeof open>['digestOf']>[1]) => open().digestOf(url(name), ref)
-    expect(await at({ semver: '1.x' })).toBe(newest)
-    expect(await at({ semver: '>=1.0.0-0', semverFilter: 'rc' })).toBe(await at({ tag: '2.0.0-rc.1' }))
+    const at = (ref: Parameters<ReturnType<typeof open>['headOf']>[1]) => open().headOf(url(name), ref)
+    expect(await at({ semver: '1.x' })).toEqual({ digest: newest, tag: '1.10.0' })
+    const candidate = { ...(await at({ tag: '2.0.0-rc.1' })), tag: '2.0.0-rc.1' }
+    expect(await at({ semver: '>=1.0.0-0', semverFilter: 'rc' })).toEqual(candidate)
     const later = await push('1.11.0')
-    expect(await at({ semver: '1.x' })).toBe(later)
+    expect(await at({ semver: '1.x' })).toEqual({ digest: later, tag: '1.11.0' })
     await expect(at({ semver: '3.x' })).rejects.toThrow(`${name} on 127.0.0.1`)
-    expect(await open().digestOf(url('acme/nothing'), { semver: '*' })).toBeUndefined()
+    expect(await open().headOf(url('acme/nothing'), { semver: '*' })).toBeUndefined()
     // the same version twice: whatever source-controller takes, it is the same
     const body = { 'deploy/version.yaml': '# 1.11.0\n' }
     expect(await registry.push(name, 'v1.11.0', body)).toBe(later)
-    expect(await at({ semver: '1.x' })).toBe(later)
+    expect((await at({ semver: '1.x' }))?.digest).toBe(later)
     await registry.push(name, 'v1.11.0', { 'deploy/version.yaml': '# other\n' })
     await expect(at({ semver: '1.x' })).rejects.toThrow('are the same version, and not the same artifact')
   })
 
   test('another registry is not asked, whatever its name looks like', async () => {
     const other = openRegistry(hosts('ghcr.io'))
-    await expect(other.digestOf(url(), { tag: 'latest' })).rejects.toThrow('is not in OCI_HOSTS')
+    await expect(other.headOf(url(), { tag: 'latest' })).rejects.toThrow('is not in OCI_HOSTS')
     const https = openRegistry(hosts(registry.host))
-    await expect(https.digestOf(url(), { tag: 'latest' })).rejects.toThrow('does not answer')
+    await expect(https.headOf(url(), { tag: 'latest' })).rejects.toThrow('does not answer')
   })
 })
 
@@ -111,9 +136,9 @@ describe('a registry that lies', () => {
     host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   })
   afterAll(() => server.close())
-  const ask = (auths = {}, ref: { tag: string; anonymous?: true } = { tag: 'latest' }) => {
+  const ask = async (auths = {}, ref: { tag: string; anonymous?: true } = { tag: 'latest' }) => {
     asked.length = 0
-    return openRegistry(hosts(`http://${host}`, auths)).digestOf(`oci://${host}/acme/app`, ref)
+    return (await openRegistry(hosts(`http://${host}`, auths)).headOf(`oci://${host}/acme/app`, ref))?.digest
   }
 
   test.each([
@@ -175,7 +200,7 @@ describe('a registry that lies', () => {
 
   const range = () => {
     asked.length = 0
-    return openRegistry(hosts(`http://${host}`)).digestOf(`oci://${host}/acme/app`, { semver: '*' })
+    return openRegistry(hosts(`http://${host}`)).headOf(`oci://${host}/acme/app`, { semver: '*' })
   }
   const tagsAnd = (link: string) => (request: IncomingMessage, response: ServerResponse) =>
     request.url?.includes('/tags/list')

@@ -112,6 +112,9 @@ function orphans(live: Json, entries: readonly InventoryEntry[]): StatusEvent {
 }
 
 function about(live: Json, severity: StatusEvent['severity'], message: string): StatusEvent {
-  const metadata = revisionMetadata(stringAt(live, 'status', 'lastAppliedRevision'))
+  const [revision, origin] = ['lastAppliedRevision', 'lastAppliedOriginRevision'].map(field =>
+    stringAt(live, 'status', field),
+  )
+  const metadata = revisionMetadata(revision ?? '', origin)
   return { severity, reason: readyReason(live) || severity, message, metadata }
 }

@@ -25,7 +25,7 @@ import type { RevisionQueue } from './revision-queue.ts'
 
 /** A node as far as its status shows it. */
 export type ShownNode = Pick<ApprovedNode, 'key' | 'namespace' | 'name' | 'suspend' | 'digest' | 'settings'> & {
-  readonly source: Pick<ApprovedNode['source'], 'commit' | 'revision'>
+  readonly source: Pick<ApprovedNode['source'], 'commit' | 'revision' | 'originRevision'>
 }
 
 /** What came of a node in this run, and what was done to its objects on the way. */
@@ -194,6 +194,7 @@ function eventsOf(
 function attemptOf({ source, digest, settings }: ShownNode, { outcome, durationMs = 0 }: Shown): ReconcileAttempt {
   return {
     revision: source.revision ?? `sha1:${source.commit}`,
+    ...(source.originRevision === undefined ? {} : { originRevision: source.originRevision }),
     digest: `sha256:${digest}`,
     timeoutMs: settings.timeoutMs,
     durationMs,

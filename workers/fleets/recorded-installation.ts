@@ -5,7 +5,7 @@ import type { Installation } from '../context/installation.ts'
 export class InstallationRecord {
   /** By address of the repository and ref. */
   readonly heads = new Map<string, { readonly repository: number; url: string; ref: SourceRef; commit: string }>()
-  readonly artifacts = new Map<string, { readonly url: string; ref: SourceRef; digest: string }>()
+  readonly artifacts = new Map<string, { readonly url: string; ref: SourceRef; digest: string; tag?: string }>()
   readonly parents = new Map<string, { readonly repository: number; commit: string; parent: string }>()
   readonly names = new Map<string, { readonly owner: string; repo: string; id: number }>()
 }
@@ -17,11 +17,11 @@ export function recordedInstallation(installation: Installation, record: Install
     ...installation,
     registry: {
       ...registry,
-      digestOf: async (url, followed) => {
-        const digest = await registry.digestOf(url, followed)
+      headOf: async (url, followed) => {
+        const head = await registry.headOf(url, followed)
         const ref = { registry: followed }
-        if (digest !== undefined) record.artifacts.set(JSON.stringify([url, ref]), { url, ref, digest })
-        return digest
+        if (head !== undefined) record.artifacts.set(JSON.stringify([url, ref]), { url, ref, ...head })
+        return head
       },
     },
     head: async (repository, ref) => {

@@ -5,6 +5,7 @@ import type { RegistryRef, WantedSource } from '../../src/fleet/model/source-ref
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/client/octokit.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
+import type { RegistryHead } from '../../src/oci/find-head.ts'
 import type { Installation, SourceInstallation } from '../context/installation.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { EarlierSnapshot, PinnedRepository } from '../threads/protocol.ts'
@@ -22,6 +23,8 @@ export interface Pin {
 interface SeenSource extends WantedSource {
   readonly commit: string
   readonly tree: TreeSnapshot
+  readonly tag?: string
+  readonly originRevision?: string
 }
 
 export type ReadSource = SeenSource | OpaqueSource
@@ -66,6 +69,7 @@ export class SourceReader {
   readonly #installation: SourceInstallation
   readonly #only: string | undefined
   readonly #heads = new Map<string, Promise<string | undefined>>()
+  readonly #artifactHeads = new Map<string, Promise<RegistryHead | undefined>>()
   readonly #moved = new Map<string, ReadableRepository>()
 
   /** `only`: address of the one repository that may be read; what others hold must not be shown where anybody may write. */
@@ -100,20 +104,22 @@ export class SourceReader {
   async #artifact(wanted: WantedSource, followed: RegistryRef): Promise<ReadSource> {
     const { url, ref } = wanted
     try {
-      const digest = await this.#digest(wanted, followed)
-      if (digest === undefined)
+      const head = await this.#artifactHead(wanted, followed)
+      if (head === undefined)
         return { url, ref, reason: 'the artifact does not exist in the registry, or may not be read' }
-      return { url, ref, commit: digest, tree: await this.#installation.registry.content(url, followed, digest) }
+      const { digest: commit, tag } = head
+      const content = await this.#installation.registry.content(url, followed, commit)
+      return { url, ref, commit, ...content, ...(tag === undefined ? {} : { tag }) }
     } catch (error) {
       if (!(error instanceof BailiwickError)) throw error
       return { url, ref, reason: error.message }
     }
   }
 
-  #digest({ url, ref }: WantedSource, followed: RegistryRef): Promise<string | undefined> {
+  #artifactHead({ url, ref }: WantedSource, followed: RegistryRef): Promise<RegistryHead | undefined> {
     const key = JSON.stringify([url, ref])
-    const known = this.#heads.get(key) ?? this.#installation.registry.digestOf(url, followed)
-    this.#heads.set(key, known)
+    const known = this.#artifactHeads.get(key) ?? this.#installation.registry.headOf(url, followed)
+    this.#artifactHeads.set(key, known)
     return known
   }
 

@@ -1,6 +1,5 @@
 import type { ClusterWork } from '../../src/channel/cluster-work.ts'
 import { refKey } from '../../src/fleet/model/ref.ts'
-import type { RegistryRef } from '../../src/fleet/model/source-ref.ts'
 import type { ObjectStore } from '../../src/git/object-store.ts'
 import type { Octokit } from '../../src/github/client/octokit.ts'
 import { readTree } from '../../src/github/contents/read-tree.ts'
@@ -26,14 +25,14 @@ export function workInstallation(work: ClusterWork, { store, registry, octokit }
   const heads = new Map(work.heads.map(({ url, ref, commit }) => [`${url} ${refKey(ref)}`, commit]))
   const parents = new Map(work.parents.map(({ repository, commit, parent }) => [`${repository} ${commit}`, parent]))
   const names = new Map(work.names.map(({ owner, repo, id }) => [`${owner}/${repo}`.toLowerCase(), id]))
-  const artifacts = new Map(work.artifacts.map(({ url, ref, digest }) => [artifactKey(url, ref.registry), digest]))
+  const artifacts = new Map(work.artifacts.map(({ url, ref, ...head }) => [`${url} ${refKey(ref)}`, head]))
   const idOf = (owner: string, repo: string) =>
     names.get(`${owner}/${repo}`.toLowerCase()) ??
     repositories.find(one => `${one.owner}/${one.name}`.toLowerCase() === `${owner}/${repo}`.toLowerCase())?.id
   return {
     registry: {
       ...registry,
-      digestOf: async (url, followed) => artifacts.get(artifactKey(url, followed)),
+      headOf: async (url, followed) => artifacts.get(`${url} ${refKey({ registry: followed })}`),
     },
     repositories: async () => repositories,
     head: async ({ url }, ref) => heads.get(`${url} ${refKey(ref)}`),
@@ -50,8 +49,4 @@ export function workInstallation(work: ClusterWork, { store, registry, octokit }
     content: ({ id, owner, name: repo }, commit, tree) =>
       readTree(octokit(id), store, { owner, repo, commit, ...(tree === undefined ? {} : { tree }) }),
   }
-}
-
-function artifactKey(url: string, { tag, digest, layer, anonymous }: RegistryRef = {}): string {
-  return JSON.stringify([url, tag, digest, layer, anonymous === true])
 }

@@ -33,6 +33,8 @@ export interface CombinationSnapshot {
     readonly ref: SourceRef
     readonly commit: string
     readonly tree: TreeSnapshot
+    readonly tag?: string
+    readonly originRevision?: string
   }[]
   readonly opaque: readonly OpaqueSource[]
   /** What GitHub says about repositories that nothing of the fleet lists, sorted by address. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { revisionKey } from '../../src/fleet/model/revision-of.ts'
 import type { CombinationSnapshot, EvaluationRequest } from './protocol.ts'
 
 /**
@@ -30,6 +31,6 @@ function partsOf(request: EvaluationRequest): unknown[] {
 }
 
 function combination({ fleet, sources, opaque, facts, disabledRules, registries }: CombinationSnapshot): unknown {
-  const contents = sources.map(({ url, ref, commit, tree }) => [url, ref, commit, tree.id])
+  const contents = sources.map(source => [source.url, source.ref, revisionKey(source), source.tree.id])
   return [fleet.url, fleet.branch, fleet.commit, fleet.tree.id, contents, opaque, facts, disabledRules, registries]
 }

@@ -20,7 +20,7 @@ export function evaluatedNode(
 }
 
 const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
-  const { id, url, ref, commit, opaque, artifact, lent, includes, verify } = node.source
+  const { id, url, ref, commit, tag, originRevision, opaque, artifact, lent, includes, verify } = node.source
   const { decryption, refused } = readDecryption(node.kustomization, node.objects, node.sealedFiles)
   const { settings, problems } = readApplySettings(node.kustomization, node.namespace)
   return {
@@ -38,7 +38,8 @@ const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
       url,
       commit,
       opaque: opaque ?? null,
-      ...(commit === '' || artifact ? {} : { revision: sourceRevision(ref, commit) }),
+      ...(commit === '' || artifact ? {} : { revision: sourceRevision(ref, commit, tag) }),
+      ...(originRevision === undefined ? {} : { originRevision }),
       ...(artifact?.assumed === undefined ? {} : { assumed: true }),
       ...(lent ? { lent } : {}),
       ...(verify === undefined ? {} : { verify }),

@@ -4,6 +4,7 @@ import { ENGINE_VERSION } from '../model/engine-version.ts'
 import { FLEET_FILE } from '../model/fleet-config.ts'
 import type { FleetInput, SourceContent } from '../model/input.ts'
 import { refKey } from '../model/ref.ts'
+import { revisionKey } from '../model/revision-of.ts'
 
 /** Hash of everything that a verdict on `input` depends on; equal inputs in another order give the same hash. */
 export function combinationOf(input: FleetInput): string {
@@ -44,7 +45,7 @@ function sourcesOf({ sources }: FleetInput): string[] {
 function writtenOf(source: SourceContent): Written {
   let written = known.get(source)
   if (written === undefined) {
-    const text = [normaliseUrl(source.url), refKey(source.ref), source.commit, source.tree.id].join(' ')
+    const text = [normaliseUrl(source.url), refKey(source.ref), revisionKey(source), source.tree.id].join(' ')
     written = { text, json: JSON.stringify(text) }
     known.set(source, written)
   }

@@ -10,6 +10,7 @@ import { accountOf } from '../model/appliers.ts'
 import type { Lockdown } from '../model/fleet.ts'
 import { nodeKey } from '../model/node-key.ts'
 import { type KustomizationSpec, readName, readSpec } from '../model/read-spec.ts'
+import { revisionOf } from '../model/revision-of.ts'
 import { ASKED, WANTED } from '../model/unread.ts'
 import type { Reader } from '../sources/ask-read.ts'
 import { mayRead } from '../sources/may-read.ts'
@@ -282,7 +283,7 @@ function place(context: NodeContext, draft: Draft, id: string, resolved: Resolve
   }
   if (artifactOf) draft.path = inside(artifactOf.folder, draft.path)
   if (resolved.type === 'content') {
-    draft.source = { ...source, commit: resolved.commit }
+    draft.source = { ...source, ...revisionOf(resolved) }
     context.artifacts.set(draft.key, resolved.artifact)
     return
   }

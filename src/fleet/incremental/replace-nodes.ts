@@ -30,6 +30,7 @@ import type { FleetInput, SourceContent } from '../model/input.ts'
 import { isIncomplete } from '../model/is-complete.ts'
 import { lostOwners } from '../model/lost-owners.ts'
 import { refKey } from '../model/ref.ts'
+import { revisionKey, revisionOf } from '../model/revision-of.ts'
 import { sameDeep } from '../model/same-deep.ts'
 import { sameRetained } from '../model/same-node.ts'
 import { notReachedOf } from '../reach/not-reached.ts'
@@ -163,7 +164,7 @@ function changedSources(before: FleetInput, input: FleetInput): Changed[] | unde
     const [source, was] = [input.sources[index]!, before.sources[index]!]
     if (source === was) continue
     if (was.url !== source.url || (was.ref !== source.ref && refKey(was.ref) !== refKey(source.ref))) return undefined
-    if (was.tree === source.tree && was.commit === source.commit) continue
+    if (was.tree === source.tree && revisionKey(was) === revisionKey(source)) continue
     // a file of ours in it is about more than what it renders, and a fleet in it makes that file have no effect
     if (says(was.tree) !== says(source.tree)) return undefined
     changed.push({ source, was, place: index + 1 })
@@ -207,31 +208,28 @@ const saidBy = (tree: Tree): string => `${tree.entry(FLEET_FILE)?.id ?? ''} ${tr
 const says = (tree: Tree): string => `${tree.entry('.github')?.id ?? ''} ${tree.entry('clusters')?.type ?? ''}`
 
 /** The node as it is with another tree of its source; undefined where it may be more than its objects that change. */
-function replacement(
-  before: CurrentState,
-  node: FleetNode,
-  { tree, commit }: SourceContent,
-  work: Work,
-): FleetNode | undefined {
+function replacement(before: CurrentState, node: FleetNode, content: SourceContent, work: Work): FleetNode | undefined {
   const { tenant, source, error, objects } = node
   const record = recordOf(objects)
+  const { commit: _c, tag: _t, originRevision: _o, ...followed } = source
+  const now = { ...followed, ...revisionOf(content) }
   if (error || source.opaque !== undefined || source.includes || node.digest === '') return undefined
   // of roots it is certain already
-  if (node.parent === undefined) return { ...node, source: { ...source, commit } }
+  if (node.parent === undefined) return { ...node, source: now }
   // another ResourceSet is another graph: staysPut of who renders it
-  if (isSetNode(node)) return { ...node, source: { ...source, commit } }
+  if (isSetNode(node)) return { ...node, source: now }
   if (!record || record.artifact.repository !== source.url || record.artifact.composed) return undefined
   const budget = tenant === undefined ? new RenderBudget(PLATFORM_SCALE) : budgetBeside(before, node)
   if (!budget) return undefined
   try {
-    const artifact = { ...record.artifact, tree }
+    const artifact = { ...record.artifact, tree: content.tree }
     const findSource = (kind: string, name: string) => record.values.get(`${kind}/${name}`)
     const facts = { findSource, strict: record.strict, budget }
     const again = renderAgain(objects, artifact, node.kustomization, facts)
     if (!again.spared) work.rendered++
     if (!staysPut(before, node, again.objects)) return undefined
     const digest = again.objects === objects ? node.digest : digestOfTexts(objectTexts(again.objects))
-    return { ...node, source: { ...source, commit }, objects: again.objects, digest }
+    return { ...node, source: now, objects: again.objects, digest }
   } catch (caught) {
     if (caught instanceof BailiwickError) return undefined
     throw caught

@@ -78,6 +78,10 @@ export interface NodeSource {
   readonly ref: SourceRef
   /** '' for a working copy or an opaque source. */
   readonly commit: string
+  /** The tag that a range of versions stands for. */
+  readonly tag?: string
+  /** Of an artifact in a registry: the revision that it was built from, as it says itself. */
+  readonly originRevision?: string
   /** Why its content was not seen. */
   readonly opaque?: string
   /** With `opaque`: nothing in git says what it follows. */

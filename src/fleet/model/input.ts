@@ -12,6 +12,10 @@ export interface SourceContent {
   readonly ref: SourceRef
   /** 40 hex digits, or the digest of an artifact (`sha256:...`); '' for a working copy. */
   readonly commit: string
+  /** The tag that a range of versions stands for. */
+  readonly tag?: string
+  /** Of an artifact: the revision that it was built from, as it says itself. Shown only. */
+  readonly originRevision?: string
   readonly tree: Tree
 }
 

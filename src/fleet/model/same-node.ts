@@ -1,6 +1,7 @@
 import type { BailiwickError } from '../../errors.ts'
 import type { Hole } from '../../kube/hole.ts'
 import type { FleetNode, NodeSource } from './fleet.ts'
+import { revisionKey } from './revision-of.ts'
 import { sameDeep } from './same-deep.ts'
 
 /**
@@ -53,7 +54,7 @@ export function sameRetained({ retained: a }: Retaining, { retained: b }: Retain
 }
 
 const commits = ({ source, charts }: FleetNode): string =>
-  [source, ...(source.includes ?? []), ...(charts ?? [])].map(one => one.commit).join(' ')
+  [source, ...(source.includes ?? []), ...(charts ?? [])].map(revisionKey).join(' ')
 
 function sameTexts(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
   if (a === b) return true
@@ -69,7 +70,7 @@ function sameCharts(a: FleetNode['charts'], b: FleetNode['charts']): boolean {
   return a?.length === b?.length && (a ?? []).every((one, index) => withoutCommit(one) === withoutCommit(b![index]!))
 }
 
-function withoutCommit({ commit: _commit, includes, ...rest }: NodeSource): string {
+function withoutCommit({ includes, ...rest }: NodeSource): string {
   const { id, url, ref, opaque, lent } = rest
   const parts = includes?.map(one => [one.id, one.url, one.ref, one.lent ?? false]) ?? null
   return JSON.stringify([id, url, ref, opaque ?? null, lent ?? false, parts])

@@ -15,6 +15,7 @@ import type { FleetInput } from '../model/input.ts'
 import { NOT_READABLE } from '../model/read-access.ts'
 import { text } from '../model/read-spec.ts'
 import { canonicalRef, refKey } from '../model/ref.ts'
+import { revisionOf } from '../model/revision-of.ts'
 import type { SourceRef } from '../model/source-ref.ts'
 import { composeSource, type Included } from './compose-source.ts'
 import type { ReadDecision } from './decide-read.ts'
@@ -188,11 +189,12 @@ function contentOf(input: FleetInput, fleetUrl: string, aliases: Aliases): FindC
       if (reason === undefined) return { type: 'wanted', url, ref, ...lent }
       return { type: 'opaque', url, ref, reason, ...lent }
     }
-    const { tree, commit } = content
+    const { tree } = content
     const cacheKey = JSON.stringify([key, ignore ?? null])
     const artifact = artifacts.get(cacheKey) ?? { repository: url, tree, ...(ignore === undefined ? {} : { ignore }) }
     artifacts.set(cacheKey, artifact)
-    return { type: 'content', url, ref, commit, artifact, own: key === `${fleetUrl} ${fleetRef}`, ...lent }
+    const own = key === `${fleetUrl} ${fleetRef}`
+    return { type: 'content', url, ref, ...revisionOf(content), artifact, own, ...lent }
   }
 }
 

@@ -3,6 +3,7 @@ import type { Artifact } from '../../flux/artifact.ts'
 import type { PackBudget } from '../../flux/pack-budget.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { IncludedSource, SourceArtifact, UnmatchedSource } from '../model/fleet.ts'
+import type { SourceContent } from '../model/input.ts'
 import type { SourceRef } from '../model/source-ref.ts'
 import type { ReadDecision } from './decide-read.ts'
 
@@ -23,7 +24,11 @@ export type Resolved = {
   /** Why these files are not all that Flux would put into the artifact: the node that follows it fails. */
   readonly refused?: BailiwickError
 } & (
-  | { readonly type: 'content'; readonly commit: string; readonly artifact: Artifact; readonly own: boolean }
+  | (Pick<SourceContent, 'commit' | 'tag' | 'originRevision'> & {
+      readonly type: 'content'
+      readonly artifact: Artifact
+      readonly own: boolean
+    })
   | { readonly type: 'opaque'; readonly reason: string }
   /** `asks`: it is not known yet whether it may be read. */
   | { readonly type: 'wanted'; readonly asks?: ReadDecision & { readonly state: 'ask' } }

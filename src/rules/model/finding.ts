@@ -169,6 +169,8 @@ export interface EvaluatedNode {
     readonly opaque: string | null
     /** Of its artifact, as Flux writes it: `main@sha1:<commit>`. Absent where only the cluster knows it. */
     readonly revision?: string
+    /** Of an artifact in a registry: the revision that it was built from, as it says itself. */
+    readonly originRevision?: string
     /** Nothing proves that what Flux fetches is what was evaluated. */
     readonly assumed?: true
     /** JSON text of `spec.verify`: nothing of it is applied before source-controller accepted the signature. */

@@ -9,6 +9,8 @@ export interface NodeState {
   /** As it is declared; its source changes with its spec, so that nobody sees a new spec beside an old revision. */
   readonly declared: Json & { readonly spec: { readonly [field: string]: Json } }
   readonly source: string
+  /** What its artifact says it was built from; '' for nothing. */
+  readonly origin: string
   /** Nothing is the same as in the step before. */
   readonly isNewSpec: boolean
   readonly isDeleted: boolean
@@ -46,6 +48,7 @@ export function statesAt({ steps }: SameCase, index: number, namespace: string):
       const source = isNewSpec ? `${name}-${step}` : state!.source
       state = {
         ...{ name, source, isNewSpec, isGone: false, isDeleted: said?.isDeleted === true },
+        origin: said?.origin ?? state?.origin ?? '',
         files: said?.files ? within(said.files, namespace) : (state?.files ?? {}),
         declared: isNewSpec ? declaredAs(name, source, said?.spec ?? {}, namespace) : state!.declared,
       }

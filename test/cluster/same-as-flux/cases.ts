@@ -1,5 +1,6 @@
 import { APPLY } from './cases/apply.ts'
 import { HEALTH } from './cases/health.ts'
+import { ORIGIN } from './cases/origin.ts'
 import { PRUNE } from './cases/prune.ts'
 import { TRANSFORM } from './cases/transform.ts'
 import { TROUBLE } from './cases/trouble.ts'
@@ -9,6 +10,7 @@ import type { SameCase } from './step.ts'
 export const SAME_CASES: Readonly<Record<string, SameCase>> = {
   ...APPLY,
   ...PRUNE,
+  ...ORIGIN,
   ...TRANSFORM,
   ...TROUBLE,
   ...HEALTH,

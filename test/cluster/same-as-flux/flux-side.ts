@@ -41,7 +41,8 @@ async function declareAt(world: FluxWorld, state: NodeState, namespace: string, 
     await world.cluster.request('DELETE', `${kustomizations(namespace)}/${state.name}`)
     return
   }
-  await world.artifacts.put({ namespace, name: state.source }, revisionOf(index), state.files)
+  const origin = state.origin === '' ? undefined : state.origin
+  await world.artifacts.put({ namespace, name: state.source }, revisionOf(index), state.files, origin)
   if (state.isNewSpec) await declare(world.cluster, state, namespace)
 }
 

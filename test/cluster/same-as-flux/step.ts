@@ -3,6 +3,8 @@ import type { Json } from '../../../src/kube/node.ts'
 /** What git and the cluster say of one Kustomization from a step on; what is absent stays as it was. */
 interface NodeStep {
   readonly files?: Readonly<Record<string, string>>
+  /** The revision that its artifact says it was built from; '' for none. */
+  readonly origin?: string
   /** Beside interval, prune, account and source, which every one has. */
   readonly spec?: { readonly [field: string]: Json }
   /** It is deleted, as its parent does. */

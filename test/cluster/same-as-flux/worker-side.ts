@@ -43,7 +43,7 @@ export async function workerDoes(
         if (step && state.isDeleted) await world.cluster.request('DELETE', `${kustomizations(namespace)}/${state.name}`)
         if (state.isDeleted || state.isGone) continue
         if (step && state.isNewSpec) await declare(world.cluster, state, namespace)
-        const node = evaluated(namespace, state, last, one, held)
+        const node = withOrigin(evaluated(namespace, state, last, one, held), state)
         nodes.push(node)
         if (step) fresh.push(node)
       }
@@ -60,6 +60,9 @@ export async function workerDoes(
   }
   await Promise.all(during)
 }
+
+const withOrigin = (node: Node, { origin }: NodeState): Node =>
+  origin === '' ? node : { ...node, source: { ...node.source, originRevision: origin } }
 
 /** The node as an evaluation of these files would have it; held where it cannot be evaluated or applied. */
 function evaluated(namespace: string, state: NodeState, step: number, one: SameCase, held: Held[]): Node {

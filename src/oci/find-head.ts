@@ -17,14 +17,22 @@ export const MAX_MANIFEST_BYTES = 4 * 1024 * 1024
 const MAX_EQUAL = 4
 const DIGEST = /^sha256:[0-9a-f]{64}$/
 
-/** Digest at which a ref stands now; see Registry.digestOf. */
-export async function findDigest(
+/** What a ref stands for now. */
+export interface RegistryHead {
+  /** `sha256:<hex>`. */
+  readonly digest: string
+  /** Of a range of versions: its latest tag. */
+  readonly tag?: string
+}
+
+/** What a ref stands for now; see Registry.headOf. */
+export async function findHead(
   hosts: readonly RegistryHost[],
   place: RegistryPlace,
   ref: RegistryRef,
-): Promise<string | undefined> {
+): Promise<RegistryHead | undefined> {
   const { digest, semver, semverFilter: filter, layer, tag = 'latest' } = ref
-  if (digest !== undefined || semver === undefined) return await digestAt(hosts, place, digest ?? tag)
+  if (digest !== undefined || semver === undefined) return headWith(await digestAt(hosts, place, digest ?? tag))
   const tags = await listTags(hosts, place)
   if (tags === undefined) return undefined
   const chosen = chooseTags(tags, { semver, filter, layer })
@@ -32,10 +40,13 @@ export async function findDigest(
   // of equal versions source-controller takes any, so they must be one artifact
   const some = chosen.slice(0, MAX_EQUAL)
   const digests = new Set(await Promise.all(some.map(one => digestAt(hosts, place, one))))
-  if (digests.size === 1 && some.length === chosen.length) return [...digests][0]
+  if (digests.size === 1 && some.length === chosen.length) return headWith([...digests][0], some[0])
   const names = some.join(', ')
   throw unreadable(`the tags ${names} of ${place.repository} are the same version, and not the same artifact`)
 }
+
+const headWith = (digest: string | undefined, tag?: string): RegistryHead | undefined =>
+  digest === undefined ? undefined : { digest, ...(tag === undefined ? {} : { tag }) }
 
 async function digestAt(
   hosts: readonly RegistryHost[],
