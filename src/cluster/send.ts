@@ -100,17 +100,19 @@ function exchange(call: Call, access: RequestCredentials, agent: Agent): Promise
     const options = { method: call.method, headers, agent, rejectUnauthorized: true, ...call.address, ...access.tls }
     const sent = request({ ...options, path: `${call.path}${call.query}` }, response => {
       answered = true
-      textOf(response)
-        .then(text => replyOf(response, text, headers.Accept))
-        .then(resolve, cause => reject(gone(cause.message, cause)))
+      readText(response, text => replyOf(response, text, headers.Accept)).then(resolve, cause =>
+        reject(gone(cause.message, cause)),
+      )
     })
     sent.on('error', failed)
     sent.end(call.body)
   })
 }
 
-function textOf(response: IncomingMessage): Promise<string> {
+/** What `read` makes of the text of an answer. Where it throws, the connection is not used again. */
+function readText<T>(response: IncomingMessage, read: (text: string) => T): Promise<T> {
   return new Promise((resolve, reject) => {
+    const { socket } = response
     const chunks: Buffer[] = []
     let size = 0
     response.on('error', reject)
@@ -122,7 +124,15 @@ function textOf(response: IncomingMessage): Promise<string> {
         response.destroy()
       } else chunks.push(chunk)
     })
-    response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+    response.on('end', () => {
+      try {
+        resolve(read(Buffer.concat(chunks).toString('utf8')))
+      } catch (error) {
+        // at once, before another request gets the connection: the rest of this answer would be taken for the next one
+        socket.destroy()
+        reject(error)
+      }
+    })
   })
 }
 

@@ -72,6 +72,21 @@ describe.skipIf(!haveAssets())('answers that no API server should give', () => {
     expect(requests).toHaveLength(3)
   })
 
+  test('what is left of an answer whose length is too small is not taken for the next answer', async () => {
+    const [first, rest] = ['{"kind":', '"ConfigMap"}']
+    const connections = new Set<unknown>()
+    answer = ({ socket }, response, count) => {
+      if (count === 1) response.writeHead(200, { 'Content-Length': first.length }).end(first)
+      // the rest of it comes late, just before the next answer on the same connection
+      else if (connections.has(socket)) socket.write(rest, () => response.end('{"kind":"Status"}'))
+      else response.end('{"kind":"Status"}')
+      connections.add(socket)
+    }
+    await expect(ask()).rejects.toMatchObject(unavailable('status 200 without JSON'))
+    expect((await ask()).status).toBe(200)
+    expect(requests).toHaveLength(2)
+  })
+
   test.each<[string, typeof answer, string]>([
     ['no answer', () => {}, 'no answer in 1 s'],
     [
