@@ -61,11 +61,11 @@ export class LeaseElection {
     // the holder's renewal needs no reading: the resourceVersion is the fence
     if (this.#seen?.holder === identity && (await this.#write(this.#renewed(this.#seen), signal))) return true
     const { status, body } = await this.#request('GET', this.#path, signal)
-    const record = status === 404 ? NOBODY : readLease(body)
-    const isNew = record.resourceVersion !== this.#seen?.resourceVersion || record.uid !== this.#seen.uid
-    if (status !== 404 && isNew) this.#see(record)
-    // whoever deletes the Lease does not stop its holder
-    const { holder, seconds } = this.#seen ?? NOBODY
+    // a deletion does not stop the holder, who may have renewed just before it: the wait begins anew
+    const gone: LeaseRecord = { ...(this.#seen ?? NOBODY), uid: '', resourceVersion: '' }
+    const record = status === 404 ? gone : readLease(body)
+    if (record.resourceVersion !== this.#seen?.resourceVersion || record.uid !== this.#seen.uid) this.#see(record)
+    const { holder, seconds } = record
     const isForeign = holder !== '' && holder !== identity
     if (isForeign && performance.now() < this.#seenAt + Math.max(seconds * 1000, timing.duration)) return false
     return this.#write(this.#renewed(record), signal)
