@@ -18,6 +18,7 @@ import {
 
 const owner = { namespace: 'apps', name: 'dev-team' }
 const CONFIGMAPS = '/api/v1/namespaces/apps/configmaps'
+const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
 const RBAC = 'rbac.authorization.k8s.io'
 
 describe.skipIf(!haveAssets())('an apply that meets trouble', () => {
@@ -71,15 +72,17 @@ describe.skipIf(!haveAssets())('an apply that meets trouble', () => {
   })
 
   test('an admission webhook that is down fails its object, and nothing beside it is applied', async () => {
-    await create(
-      cluster.server,
-      '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
-      webhookThatIsDown,
-    )
     const hit: Json = {
       ...(configMap('apps', 'hit') as object),
       metadata: { name: 'hit', namespace: 'apps', labels: { hit: 'me' } },
     }
+    await cluster.server.request('POST', WEBHOOKS, webhookThatIsDown)
+    // the API server calls a new webhook only after it has read its configurations again
+    await expect
+      .poll(async () => (await cluster.server.request('POST', `${CONFIGMAPS}?dryRun=All`, hit)).status, {
+        timeout: 60_000,
+      })
+      .toBe(500)
     const results = await apply([hit, configMap('apps', 'missed')])
     expect(results.map(({ name, action }) => [name, action])).toEqual([
       ['hit', 'failed'],
