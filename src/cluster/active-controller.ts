@@ -18,16 +18,28 @@ export async function refuseActiveController(
 ): Promise<void> {
   const [renamed] = watched ?? []
   if (renamed !== undefined) throw active(client, `Deployment ${renamed} has replicas`)
-  const named = watched === undefined ? {} : { fieldSelector: `metadata.name=${NAME}` }
-  for await (const deployment of list(client, '/apis/apps/v1/deployments', named)) {
-    if (isActiveController(deployment)) throw active(client, `Deployment ${place(deployment)} has replicas`)
+  const [deployment, lease] = await Promise.all([
+    activeDeployment(client, watched === undefined),
+    heldLease(client, now),
+  ])
+  const reason = deployment ?? lease
+  if (reason !== undefined) throw active(client, reason)
+}
+
+async function activeDeployment(client: ClusterClient, all: boolean): Promise<string | undefined> {
+  const query = all ? {} : { fieldSelector: `metadata.name=${NAME}` }
+  for await (const deployment of list(client, '/apis/apps/v1/deployments', query)) {
+    if (isActiveController(deployment)) return `Deployment ${place(deployment)} has replicas`
   }
-  const elected = { fieldSelector: `metadata.name=${LEASE}` }
-  for await (const lease of list(client, '/apis/coordination.k8s.io/v1/leases', elected)) {
-    if (isHeld(lease, now)) {
-      throw active(client, `Lease ${place(lease)} was renewed at ${stringAt(lease, 'spec', 'renewTime')}`)
-    }
+  return undefined
+}
+
+async function heldLease(client: ClusterClient, now: number): Promise<string | undefined> {
+  const query = { fieldSelector: `metadata.name=${LEASE}` }
+  for await (const lease of list(client, '/apis/coordination.k8s.io/v1/leases', query)) {
+    if (isHeld(lease, now)) return `Lease ${place(lease)} was renewed at ${stringAt(lease, 'spec', 'renewTime')}`
   }
+  return undefined
 }
 
 /** A Deployment of kustomize-controller with replicas. */

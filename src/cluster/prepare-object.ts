@@ -127,7 +127,7 @@ async function existing(
   const rights = { force: ownership === 'ours', guest: ownership === 'shared' }
   let dry: Json
   try {
-    dry = await serverSideApply(client, { user, path, body, ...rights, dryRun: true, signal })
+    dry = await serverSideApply(client, { user, path, body, ...rights, dryRun: true, whole: true, signal })
   } catch (error) {
     const forced = request.force === true || [object, live].some(one => hasSwitch(one, 'force', 'enabled', switches))
     if (!forced || ownership !== 'ours') throw error

@@ -13,20 +13,22 @@ interface Applying {
   /** The object is not ours. */
   readonly guest?: boolean
   readonly dryRun: boolean
+  /** The answer is the whole object, not its metadata alone. */
+  readonly whole?: boolean
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * One server-side apply as the user; the object as it is afterwards, or would be (whole for a dry run, else its metadata).
+ * One server-side apply as the user; the object as it is afterwards, or would be.
  * Throws ClusterError for every refusal, 404 included.
  */
 export async function serverSideApply(client: ClusterClient, applying: Applying): Promise<Json> {
-  const { user, path, body, force, guest = false, dryRun, signal } = applying
+  const { user, path, body, force, guest = false, dryRun, whole = false, signal } = applying
   const fieldManager = guest ? GUEST_MANAGER : FIELD_MANAGER
   const response = await client.request({ user }, 'PATCH', path, {
     query: { fieldManager, force: String(force), ...(dryRun ? { dryRun: 'All' } : {}) },
     contentType: 'application/apply-patch+yaml',
-    ...(dryRun ? {} : { accept: METADATA_ONLY }),
+    ...(whole ? {} : { accept: METADATA_ONLY }),
     body,
     signal,
   })

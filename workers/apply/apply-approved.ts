@@ -52,11 +52,15 @@ async function applyAll(
   signal: AbortSignal,
   memory: ClusterMemory,
 ): Promise<AppliedNode[]> {
-  const board = await openStatusBoard(client, memory.board)
+  // a turn that an earlier run left behind may still write to inventories, and the board says whether it is wanted
+  const [board, early] = await Promise.all([
+    openStatusBoard(client, memory.board),
+    memory.turns.isIdle ? readInventories(client, client.name, memory.inventories) : undefined,
+  ])
   // `flux suspend` is no change of git, and holds all the same
   const nodes = approved.apply.map(node => (isSuspendedByHand(board.live(node)) ? { ...node, suspend: true } : node))
   await memory.turns.keep(isStillWanted(approved, nodes))
-  const inventories = await readInventories(client, client.name, memory.inventories)
+  const inventories = early ?? (await readInventories(client, client.name, memory.inventories))
   const known = new Map(inventories.map(inventory => [inventory.node, inventory]))
   memory.inventories = new Map(known)
   memory.moves.replace(client.name, approved)

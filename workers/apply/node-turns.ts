@@ -41,6 +41,11 @@ export class NodeTurns {
     this.#ended = ended
   }
 
+  /** No turn goes on. */
+  get isIdle(): boolean {
+    return this.#turns.size === 0
+  }
+
   isBusy(key: string): boolean {
     return this.#turns.has(key)
   }

@@ -4,6 +4,7 @@ import { refuseActiveController } from '../../src/cluster/active-controller.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { ControllerWatch } from '../../src/cluster/controller-watch.ts'
+import { ownIdentity } from '../../src/cluster/own-target-reason.ts'
 import { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
 import { Slots } from '../../src/cluster/slots.ts'
 import { readKustomization } from '../../src/cluster/status/kustomizations.ts'
@@ -114,6 +115,7 @@ export class WatchedCluster {
     return this.#alone(async () => {
       // what an earlier run came to is not of this one
       this.#memory.progress = () => []
+      void this.#askAhead()
       await this.#refuseController()
       for (const { key } of approved.apply) if (this.#isOld(key)) this.#memory.suspect(key)
       this.#kept.replace([])
@@ -188,6 +190,11 @@ export class WatchedCluster {
     })
     this.#turn = mine.catch(() => {})
     return mine
+  }
+
+  /** Asks once for what every node needs, so that the first ones do not wait for it. Who needs it after an error asks again. */
+  async #askAhead(): Promise<void> {
+    await Promise.allSettled([ownIdentity(this.#client), this.#client.discovery.find('v1', 'Namespace')])
   }
 
   #isOld(key: string): boolean {
