@@ -28,13 +28,14 @@ export function randomOf(seed: number): () => number {
   }
 }
 
-export function randomFleet(seed: number): RandomFleet {
+/** `prefix`: of the names of all tenants and their namespaces. */
+export function randomFleet(seed: number, prefix = ''): RandomFleet {
   const random = randomOf(seed)
   const chance = (share: number) => random() < share
   const layout = LAYOUTS[seed % LAYOUTS.length]!
   const clusters = ['east', 'west', 'north'].slice(0, 1 + Math.floor(random() * 3))
   const tenants = Array.from({ length: 1 + Math.floor(random() * 4) }, (_, index): RandomTenant => {
-    const name = `team-${'abcd'[index]}`
+    const name = `${prefix}team-${'abcd'[index]}`
     const namespaces = chance(0.3) ? [name, `${name}-more`] : [name]
     const own = clusters.filter(() => chance(0.7))
     return { name, namespaces, clusters: own.length > 0 ? own : [clusters[0]!] }
@@ -157,7 +158,7 @@ function source(name: string, namespace: string): string {
 
 function kustomization(name: string, namespace: string, path: string, account?: string): string {
   const of = account ?? 'flux-system'
-  return `---\napiVersion: ${apiVersionOf(KUSTOMIZATION)}\nkind: Kustomization\nmetadata:\n  name: ${name}\n  namespace: ${namespace}\nspec:\n  interval: 1m0s\n  path: ${path}\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    name: ${of}\n${account === undefined ? '' : `  serviceAccountName: ${account}\n`}`
+  return `---\napiVersion: ${apiVersionOf(KUSTOMIZATION)}\nkind: Kustomization\nmetadata:\n  name: ${name}\n  namespace: ${namespace}\nspec:\n  interval: 1m0s\n  path: ${path}\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    name: ${of}\n  serviceAccountName: ${account ?? 'kustomize-controller'}\n`
 }
 
 function bootstrap(cluster: string): string {

@@ -24,7 +24,7 @@ export const CLUSTER = 'staging'
 export const COMMIT = 'a'.repeat(40)
 
 /** Flux asks nobody before it prunes: every set of objects counts as approved. */
-const EVERY_PRUNE: NonNullable<Approved['prunes']> = {
+export const EVERY_PRUNE: NonNullable<Approved['prunes']> = {
   limits: { share: 100, atLeast: 1 },
   approvals: async () => Object.assign(new Set<string>(), { has: () => true }),
 }
