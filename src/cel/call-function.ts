@@ -1,7 +1,7 @@
 import { CelError } from './cel-error.ts'
 import { conversion } from './conversions.ts'
 import { stringFunction } from './string-functions.ts'
-import { CelMap, type CelValue, isEqual, isList, Optional, TypeName, typeOf, Unsigned } from './values.ts'
+import { CelMap, type CelValue, isEqual, isList, Optional, Time, TypeName, typeOf, Unsigned } from './values.ts'
 
 /** Calls a function that isKnownFunction knows. Of a method the first argument is what it is called on. Throws CelError. */
 export function callFunction(
@@ -67,6 +67,10 @@ function optionalFunction(name: string, args: readonly CelValue[]): CelValue | u
 function isZero(value: CelValue): boolean {
   if (value === null || value === false || value === '' || value === 0n || value === 0) return true
   if (value instanceof Unsigned) return value.value === 0n
+  if (value instanceof Time) return value.nanos === (value.kind === 'duration' ? 0n : ZERO_TIME)
   if (isList(value) || value instanceof Uint8Array) return value.length === 0
   return value instanceof CelMap && value.entries.size === 0
 }
+
+/** Year 1, where Go's time begins. */
+const ZERO_TIME = -62_135_596_800_000_000_000n

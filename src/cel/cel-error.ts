@@ -6,3 +6,6 @@ export class CelError extends Error {}
 
 /** The expression takes too much work, whatever the input is. */
 export class CelBudgetError extends Error {}
+
+/** The result depends on what only the cluster knows: `&&` and `||` may do without. */
+export class CelUnknownError extends Error {}

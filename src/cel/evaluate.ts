@@ -1,7 +1,9 @@
 import { arithmetic, negate } from './arithmetic.ts'
 import { callFunction } from './call-function.ts'
-import { CelBudgetError, CelError } from './cel-error.ts'
+import { CelBudgetError, CelError, CelUnknownError } from './cel-error.ts'
 import type { BinaryOperator, CelExpression } from './expression.ts'
+import type { FunctionLibrary } from './function-library.ts'
+import { sorted } from './sorted.ts'
 import {
   CelMap,
   type CelValue,
@@ -9,6 +11,8 @@ import {
   isEqual,
   isList,
   keyText,
+  LazyFields,
+  NotKnown,
   Optional,
   ofLiteral,
   TYPE_NAMES,
@@ -16,7 +20,9 @@ import {
 } from './values.ts'
 
 /** What names stand for. */
-type Names = ReadonlyMap<string, CelValue>
+export interface Names {
+  get(name: string): CelValue | undefined
+}
 
 /** A step is one node that is worked out, or some characters or items that are looked at. */
 const MAX_STEPS = 1_000_000
@@ -25,12 +31,17 @@ const MAX_STEPS = 1_000_000
  * Works an expression out, as cel-go does without type checks. Throws CelError for what cannot be worked out, and
  * CelBudgetError after a million steps.
  */
-export function evaluate(expression: CelExpression, names: Names): CelValue {
-  return new Evaluation().of(expression, names)
+export function evaluate(expression: CelExpression, names: Names, library?: FunctionLibrary): CelValue {
+  return new Evaluation(library).of(expression, names)
 }
 
 class Evaluation {
+  readonly #library: FunctionLibrary | undefined
   #steps = 0
+
+  constructor(library: FunctionLibrary | undefined) {
+    this.#library = library
+  }
 
   readonly spend = (steps: number): void => {
     this.#steps += steps
@@ -45,8 +56,9 @@ class Evaluation {
       case 'name': {
         const value = names.get(expression.name)
         if (value === undefined && TYPE_NAMES.has(expression.name)) return new TypeName(expression.name)
-        if (value === undefined) throw new CelError(`no such attribute(s): ${expression.name}`)
-        return value
+        if (value !== undefined) return known(value)
+        if (expression.name === 'net' && this.#library) return NET
+        throw new CelError(`no such attribute(s): ${expression.name}`)
       }
       case 'list':
         return expression.items.flatMap(({ value, optional }) => this.#item(this.of(value, names), optional))
@@ -75,7 +87,9 @@ class Evaluation {
         return this.#macro(expression, names)
       case 'call': {
         const args = [...(expression.of ? [expression.of] : []), ...expression.args].map(arg => this.of(arg, names))
-        return callFunction(expression.name, expression.of !== undefined, args, this.spend)
+        const isMethod = expression.of !== undefined
+        const made = this.#library?.call(expression.name, isMethod, args, this.spend)
+        return made ?? (made === null ? null : callFunction(expression.name, isMethod, args, this.spend))
       }
     }
   }
@@ -100,12 +114,13 @@ class Evaluation {
   #member(of: CelValue, key: CelValue, optional: boolean): CelValue {
     if (of instanceof Optional) {
       if (of.value === undefined) return of
-      const found = this.#find(of.value, key)
-      return new Optional(found)
+      const found = hasMembers(of.value) ? this.#find(of.value, key) : undefined
+      return new Optional(found === undefined ? found : known(found))
     }
+    if (optional && !hasMembers(of)) return new Optional(undefined)
     const found = this.#find(of, key)
-    if (optional) return new Optional(found)
-    if (found !== undefined) return found
+    if (optional) return new Optional(found === undefined ? found : known(found))
+    if (found !== undefined) return known(found)
     throw new CelError(isList(of) ? `index out of bounds: ${String(key)}` : `no such key: ${String(key)}`)
   }
 
@@ -115,6 +130,7 @@ class Evaluation {
       const text = keyText(key)
       return text === undefined ? undefined : of.entries.get(text)?.[1]
     }
+    if (of instanceof LazyFields) return typeof key === 'string' ? of.field(key) : undefined
     if (!isList(of)) throw new CelError('no such overload')
     const text = keyText(key)
     if (!text?.startsWith('n')) throw new CelError('no such overload')
@@ -123,8 +139,15 @@ class Evaluation {
 
   #has(of: CelValue, name: string): boolean {
     if (of instanceof Optional) return of.value !== undefined && this.#has(of.value, name)
-    if (!(of instanceof CelMap)) throw new CelError('no such overload')
+    if (of instanceof LazyFields) return of.field(name) !== undefined
+    if (!(of instanceof CelMap)) return this.#isNoField(of)
     return of.entries.has(`s${name}`)
+  }
+
+  /** A value without fields has none; lists are no such values. */
+  #isNoField(of: CelValue): false {
+    if (this.#library && !isList(of)) return false
+    throw new CelError('no such overload')
   }
 
   #binary({ operator, left, right }: CelExpression & { type: 'binary' }, names: Names): CelValue {
@@ -166,24 +189,25 @@ class Evaluation {
   /** The side that decides, whatever the other one is, also where the other one cannot be worked out. */
   #logic(operator: '&&' | '||', left: () => CelValue, right: () => CelValue): boolean {
     const decides = operator === '||'
-    let failure: CelError | undefined
+    let failure: CelError | CelUnknownError | undefined
     for (const side of [left, right]) {
       try {
         const value = side()
         if (value === decides) return decides
         if (typeof value !== 'boolean') throw new CelError('no such overload')
       } catch (error) {
-        if (!(error instanceof CelError)) throw error
-        failure ??= error
+        failure = worse(failure, error)
       }
     }
     if (failure) throw failure
     return !decides
   }
 
-  #macro({ of, macro, variable, args }: CelExpression & { type: 'macro' }, names: Names): CelValue {
+  #macro(expression: CelExpression & { type: 'macro' }, names: Names): CelValue {
+    const { of, macro, variable, args, second: pair } = expression
     const value = this.of(of, names)
-    const withItem = (item: CelValue) => new Map(names).set(variable, item)
+    if (pair !== undefined) return this.#paired(expression, pair, value, names)
+    const withItem = (item: CelValue) => new Scope(names, variable, item)
     const [first, second] = args
     if (macro === 'optMap' || macro === 'optFlatMap') {
       if (!(value instanceof Optional)) throw new CelError('no such overload')
@@ -199,38 +223,119 @@ class Evaluation {
         ? [...value.entries.values()].map(([key]) => key)
         : undefined
     if (!items) throw new CelError('no such overload')
-    const isTrue = (expression: CelExpression, item: CelValue): boolean => {
-      const answer = this.of(expression, withItem(item))
-      if (typeof answer !== 'boolean') throw new CelError('no such overload')
-      return answer
+    const isTrue = (expression: CelExpression, item: CelValue): boolean => this.#isTrue(expression, withItem(item))
+    if (macro === 'all' || macro === 'exists') return this.#any(macro === 'exists', items, item => isTrue(first!, item))
+    if (macro === 'exists_one') return items.filter(item => isTrue(first!, item)).length === 1
+    if (macro === 'sortBy')
+      return sorted(
+        items,
+        items.map(item => this.of(first!, withItem(item))),
+        this.spend,
+      )
+    if (macro === 'filter') return items.filter(item => isTrue(first!, item))
+    if (!second) return items.map(item => this.of(first!, withItem(item)))
+    return items.filter(item => isTrue(first!, item)).map(item => this.of(second, withItem(item)))
+  }
+
+  /** Macros with two variables: index or key, and value. */
+  #paired(
+    { macro, variable, args }: CelExpression & { type: 'macro' },
+    second: string,
+    value: CelValue,
+    names: Names,
+  ): CelValue {
+    const pairs: readonly (readonly [CelValue, CelValue])[] | undefined = isList(value)
+      ? value.map((item, index) => [BigInt(index), item])
+      : value instanceof CelMap
+        ? [...value.entries.values()]
+        : undefined
+    if (!pairs) throw new CelError('no such overload')
+    const withPair = ([key, item]: readonly [CelValue, CelValue]) =>
+      new Scope(new Scope(names, variable, key), second, item)
+    const isTrue = (pair: readonly [CelValue, CelValue]) => this.#isTrue(args[0]!, withPair(pair))
+    if (macro === 'all' || macro === 'exists') {
+      return this.#any(
+        macro === 'exists',
+        pairs.map((_, index) => BigInt(index)),
+        index => isTrue(pairs[Number(index)]!),
+      )
     }
-    switch (macro) {
-      case 'all':
-      case 'exists':
-        return this.#any(macro === 'exists', items, item => isTrue(first!, item))
-      case 'exists_one':
-        return items.filter(item => isTrue(first!, item)).length === 1
-      case 'filter':
-        return items.filter(item => isTrue(first!, item))
-      case 'map': {
-        if (!second) return items.map(item => this.of(first!, withItem(item)))
-        return items.filter(item => isTrue(first!, item)).map(item => this.of(second, withItem(item)))
-      }
+    if (!macro.startsWith('transform')) return pairs.filter(isTrue).length === 1
+    const kept = args.length > 1 ? pairs.filter(isTrue) : pairs
+    const made = kept.map(pair => [pair[0], this.of(args.at(-1)!, withPair(pair))] as const)
+    if (macro === 'transformList') return made.map(([, item]) => item)
+    const entries = new Map<string, readonly [CelValue, CelValue]>()
+    const all = macro === 'transformMap' ? made : made.flatMap(([, entry]) => entriesOf(entry))
+    for (const [key, item] of all) {
+      const text = keyText(key)!
+      if (entries.has(text)) throw new CelError(`insert failed: key ${String(key)} already exists`)
+      entries.set(text, [key, item])
     }
+    return new CelMap(entries)
+  }
+
+  #isTrue(expression: CelExpression, names: Names): boolean {
+    const answer = this.of(expression, names)
+    if (typeof answer !== 'boolean') throw new CelError('no such overload')
+    return answer
   }
 
   /** The first item that decides ends it; an item that cannot be worked out counts where none decides. */
   #any(decides: boolean, items: readonly CelValue[], test: (item: CelValue) => boolean): boolean {
-    let failure: CelError | undefined
+    let failure: CelError | CelUnknownError | undefined
     for (const item of items) {
       try {
         if (test(item) === decides) return decides
       } catch (error) {
-        if (!(error instanceof CelError)) throw error
-        failure = error
+        failure = worse(undefined, error, failure)
       }
     }
     if (failure) throw failure
     return !decides
   }
+}
+
+/** One more name than another scope has. */
+class Scope implements Names {
+  readonly #outer: Names
+  readonly #name: string
+  readonly #value: CelValue
+
+  constructor(outer: Names, name: string, value: CelValue) {
+    this.#outer = outer
+    this.#name = name
+    this.#value = value
+  }
+
+  get(name: string): CelValue | undefined {
+    return name === this.#name ? this.#value : this.#outer.get(name)
+  }
+}
+
+/** Names of types that have a namespace. */
+const NET = new LazyFields(name => (name === 'IP' || name === 'CIDR' ? new TypeName(`net.${name}`) : undefined))
+
+const hasMembers = (value: CelValue) => isList(value) || value instanceof CelMap || value instanceof LazyFields
+
+function known(value: CelValue): CelValue {
+  if (value instanceof NotKnown) throw new CelUnknownError(value.why)
+  return value
+}
+
+function entriesOf(value: CelValue): (readonly [CelValue, CelValue])[] {
+  if (!(value instanceof CelMap)) throw new CelError('no such overload')
+  return [...value.entries.values()]
+}
+
+/** Of two failures the one that counts: what is not known goes before an error. Throws anything else. */
+function worse(
+  earlier: CelError | CelUnknownError | undefined,
+  error: unknown,
+  fallback?: CelError | CelUnknownError,
+): CelError | CelUnknownError {
+  if (!(error instanceof CelError) && !(error instanceof CelUnknownError)) throw error
+  const known = earlier ?? fallback
+  if (known instanceof CelUnknownError) return known
+  if (error instanceof CelUnknownError) return error
+  return earlier ?? error
 }

@@ -18,6 +18,8 @@ export type CelExpression =
       readonly of: CelExpression
       readonly macro: Macro
       readonly variable: string
+      /** With two variables: the first is the index or key, this one the value. */
+      readonly second?: string
       readonly args: readonly CelExpression[]
     }
   | { readonly type: 'unary'; readonly operator: '!' | '-'; readonly of: CelExpression }
@@ -44,6 +46,11 @@ interface Entry {
 }
 
 export const MACROS = ['all', 'exists', 'exists_one', 'map', 'filter', 'optMap', 'optFlatMap'] as const
-export type Macro = (typeof MACROS)[number]
+/** Macros with two variables, which only Kubernetes has (cel-go's ext.TwoVarComprehensions). */
+export const TWO_VARIABLE_MACROS = [
+  ...['all', 'exists', 'exists_one', 'existsOne'],
+  ...['transformList', 'transformMap', 'transformMapEntry'],
+] as const
+export type Macro = (typeof MACROS)[number] | 'sortBy' | (typeof TWO_VARIABLE_MACROS)[number]
 
 export type BinaryOperator = '||' | '&&' | '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-' | '*' | '/' | '%'

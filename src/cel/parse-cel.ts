@@ -1,5 +1,6 @@
 import { CelSyntaxError } from './cel-error.ts'
-import { type BinaryOperator, type CelExpression, MACROS, type Macro } from './expression.ts'
+import { type BinaryOperator, type CelExpression, MACROS, type Macro, TWO_VARIABLE_MACROS } from './expression.ts'
+import type { FunctionLibrary } from './function-library.ts'
 import { isKnownFunction } from './function-names.ts'
 import { type CelToken, RESERVED, tokensOf } from './tokens.ts'
 
@@ -18,8 +19,8 @@ const MAX_INT = 2n ** 63n
  * Parses a CEL expression (cel-spec, with macros and optional syntax as cel-go reads them). Throws CelSyntaxError for what
  * is no CEL and for functions that are not known here.
  */
-export function parseCel(text: string): CelExpression {
-  const parser = new Parser(tokensOf(text))
+export function parseCel(text: string, library?: FunctionLibrary): CelExpression {
+  const parser = new Parser(tokensOf(text), library)
   const expression = parser.expression(0)
   parser.end()
   return expression
@@ -27,10 +28,19 @@ export function parseCel(text: string): CelExpression {
 
 class Parser {
   readonly #tokens: readonly CelToken[]
+  readonly #library: FunctionLibrary | undefined
+  readonly #links: number
   #at = 0
 
-  constructor(tokens: readonly CelToken[]) {
+  constructor(tokens: readonly CelToken[], library: FunctionLibrary | undefined) {
     this.#tokens = tokens
+    this.#library = library
+    this.#links = library?.maxLinks ?? MAX_DEPTH
+  }
+
+  #knows(name: string, isMethod: boolean): boolean {
+    if (this.#library === undefined) return isKnownFunction(name, isMethod)
+    return this.#library.knows(name, isMethod)
   }
 
   end(): void {
@@ -54,7 +64,7 @@ class Parser {
       const next = this.#tokens[this.#at]
       const operator = next?.type === 'mark' ? operators.find(one => one === next.text) : undefined
       if (!operator) return left
-      if (links > MAX_DEPTH) throw new CelSyntaxError(`it has more than ${MAX_DEPTH} operators in a row`)
+      if (links > this.#links) throw new CelSyntaxError(`it has more than ${this.#links} operators in a row`)
       this.#at++
       left = { type: 'binary', operator, left: checked(left), right: checked(this.#binary(level + 1, depth)) }
     }
@@ -94,16 +104,17 @@ class Parser {
     const name = this.#name()
     if (optional || !this.#takes('(')) return { type: 'field', of: checked(of), name, optional }
     const qualified = of.type === 'name' ? `${of.name}.${name}` : undefined
-    if (qualified !== undefined && isKnownFunction(qualified, false)) {
+    if (qualified !== undefined && this.#knows(qualified, false)) {
       return { type: 'call', of: undefined, name: qualified, args: this.#list(')', depth) }
     }
-    const macro = MACROS.find(one => one === name)
+    const macro = name === 'sortBy' && this.#library ? name : MACROS.find(one => one === name)
     const args = this.#list(')', depth)
-    if (macro) {
-      const made = macroOf(checked(of), macro, args)
-      if (made) return made
-    }
-    if (!isKnownFunction(name, true)) throw new CelSyntaxError(`the function ${name} is not supported`)
+    const made = macro && macroOf(checked(of), macro, args)
+    if (made) return made
+    const two = this.#library && TWO_VARIABLE_MACROS.find(one => one === name)
+    const paired = two && pairedMacroOf(checked(of), two, args)
+    if (paired) return paired
+    if (!this.#knows(name, true)) throw new CelSyntaxError(`the function ${name} is not supported`)
     return { type: 'call', of: checked(of), name, args }
   }
 
@@ -128,7 +139,7 @@ class Parser {
     if (!this.#takes('(')) return { type: 'name', name }
     const args = this.#list(')', depth)
     if (name === 'has') return hasOf(args)
-    if (!isKnownFunction(name, false)) throw new CelSyntaxError(`the function ${name} is not supported`)
+    if (!this.#knows(name, false)) throw new CelSyntaxError(`the function ${name} is not supported`)
     return { type: 'call', of: undefined, name, args }
   }
 
@@ -193,6 +204,17 @@ class Parser {
     if (!token) throw new CelSyntaxError('it ends too early')
     throw new CelSyntaxError(`unexpected ${token.type === 'literal' ? 'value' : token.text}`)
   }
+}
+
+/** A macro with two variables; undefined: it is an ordinary function of that name. */
+function pairedMacroOf(of: CelExpression, macro: Macro, args: readonly CelExpression[]): CelExpression | undefined {
+  const counts: readonly number[] = macro.startsWith('transform') ? [3, 4] : [3]
+  if (!counts.includes(args.length)) return undefined
+  const [first, second, ...rest] = args
+  if (first?.type !== 'name' || second?.type !== 'name') {
+    throw new CelSyntaxError(`the first two arguments of ${macro}() are not names`)
+  }
+  return { type: 'macro', of, macro, variable: first.name, second: second.name, args: rest }
 }
 
 /** 2^63 is only a number behind a minus. */

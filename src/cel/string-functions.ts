@@ -5,6 +5,10 @@ import { type CelValue, isList } from './values.ts'
 
 type Spend = (steps: number) => void
 
+/** White space of Go. */
+const SPACE = '[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+'
+const SPACES = new RegExp(`^${SPACE}|${SPACE}$`, 'gu')
+
 /** How far a text may grow: `join`, `replace` and `quote` make longer ones. */
 const MAX_TEXT = 1_000_000
 
@@ -43,11 +47,11 @@ function ofShape(
     case 'upperAscii ':
       return text.replace(/[a-z]/g, letter => letter.toUpperCase())
     case 'trim ':
-      return text.replace(/^[\s\u0085]+|[\s\u0085]+$/gu, '')
+      return text.replace(SPACES, '')
     case 'reverse ':
       return [...text].reverse().join('')
     case 'strings.quote ':
-      return limited(JSON.stringify(text), spend)
+      return limited(quoted(text), spend)
     case 'replace ss':
       return replaced(text, a, b, -1n, spend)
     case 'replace ssn':
@@ -84,10 +88,12 @@ function byPlace(
     case 'indexOf s':
       return BigInt(indexOf(chars, wanted, 0))
     case 'indexOf sn':
+      if (from! >= BigInt(chars.length)) return -1n
       return BigInt(indexOf(chars, wanted, place(from!)))
     case 'lastIndexOf s':
       return BigInt(lastIndexOf(chars, wanted, chars.length))
     case 'lastIndexOf sn':
+      if (from! >= BigInt(chars.length)) return -1n
       return BigInt(lastIndexOf(chars, wanted, place(from!)))
     default:
       return undefined
@@ -150,3 +156,10 @@ function replaced(text: string, search: string, by: string, limit: bigint, spend
   const rest = parts.slice(count).join(search)
   return limited([...parts.slice(0, count), rest].join(by), spend)
 }
+
+const ESCAPED: Readonly<Record<string, string>> = {
+  ...{ '\x07': '\\a', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\v': '\\v' },
+  ...{ '\\': '\\\\', '"': '\\"' },
+}
+
+const quoted = (text: string) => `"${[...text.toWellFormed()].map(char => ESCAPED[char] ?? char).join('')}"`

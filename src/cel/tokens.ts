@@ -10,6 +10,8 @@ const SPACE = /(?:[ \t\r\n\f]|\/\/[^\n]*)*/y
 const NUMBER =
   /0[xX][0-9a-fA-F]+[uU]?|(?:[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|\.[0-9]+(?:[eE][-+]?[0-9]+)?)|[0-9]+[uU]?/y
 const NAME = /[_a-zA-Z][_a-zA-Z0-9]*/y
+/** A field whose name is no identifier (cel-spec, escaped identifiers). */
+const QUOTED_NAME = /`[a-zA-Z0-9_.\-/ ]+`/y
 const MARK = /\|\||&&|==|!=|<=|>=|[-+*/%<>!?:.,()[\]{}]/y
 const PREFIX = /(?:[rR][bB]?|[bB][rR]?)?(?="|')/y
 
@@ -58,6 +60,8 @@ function tokenAt(text: string, at: number): [CelToken, number] {
     // `in` is an operator
     return [name === 'in' ? { type: 'mark', text: name } : token, at + name.length]
   }
+  const escaped = find(QUOTED_NAME, text, at)
+  if (escaped !== undefined) return [{ type: 'name', text: escaped.slice(1, -1) }, at + escaped.length]
   const number = find(NUMBER, text, at)
   if (number !== undefined) return [{ type: 'literal', value: numberOf(number) }, at + number.length]
   const mark = find(MARK, text, at)

@@ -1,5 +1,5 @@
 import type { Json } from '../kube/node.ts'
-import { CelError } from './cel-error.ts'
+import { CelError, CelUnknownError } from './cel-error.ts'
 import type { Literal } from './expression.ts'
 
 /** An unsigned integer. */
@@ -36,6 +36,28 @@ export class CelMap {
   }
 }
 
+/** A value that a library defines, such as an address or a quantity. */
+export abstract class LibraryValue {
+  abstract readonly typeName: string
+  abstract equals(other: LibraryValue): boolean
+}
+
+/** Fields that are worked out when they are asked for; what `field` throws is the error of whoever asks. */
+export class LazyFields {
+  readonly field: (name: string) => CelValue | undefined
+  constructor(field: (name: string) => CelValue | undefined) {
+    this.field = field
+  }
+}
+
+/** What stands here is known only on the cluster: who needs it cannot be decided. */
+export class NotKnown {
+  readonly why: string
+  constructor(why: string) {
+    this.why = why
+  }
+}
+
 /** The type of a value, as `type()` gives it. */
 export class TypeName {
   readonly name: string
@@ -63,6 +85,9 @@ export type CelValue =
   | Optional
   | Time
   | TypeName
+  | LibraryValue
+  | LazyFields
+  | NotKnown
 
 /** A field of an object as CEL sees it: numbers without a fraction are integers. */
 export function fromJson(json: Json): CelValue {
@@ -99,6 +124,8 @@ export function typeOf(value: CelValue): string {
   if (value instanceof CelMap) return 'map'
   if (value instanceof Optional) return 'optional_type'
   if (value instanceof TypeName) return 'type'
+  if (value instanceof LibraryValue) return value.typeName
+  if (value instanceof LazyFields || value instanceof NotKnown) return 'dyn'
   return value instanceof Time ? `google.protobuf.${value.kind === 'timestamp' ? 'Timestamp' : 'Duration'}` : 'list'
 }
 
@@ -113,6 +140,7 @@ function numberOf(value: CelValue): bigint | number | undefined {
 /** Equality of CEL: values of different types are not equal, but numbers are compared across their types. */
 export function isEqual(one: CelValue, other: CelValue, spend: (steps: number) => void): boolean {
   spend(1)
+  for (const side of [one, other]) if (side instanceof NotKnown) throw new CelUnknownError(side.why)
   const [a, b] = [numberOf(one), numberOf(other)]
   // biome-ignore lint/suspicious/noDoubleEquals: an integer and a double are compared by value
   if (a !== undefined && b !== undefined) return a == b
@@ -131,6 +159,7 @@ export function isEqual(one: CelValue, other: CelValue, spend: (steps: number) =
   if (one instanceof Uint8Array) return other instanceof Uint8Array && Buffer.compare(one, other) === 0
   if (one instanceof Time) return other instanceof Time && other.kind === one.kind && other.nanos === one.nanos
   if (one instanceof TypeName) return other instanceof TypeName && other.name === one.name
+  if (one instanceof LibraryValue) return other instanceof LibraryValue && one.equals(other)
   if (one instanceof Optional) {
     if (!(other instanceof Optional)) return false
     if (one.value === undefined || other.value === undefined) return one.value === other.value

@@ -1,0 +1,40 @@
+const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?\d{1,4})?$/
+const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
+const DECIMAL: ReadonlyMap<string, number> = new Map([
+  ['n', -9],
+  ['u', -6],
+  ['m', -3],
+  ['', 0],
+  ['k', 3],
+  ['M', 6],
+  ['G', 9],
+  ['T', 12],
+  ['P', 15],
+  ['E', 18],
+])
+const MAX_TEXT = 500
+const MAX_EXPONENT = 1_000
+
+/**
+ * A quantity times 10^9, rounded up as the API server rounds (resource.ParseQuantity of k8s.io/apimachinery); undefined for
+ * what is no quantity.
+ */
+export function parseQuantity(text: string): bigint | undefined {
+  const [, sign, whole = '', fraction, suffix = ''] = text.length > MAX_TEXT ? [] : (QUANTITY.exec(text) ?? [])
+  if (sign === undefined || whole + (fraction ?? '') === '') return undefined
+  const digits = BigInt(whole + (fraction ?? ''))
+  const scale = (fraction ?? '').length
+  const binary = BINARY.indexOf(suffix)
+  const decimal = DECIMAL.get(suffix)
+  let numerator = digits * 1_000_000_000n
+  let exponent = -scale
+  if (binary >= 0) numerator *= 1024n ** BigInt(binary + 1)
+  else exponent += decimal ?? Number(suffix.slice(1))
+  if (Math.abs(exponent) > MAX_EXPONENT) return undefined
+  if (exponent >= 0) numerator *= 10n ** BigInt(exponent)
+  else {
+    const divisor = 10n ** BigInt(-exponent)
+    numerator = (numerator + divisor - 1n) / divisor
+  }
+  return sign === '-' ? -numerator : numerator
+}

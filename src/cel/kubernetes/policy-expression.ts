@@ -1,0 +1,53 @@
+import { CelBudgetError, CelError, CelSyntaxError, CelUnknownError } from '../cel-error.ts'
+import { evaluate, type Names } from '../evaluate.ts'
+import type { CelExpression } from '../expression.ts'
+import type { FunctionLibrary } from '../function-library.ts'
+import { parseCel } from '../parse-cel.ts'
+import type { CelValue } from '../values.ts'
+import { kubernetesLibrary } from './kubernetes-library.ts'
+
+/** What an expression comes to, the error that the API server would have, or why neither can be said here. */
+type Outcome = { readonly value: CelValue } | { readonly error: string } | { readonly notEvaluated: string }
+
+/**
+ * An expression of a policy or of a CustomResourceDefinition, with the libraries of the API server. Its work is counted in
+ * steps: what takes more is not evaluated.
+ */
+export class PolicyExpression {
+  readonly #expression: CelExpression
+  readonly #library: FunctionLibrary
+
+  private constructor(expression: CelExpression, library: FunctionLibrary) {
+    this.#expression = expression
+    this.#library = library
+  }
+
+  /** The expression, or what is wrong with the text. */
+  static compile(
+    text: string,
+    library: FunctionLibrary = kubernetesLibrary,
+  ): PolicyExpression | { readonly problem: string } {
+    try {
+      return new PolicyExpression(parseCel(text, library), library)
+    } catch (error) {
+      if (error instanceof CelSyntaxError) return { problem: error.message }
+      throw error
+    }
+  }
+
+  /** Never throws. */
+  evaluate(names: Names): Outcome {
+    try {
+      return { value: evaluate(this.#expression, names, this.#library) }
+    } catch (error) {
+      if (error instanceof CelError) return { error: error.message }
+      if (error instanceof CelUnknownError || error instanceof CelBudgetError) return { notEvaluated: error.message }
+      throw error
+    }
+  }
+
+  /** As `evaluate`, for an expression in another one: throws what that one has to deal with. */
+  valueIn(names: Names): CelValue {
+    return evaluate(this.#expression, names, this.#library)
+  }
+}
