@@ -18,7 +18,7 @@ const NO_KEYS = ['']
 
 interface ClusterDoorSettings {
   readonly store: Pick<WorkStore, 'offered' | 'report'>
-  /** The keys of the worker of a cluster, as they are now; undefined where it has none. */
+  /** The keys of the worker of a cluster, as they are now; undefined where it has none. Throws `config` where they cannot be read. */
   readonly keysOf: (cluster: string) => readonly string[] | undefined
   /** Tokens that read these repositories of an installation. */
   readonly tokens: (installation: number, repositories: readonly number[]) => Promise<readonly ContentToken[]>
@@ -37,6 +37,7 @@ interface ClusterDoorSettings {
 export class ClusterDoor {
   readonly #settings: ClusterDoorSettings
   readonly #bodies = new Map<string, BodyReader>()
+  readonly #unreadable = new Set<string>()
   /** A worker asks once in WORKER_POLL_SECONDS, and reports what changes. */
   readonly #asked = new RequestPace({ burst: 60, perSecond: 5 })
   readonly #reported = new RequestPace({ burst: 20, perSecond: 1 })
@@ -50,7 +51,11 @@ export class ClusterDoor {
     const path = request.url?.split('?', 1)[0] ?? ''
     const [, cluster, what] = PATH.exec(path) ?? []
     if (cluster === undefined) return false
-    const keys = this.#settings.keysOf(cluster)
+    const keys = this.#keysOf(cluster)
+    if (keys === 'unreadable') {
+      refuse(request, response, { status: 503, text: 'the key of this cluster cannot be read at the moment' })
+      return true
+    }
     const isKnown = isWorkerKey(keyOf(request), keys ?? NO_KEYS)
     if (!isKnown || keys === undefined) refuse(request, response, { status: 401, text: 'not a worker of this cluster' })
     else
@@ -58,6 +63,20 @@ export class ClusterDoor {
         this.#failed(cluster, response),
       )
     return true
+  }
+
+  /** The file was readable at the start: somebody replaces it, and it is said once. */
+  #keysOf(cluster: string): readonly string[] | undefined | 'unreadable' {
+    try {
+      const keys = this.#settings.keysOf(cluster)
+      this.#unreadable.delete(cluster)
+      return keys
+    } catch (err) {
+      if (!(err instanceof BailiwickError)) throw err
+      if (!this.#unreadable.has(cluster)) this.#settings.log.error({ err, cluster }, 'key of a cluster cannot be read')
+      this.#unreadable.add(cluster)
+      return 'unreadable'
+    }
   }
 
   async #answer(

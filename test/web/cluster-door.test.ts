@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RESULT_LIMITS } from '../../src/channel/apply-results.ts'
 import type { ClusterWork } from '../../src/channel/cluster-work.ts'
+import { BailiwickError } from '../../src/errors.ts'
 import { MemoryShelf } from '../../src/pages/memory-shelf.ts'
 import { WORK_LIMITS, WorkStore } from '../../src/pages/work-store.ts'
 import { ClusterDoor } from '../../src/web/cluster-door.ts'
@@ -36,14 +37,21 @@ describe('what the worker of a cluster may ask of the web process', () => {
   let server: WebServer
   let store: WorkStore
   let told: string[]
+  let said: string[]
+  let unreadable: string
   let turn: Promise<unknown> = Promise.resolve()
   beforeEach(async () => {
     store = new WorkStore(new MemoryShelf(WORK_LIMITS))
     told = []
+    said = []
+    unreadable = ''
     for (const cluster of ['a', 'b']) await store.offer(cluster, { installation: 1, work: work(cluster) })
     const clusters = new ClusterDoor({
       store,
-      keysOf: cluster => (Object.hasOwn(KEYS, cluster) ? KEYS[cluster] : undefined),
+      keysOf: cluster => {
+        if (cluster === unreadable) throw new BailiwickError('config', 'worker.key cannot be read')
+        return Object.hasOwn(KEYS, cluster) ? KEYS[cluster] : undefined
+      },
       tokens: async () => [{ token: 't', expiresAt: '2030-01-01T00:00:00Z', repositories: [1] }],
       alone: (_key, work) => {
         const mine = turn.then(() => work(1))
@@ -51,7 +59,7 @@ describe('what the worker of a cluster may ask of the web process', () => {
         return mine
       },
       onResults: async cluster => void told.push(cluster),
-      log: silentLog,
+      log: { ...silentLog, error: ({ err }: { err: Error }) => void said.push(err.message) } as typeof silentLog,
     })
     server = await startServer({ host: '127.0.0.1', port: 0, clusters, ready: async () => {}, log: silentLog })
   })
@@ -97,6 +105,21 @@ describe('what the worker of a cluster may ask of the web process', () => {
       expect(responses.map(({ status }) => status)).toEqual([isExact ? 200 : 401, 401])
     },
   )
+
+  test('a key file that cannot be read at the moment is said once, and opens nothing', async () => {
+    for (const round of [1, 2]) {
+      unreadable = 'a'
+      for (const key of ['', KEYS.a![0]!, KEYS.b![0]!]) {
+        const response = await ask('a/work', key)
+        expect(response.status).toBe(503)
+        expect(await response.text()).toContain('the key of this cluster cannot be read at the moment')
+      }
+      expect((await ask('b/work', KEYS.b![0]!)).status).toBe(200)
+      expect(said).toEqual(Array(round).fill('worker.key cannot be read'))
+      unreadable = ''
+      expect((await ask('a/work', KEYS.a![0]!)).status).toBe(200)
+    }
+  })
 
   test('a path leads out of no cluster, and other methods do nothing', async () => {
     const key = KEYS.a![0]!
