@@ -2,6 +2,7 @@ import { initialApproval } from '../../src/approval/approval-state.ts'
 import { approve } from '../../src/approval/approve.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { packSnapshot } from '../../src/git/snapshot.ts'
+import { openKms } from '../../src/kms/open-kms.ts'
 import type { Approved } from '../../workers/apply/approved-nodes.ts'
 import { openApproved } from '../../workers/apply/open-approved.ts'
 import { evaluate } from '../../workers/threads/evaluate.ts'
@@ -87,7 +88,7 @@ export class ValuedRun {
       evaluator: { evaluate: async (asked: never) => this.#evaluate(asked) },
       valuesKey: this.#valuesKey,
     }
-    return openApproved(context, client, here, approved, AbortSignal.timeout(60_000))
+    return openApproved(context, { client, kms: openKms([]) }, here, approved, AbortSignal.timeout(60_000))
   }
 
   #evaluate(question: EvaluateRequest) {

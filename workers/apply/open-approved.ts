@@ -8,7 +8,7 @@ import { eachLimited } from '../../src/cluster/each-limited.ts'
 import { nodeFailure } from '../../src/cluster/node-failure.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { ClusterValues, NodeValues } from '../../src/fleet/model/cluster-values.ts'
-import { type Kms, openKms } from '../../src/kms/open-kms.ts'
+import type { Kms } from '../../src/kms/open-kms.ts'
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
 import { SEALED_FIELDS, UNKNOWN_VALUES } from '../../src/rules/model/unknown-values.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
@@ -19,6 +19,14 @@ import { readValues } from './read-values.ts'
 
 /** As many as the client has connections. */
 const AT_ONCE = 16
+
+/** A cluster, and what is kept of it between two runs. */
+interface Opening {
+  readonly client: ClusterClient
+  /** The services whose keys the operator lists, with the tokens that they gave. */
+  readonly kms: Kms
+  readonly opened?: OpenedMemory | undefined
+}
 
 interface Context extends Pick<WorkerContext, 'evaluator'> {
   /** Digests of what holds values of the cluster are made with it: with another one, everything that has such values is applied again. */
@@ -32,18 +40,16 @@ interface Context extends Pick<WorkerContext, 'evaluator'> {
  */
 export async function openApproved(
   { evaluator, valuesKey }: Context,
-  client: ClusterClient,
+  cluster: Opening,
   binding: ClusterBinding,
   evaluated: ApprovedWithValues,
   signal: AbortSignal,
-  memory?: OpenedMemory,
 ): Promise<Approved> {
   const { open, question, heads, ...approved } = evaluated
-  memory?.retain(new Set(open.map(({ key }) => key)))
+  cluster.opened?.retain(new Set(open.map(({ key }) => key)))
   if (open.length === 0) return approved
   const seal = sealOf(valuesKey)
-  const opening = { client, kms: openKms(binding.kmsKeys ?? []), memory, signal }
-  const { read, unread, unopened } = await readAll(open, opening)
+  const { read, unread, unopened } = await readAll(open, cluster, signal)
   const before = { nodes: approved.nodes, approval: approved }
   const values = clusterValues(read, seal)
   if (read.size === 0) return { ...approved, ...approveOpened({ before, unread, unopened, seal }), awaitsValues: true }
@@ -54,8 +60,8 @@ export async function openApproved(
   }
   const { verdict, nodes } = answer.evaluation
   const { combination } = verdict
-  const { name: cluster, fleet, branch, kubeConfigs = [], kmsKeys = [] } = binding
-  const start = initialApproval({ cluster, fleet, branch, kubeConfigs, kmsKeys })
+  const { name, fleet, branch, kubeConfigs = [], kmsKeys = [] } = binding
+  const start = initialApproval({ cluster: name, fleet, branch, kubeConfigs, kmsKeys })
   const { state } = approve(start, { type: 'judged', combination, nodes, baseline: answer.baseline })
   const approval = approve(state, { type: 'heads-read', heads: { ...heads, combination } })
   const here = nodes.filter(node => (node.hub ?? node.cluster) === binding.name)
@@ -74,14 +80,11 @@ interface ReadAll {
   readonly unopened: Map<string, string>
 }
 
-interface Opening {
-  readonly client: ClusterClient
-  readonly kms: Kms
-  readonly memory: OpenedMemory | undefined
-  readonly signal: AbortSignal
-}
-
-async function readAll(nodes: readonly EvaluatedNode[], { client, kms, memory, signal }: Opening): Promise<ReadAll> {
+async function readAll(
+  nodes: readonly EvaluatedNode[],
+  { client, kms, opened }: Opening,
+  signal: AbortSignal,
+): Promise<ReadAll> {
   const read = new Map<string, NodeValues>()
   const unread = new Map<string, string>()
   const unopened = new Map<string, string>()
@@ -90,7 +93,7 @@ async function readAll(nodes: readonly EvaluatedNode[], { client, kms, memory, s
     let objects: NodeValues['objects'] | undefined
     try {
       objects = await readValues(client, node, signal)
-      const { files, sealed } = await openSealed(client, node, kms, memory)
+      const { files, sealed } = await openSealed(client, node, kms, opened)
       const isThere = files.size + sealed.size > 0 || [...objects.values()].some(data => data !== null)
       // without any of them it is as it was evaluated
       if (isThere || refused.includes(UNKNOWN_VALUES)) read.set(key, { objects, files, sealed })

@@ -31,6 +31,7 @@ export function openWatchedCluster(
     ...(binding.lanes === undefined ? {} : { lanes: binding.lanes }),
     events: binding.events,
     kubeConfigs: binding.kubeConfigs,
+    kmsKeys: binding.kmsKeys,
     log,
     again,
     onRevision,

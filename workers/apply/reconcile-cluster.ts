@@ -58,10 +58,9 @@ export async function reconcileCluster(
   const about = { cluster, fleet, approved: { ...evaluated, prunes } }
   try {
     const watched = await memory.clusters.get(context, binding)
-    const { client, opened: known } = watched
     const { evaluator, config } = context
     const opening = { evaluator, valuesKey: config.valuesKey ?? config.privateKey }
-    const opened = await openApproved(opening, client, binding, evaluated, attempt.signal, known)
+    const opened = await openApproved(opening, watched, binding, evaluated, attempt.signal)
     const approved = { ...opened, prunes }
     const retryAt = (key: string) => watched.retryAt(key)
     const shown = () => ({ ...about, approved, retryAt, drift: binding.reportDrift === false ? [] : watched.drift })

@@ -9,6 +9,7 @@ import { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
 import { Slots } from '../../src/cluster/slots.ts'
 import { readKustomization } from '../../src/cluster/status/kustomizations.ts'
 import { isRequested } from '../../src/cluster/status/live-kustomization.ts'
+import { type Kms, openKms } from '../../src/kms/open-kms.ts'
 import type { Log } from '../../src/process/log.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import type { DriftNote } from '../../src/report/drift-note.ts'
@@ -38,6 +39,8 @@ interface WatchedClusterSettings {
   readonly events?: string | undefined
   /** API servers that kubeConfigs may lead to. */
   readonly kubeConfigs?: ClusterBinding['kubeConfigs'] | undefined
+  /** Keys of services that decrypt for it. */
+  readonly kmsKeys?: ClusterBinding['kmsKeys'] | undefined
   /** Told what became of each status that tells a new revision and nothing else. */
   readonly onRevision?: ((outcome: RevisionOutcome) => void) | undefined
 }
@@ -49,6 +52,8 @@ const LANES = 16
 export class WatchedCluster {
   /** What was decrypted for its nodes. */
   readonly opened = new OpenedMemory()
+  /** The services whose keys its operator lists. */
+  readonly kms: Kms
   readonly #settings: WatchedClusterSettings
   readonly #client: ClusterClient
   readonly #memory: ClusterMemory
@@ -71,8 +76,9 @@ export class WatchedCluster {
   readonly #showing = new Set<Promise<void>>()
 
   constructor(settings: WatchedClusterSettings) {
-    const { client, drift, log, lanes, events, kubeConfigs = [], onRevision } = settings
+    const { client, drift, log, lanes, events, kubeConfigs = [], kmsKeys = [], onRevision } = settings
     this.#settings = settings
+    this.kms = openKms(kmsKeys)
     const remotes = new RemoteClients(client, kubeConfigs)
     this.#revisions = new RevisionQueue({ onOutcome: onRevision })
     this.#memory = new ClusterMemory({

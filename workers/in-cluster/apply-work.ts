@@ -21,7 +21,7 @@ export interface WorkTools extends Pick<WorkerContext, 'evaluator' | 'store' | '
 }
 
 interface WorkedCluster {
-  readonly cluster: Pick<WatchedCluster, 'run' | 'client' | 'opened'>
+  readonly cluster: Pick<WatchedCluster, 'client' | 'kms' | 'opened' | 'run'>
   readonly again: () => void
   /** Called when the run begins: from now on the cluster tells how far it is. */
   readonly began: () => void
@@ -54,9 +54,8 @@ export async function applyWork(
     const { share, atLeast, approved } = work.prunes
     const prunes = { limits: { share, atLeast }, approvals: async () => new Set(approved) }
     const agreed = agreedNodes(evaluated, work)
-    const { client, opened: known } = cluster
     const opening = { evaluator, valuesKey }
-    const opened = { ...(await openApproved(opening, client, binding, agreed, signal, known)), prunes }
+    const opened = { ...(await openApproved(opening, cluster, binding, agreed, signal)), prunes }
     began()
     const applied = await cluster.run(opened, signal)
     if (opened.awaitsValues && applied.some(isChanged)) again()
