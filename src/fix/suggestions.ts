@@ -10,11 +10,15 @@ interface Suggestion {
   readonly last: number
   /** Markdown, which begins with the marker of the fix. */
   readonly body: string
+  /** Whether it fixes findings, so that the button of the check applies it, too. */
+  readonly isFix: boolean
 }
 
 /** A fix as offered in a suggestion. */
 export interface OfferedFix extends Pick<Fix, 'id' | 'path' | 'first' | 'last' | 'lines'> {
   readonly findings: readonly Pick<Finding, 'rule' | 'message' | 'fix'>[]
+  /** What it is for, where that is no finding; Markdown of our own. */
+  readonly reason?: string
 }
 
 /** More threads than this are noise; the rest is a button. */
@@ -44,21 +48,35 @@ export function suggestionsOf(
   return fixes
     .filter(fix => !offered.has(fix.id) && changed.get(fix.path)?.covers(fix.first, fix.last))
     .slice(0, Math.max(0, MAX_SUGGESTIONS - open))
-    .map(fix => ({ path: fix.path, first: fix.first, last: fix.last, body: bodyOf(fix) }))
+    .map(fix => ({
+      path: fix.path,
+      first: fix.first,
+      last: fix.last,
+      body: bodyOf(fix),
+      isFix: fix.findings.length > 0,
+    }))
 }
 
 /** The text of the review above its suggestions. */
-export function reviewBody(count: number): string {
+export function reviewBody(suggestions: readonly Suggestion[]): string {
+  const count = suggestions.filter(({ isFix }) => isFix).length
+  const others = suggestions.length - count
+  const lines = others === 1 ? 'One suggestion adds' : `${others} suggestions add`
+  const added = others === 0 ? [] : [`${lines} what a new tenant lacks.`]
+  return [...(count === 0 ? [] : [fixesText(count)]), ...added].join('\n\n')
+}
+
+function fixesText(count: number): string {
   const what = count === 1 ? 'One finding has an automatic fix.' : `${count} findings have an automatic fix.`
   return `${what} Commit the suggestions, or press *Apply fixes* on the check to commit all of them.`
 }
 
-function bodyOf({ id, findings, lines }: OfferedFix): string {
+function bodyOf({ id, findings, lines, reason }: OfferedFix): string {
   const reasons = findings
     .slice(0, 5)
     .map(({ rule, message, fix }) => `${code(rule)}: ${prose(message)} ${prose(fix)}`)
     .join('\n\n')
-  return `<!-- bailiwick:fix:${id} -->\n${reasons}\n\n${block(lines)}`
+  return `<!-- bailiwick:fix:${id} -->\n${reason ?? reasons}\n\n${block(lines)}`
 }
 
 /** A fence that is longer than any in the text: nothing of a file ends it. */

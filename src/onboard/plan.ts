@@ -11,6 +11,7 @@ import { addToList, readKustomization } from './edit-kustomization.ts'
 import { findConflicts } from './find-conflicts.ts'
 import { fleetAt } from './fleet-at.ts'
 import { namespaceMoves } from './namespace-moves.ts'
+import { relativePath } from './relative-path.ts'
 import type { OnboardRequest } from './request.ts'
 import { directoryOf, tenantFiles } from './tenant-files.ts'
 import { type TenantLayout, tenantLayout } from './tenant-layout.ts'
@@ -224,13 +225,4 @@ function changed(tree: Tree, files: ReadonlyMap<string, string>): OnboardFile[] 
 function readText(tree: Tree, path: string): string | undefined {
   if (tree.entry(path)?.type !== 'file') return undefined
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(tree.read(path))
-}
-
-/** `target` as seen from directory `from`: `../base/x`. Both relative to the root, without dots. */
-function relativePath(from: string, target: string): string {
-  const a = from === '' ? [] : from.split('/')
-  const b = target.split('/')
-  let common = 0
-  while (common < a.length && common < b.length && a[common] === b[common]) common++
-  return [...a.slice(common).map(() => '..'), ...b.slice(common)].join('/')
 }

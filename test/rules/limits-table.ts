@@ -269,6 +269,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/report/first-report/sources-section.ts MAX_ROWS',
     'src/report/first-report/tenants-section.ts MAX_ROWS',
     'src/report/text/fit-budget.ts TEXT_BUDGET',
+    'workers/evaluate/statement-of.ts COMMENT_BUDGET',
     'src/fix/suggestions.ts MAX_SUGGESTIONS',
     'src/command/gate-answer.ts MAX_SHOWN',
     'src/report/in-circumstances.ts MAX_DEMANDS',

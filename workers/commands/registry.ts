@@ -2,6 +2,7 @@ import { adopt } from './adopt.ts'
 import { approvePrune } from './approve-prune.ts'
 import { approveWaiver } from './approve-waiver.ts'
 import { check } from './check.ts'
+import { complete } from './complete.ts'
 import { credentials } from './credentials.ts'
 import { designate } from './designate.ts'
 import { diff } from './diff.ts'
@@ -33,6 +34,7 @@ export const commands: readonly Verb[] = [
   approvePrune,
   override,
   onboardVerb,
+  complete,
   offboardVerb,
   rotateKey,
   adopt,

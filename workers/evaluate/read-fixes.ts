@@ -18,7 +18,11 @@ export function readFixes({ outcome, context, tree }: Said): readonly Fix[] {
 }
 
 /** Keeps the fixes whose file is the same at the head as in the evaluated merge. */
-export function fixesAtHead(fixes: readonly Fix[], evaluated: TreeSnapshot, head: TreeSnapshot): readonly Fix[] {
+export function fixesAtHead<T extends Pick<Fix, 'path'>>(
+  fixes: readonly T[],
+  evaluated: TreeSnapshot,
+  head: TreeSnapshot,
+): readonly T[] {
   const ids = (tree: TreeSnapshot) => new Map(tree.entries.map(({ path, mode, id }) => [path, `${mode} ${id}`]))
   const [before, after] = [ids(evaluated), ids(head)]
   return fixes.filter(({ path }) => before.get(path) !== undefined && before.get(path) === after.get(path))

@@ -1,24 +1,55 @@
 import type { OfferedFix } from '../../src/fix/suggestions.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
+import { completionText } from '../../src/onboard/completion/completion-text.ts'
+import type { Completion } from '../../src/onboard/completion/plan-completion.ts'
 import type { Statement } from '../../src/pages/statement-store.ts'
-import { commentOf } from '../../src/report/comment.ts'
+import { COMMENT_MARKER, commentOf } from '../../src/report/comment.ts'
+import { fitBudget } from '../../src/report/text/fit-budget.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { completionFixes, readCompletions } from './read-completions.ts'
 import { fixesAtHead, readFixes } from './read-fixes.ts'
 import type { Said } from './said.ts'
 
 /** Builds the comment and the suggestions for a pull request. `page`: address of the details page. */
 export async function statementOf(
+  context: WorkerContext,
   subject: OpenedRepository,
   pull: PullRequest,
   { own, shown, page }: { readonly own: Said; readonly shown: Said; readonly page?: string | undefined },
 ): Promise<Statement> {
-  const body = commentOf(shown.outcome, page === undefined ? shown.context : { ...shown.context, page })
+  const verdict = commentOf(shown.outcome, page === undefined ? shown.context : { ...shown.context, page })
+  const completions = await readCompletions(context, subject, pull, own)
+  const body = withCompletions(verdict, completions, pull)
   return {
     repositoryId: subject.repository.id,
     headSha: pull.head.sha,
     ...(body === undefined ? {} : { body }),
-    fixes: (await fixesHere(subject, pull, own)).map(offered),
+    fixes: await fixesOf(subject, pull, own, completions),
   }
+}
+
+/** GitHub takes 65,536 characters. */
+const COMMENT_BUDGET = 65_000
+
+/** The comment with what new tenants lack; there is one for that alone, too. */
+function withCompletions(body: string | undefined, completions: readonly Completion[], pull: PullRequest) {
+  if (completions.length === 0) return body
+  const sections = completions.map(one => ({ text: completionText(one, pull.head.fork), label: 'incomplete tenant' }))
+  return fitBudget(body ?? COMMENT_MARKER, sections, COMMENT_BUDGET, '')
+}
+
+async function fixesOf(
+  subject: OpenedRepository,
+  pull: PullRequest,
+  own: Said,
+  completions: readonly Completion[],
+): Promise<OfferedFix[]> {
+  const added = completionFixes(completions)
+  const fixes = (await fixesHere(subject, pull, own)).map(offered)
+  if (added.length === 0 || !own.tree) return fixes
+  const { installation, repository } = subject
+  return [...fixes, ...fixesAtHead(added, own.tree, await installation.content(repository, pull.head.sha))]
 }
 
 async function fixesHere({ installation, repository }: OpenedRepository, pull: PullRequest, said: Said) {

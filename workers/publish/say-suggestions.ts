@@ -26,5 +26,5 @@ export async function saySuggestions(place: SuggestionPlace, fixes: readonly Off
   const open = comments.filter(({ body, outdated }) => !outdated && fixIdOf(body) !== undefined).length
   const suggestions = suggestionsOf(fixes, changed, { offered, open })
   if (suggestions.length === 0 || !(await place.stands())) return
-  await writeReview(octokit, place, pull, { commit, body: reviewBody(suggestions.length), comments: suggestions })
+  await writeReview(octokit, place, pull, { commit, body: reviewBody(suggestions), comments: suggestions })
 }
