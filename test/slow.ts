@@ -24,6 +24,7 @@ export const SLOW: readonly string[] = [
   'test/story/offboard.test.ts',
   'test/story/onboard-access.test.ts',
   'test/story/outages.test.ts',
+  'test/story/two-clusters.test.ts',
 ]
 
 const RACING = ['comment', 'fixes', 'fleet-effects', 'merge-queue', 'moving-heads', 'override', 'same-head']

@@ -121,7 +121,7 @@ describe.skipIf(missing)(`the least rights of a worker in its cluster${missing ?
   beforeAll(async () => {
     writeFileSync(join(directory, 'policy.yaml'), POLICY)
     const flags = [`--audit-policy-file=${join(directory, 'policy.yaml')}`, `--audit-log-path=${log}`]
-    world = await openInCluster({}, flags)
+    world = await openInCluster({ flags })
     await world.stage.settle()
     const { cluster, stage } = world
     const drift = async (path: string) => {
