@@ -26,15 +26,16 @@ export function readObjects(built: readonly KubeObject[]): KubeObject[] {
 
 /** What is known of the list about one of its items. */
 function notesOf(
-  { made = [], unseen, prototypeKeys }: KubeObject,
+  { made = [], unseen, unmatched, prototypeKeys }: KubeObject,
   index: number,
-): Pick<KubeObject, 'made' | 'unseen' | 'prototypeKeys'> {
+): Pick<KubeObject, 'made' | 'unseen' | 'unmatched' | 'prototypeKeys'> {
   const own = made.flatMap(({ path, how }) =>
     path[0] === 'items' && path[1] === index ? [{ path: path.slice(2), how }] : [],
   )
   return {
     ...(own.length > 0 ? { made: own } : {}),
     ...(unseen && index === 0 ? { unseen } : {}),
+    ...(unmatched && index === 0 ? { unmatched } : {}),
     ...(prototypeKeys && index === 0 ? { prototypeKeys } : {}),
   }
 }

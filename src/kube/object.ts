@@ -21,6 +21,8 @@ export interface KubeObject {
   readonly made?: readonly Made[]
   /** Of the first object of a build: characters of its files that are not seen, or change the order in which others are. */
   readonly unseen?: readonly Unseen[]
+  /** Of the first object of a build: entries of patches whose target selected nothing. */
+  readonly unmatched?: readonly UnmatchedPatch[]
   /** Keys that it had in its file: what they are in is often left out of what is applied. */
   readonly prototypeKeys?: readonly PrototypeKey[]
 }
@@ -30,6 +32,13 @@ export interface Unseen {
   /** `U+202E`. */
   readonly character: string
   readonly origin: Origin
+}
+
+/** A patch that changes nothing. */
+export interface UnmatchedPatch {
+  readonly origin: Origin
+  /** `kind: Deployment, name: web`. */
+  readonly target: string
 }
 
 /** What names an object in a cluster; `namespace` is '' for none. Identity ignores the version. */

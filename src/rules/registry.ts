@@ -30,6 +30,7 @@ import { kustomizePathEscape } from './kustomize/kustomize-path-escape.ts'
 import { kustomizePlugin } from './kustomize/kustomize-plugin.ts'
 import { kustomizeRemoteBase } from './kustomize/kustomize-remote-base.ts'
 import { kustomizeSymlink } from './kustomize/kustomize-symlink.ts'
+import { patchUnmatched } from './kustomize/patch-unmatched.ts'
 import { protoPollution } from './kustomize/proto-pollution.ts'
 import { renderLimits } from './kustomize/render-limits.ts'
 import { renderParity } from './kustomize/render-parity.ts'
@@ -167,6 +168,7 @@ export const rules: readonly Rule[] = [
   ownerFinalizerTamper,
   ownerLabelForged,
   ownershipConflict,
+  patchUnmatched,
   plaintextSecret,
   platformSecretSent,
   podPriority,

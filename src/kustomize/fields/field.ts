@@ -1,7 +1,7 @@
 import type { MapNode, Node } from '../../kube/node.ts'
 import type { ParsedFile } from '../../kube/yaml/parse-documents.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
-import type { Entry } from '../model/entry.ts'
+import type { Entry, PatchEntry } from '../model/entry.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import type { TransformerConfig } from './transformer-config.ts'
 
@@ -75,4 +75,6 @@ export interface TransformContext {
   readonly budget: BuildBudget
   /** The file that an entry of the kustomization names. Throws `kustomize-missing` and what reading it throws. */
   readonly file: (entry: Entry) => ParsedFile
+  /** Told how many objects the target of a patch selected. */
+  readonly selected: (patch: Pick<PatchEntry, 'origin' | 'target' | 'step'>, count: number) => void
 }

@@ -25,11 +25,14 @@ export const patchesJson6902: TransformingField<readonly JsonPatchEntry[]> = {
   paths: pathOfEach,
   read: (root, file) => listField(root, 'patchesJson6902').map(node => readJsonPatchEntry(node, file)),
   builtins: entries => entries.map(() => 'PatchJson6902Transformer'),
-  apply: (resources, entries, { budget, file }) => {
-    for (const { origin, patch, path, target, step } of entries) {
+  apply: (resources, entries, { budget, file, selected }) => {
+    for (const entry of entries) {
+      const { origin, patch, path, target, step } = entry
       const operations = readOperations(patch ? parseWhole(patch) : file(path!), step)
       budget.spendOnEach(resources.all, origin)
-      applyOperations(select(resources.all, target, budget), operations, origin, budget)
+      const targets = select(resources.all, target, budget)
+      applyOperations(targets, operations, origin, budget)
+      selected(entry, targets.length)
     }
   },
   docs: { built: 'inline or by `path`, for a target with a name', refused: 'as `patches`' },

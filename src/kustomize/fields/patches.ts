@@ -21,12 +21,12 @@ export const patches: TransformingField<readonly PatchEntry[]> = {
   paths: pathOfEach,
   read: (root, file) => listField(root, 'patches').map(node => readPatch(node, file)),
   builtins: entries => entries.map(() => 'PatchTransformer'),
-  apply: (resources, entries, { budget, file }) => {
+  apply: (resources, entries, { budget, file, selected }) => {
     for (const entry of entries) {
       if (entry.target) budget.spendOnEach(resources.all, entry.origin)
       else budget.spend('steps', 100, entry.origin)
       const parsed = entry.patch ? parseInline(entry.patch) : file(entry.path!)
-      applyPatch(resources, entry, readPatchFile(parsed, entry.step), budget)
+      selected(entry, applyPatch(resources, entry, readPatchFile(parsed, entry.step), budget))
     }
   },
   docs: {

@@ -15,27 +15,28 @@ import type { Patch } from './load-patch.ts'
 import type { JsonPatchOperation } from './read-json-patch.ts'
 import { strategicMerge } from './strategic-merge.ts'
 
-/** Applies one entry of `patches`. Throws `kustomize-invalid` where kustomize does; a target without match is fine. */
-export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Patch, budget: BuildBudget): void {
-  if (patch.type === 'json') {
-    applyJson(resources, entry, patch, budget)
-    return
-  }
+/**
+ * Applies one entry of `patches`, and returns to how many objects. Throws `kustomize-invalid` where kustomize does; a target
+ * without match is fine.
+ */
+export function applyPatch(resources: ResourceList, entry: PatchEntry, patch: Patch, budget: BuildBudget): number {
+  if (patch.type === 'json') return applyJson(resources, entry, patch, budget)
   const { target } = entry
   if (!target) {
     for (const object of patch.objects) mergeByIdentity(resources, object, { ...entry, asTarget: false }, budget)
-    return
+    return patch.objects.length
   }
   const [object, second] = patch.objects
   if (second) fail('patches: a patch with a target has more than one document. Allowed: one', entry.origin)
-  if (!object) return
   const selected = new Set(select(resources.all, target, budget))
+  if (!object) return selected.size
   for (const resource of selected) spendOn(budget, resource, object)
   // the patch stands for the target's kind, so it can neither rename nor move it
   const kept = resources.all.filter(
     resource => !selected.has(resource) || mergeInto(resource, object, entry, true, budget),
   )
   resources.reset(kept)
+  return selected.size
 }
 
 /** Applies a patch to the object that it names itself; there must be exactly one. */
@@ -138,11 +139,12 @@ function applyJson(
   entry: PatchEntry,
   patch: Patch & { type: 'json' },
   budget: BuildBudget,
-): void {
+): number {
   if (!entry.target) fail('patches: a JSON6902 patch has no target', entry.origin)
   const selected = select(resources.all, entry.target, budget)
   for (const resource of selected) resource.remember()
   applyOperations(selected, patch.operations, entry.origin, budget)
+  return selected.length
 }
 
 /** Applies JSON6902 operations to each of these objects. Throws `kustomize-invalid` where one does not fit. */

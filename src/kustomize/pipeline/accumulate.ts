@@ -28,6 +28,7 @@ import { isInline, loadConfigs } from './load-configs.ts'
 import { loadTolerantly } from './load-tolerantly.ts'
 import type { FindRemote } from './mounted-tree.ts'
 import { noteDecrypted } from './note-decrypted.ts'
+import { PatchTargets } from './patch-targets.ts'
 import { checkDepth, Scan } from './scan.ts'
 
 /** Objects, and the fields that transformers write to: both go up from a base to what uses it. */
@@ -56,6 +57,7 @@ export class Accumulation {
   readonly budget: BuildBudget
   readonly files: BuildFiles
   readonly tolerance: Tolerance
+  readonly targets = new PatchTargets()
   private readonly configuration: Configuration
   private readonly decrypts: boolean
   private readonly level: KustomizationLevel | undefined
@@ -191,6 +193,7 @@ export class Accumulation {
     if (type === 'file') {
       const loaded = loadTolerantly(this.files.parse(path), trail, this.tolerance)
       this.budget.spend('objects', loaded.length, entry.origin)
+      if (loaded.length === 0) this.targets.noteEmptyFile(parent)
       this.notes.read(loaded, entry)
       into.resources.appendAll(loaded)
       return
@@ -251,6 +254,7 @@ export class Accumulation {
       config: config ?? SORTED_DEFAULTS,
       budget: this.budget,
       file: entry => this.files.fileBeside(kustomization.directory, entry),
+      selected: (patch, count) => this.targets.note(patch, kustomization, count),
     }
     const saving = this.saving(resources, this.files.start(kustomization.file))
     const lenient = saving.changes && {

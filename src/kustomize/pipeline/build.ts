@@ -48,7 +48,7 @@ export function buildFrom(
 }
 
 function finish(accumulation: Accumulation, accumulated: Accumulated, builder: string): readonly KubeObject[] {
-  const { budget, notes, sortOptions, tolerance } = accumulation
+  const { budget, sortOptions, tolerance } = accumulation
   const { config, resources } = accumulated
   const part = (resource: Resource, effect: Part['effect']): Part => ({
     effect,
@@ -68,11 +68,16 @@ function finish(accumulation: Accumulation, accumulated: Accumulated, builder: s
   const finished = sorted.flatMap(resource => {
     const finishOne = () => {
       // kustomize keeps its notes among the annotations of every object, and writes them all anew to take the notes out
-      const root = annotationsAsText(notes.finish(resource.root, builder))
+      const root = annotationsAsText(accumulation.notes.finish(resource.root, builder))
       const hasFolded = budget.spendOnResult(root)
       return toKubeObject(resource, hasFolded ? roundTrip(root) : root)
     }
     return tolerance.attempt(part(resource, 'missing'), finishOne) ?? []
   })
-  return finished.map((object, index) => (index === 0 && unseen.length > 0 ? { ...object, unseen } : object))
+  const [first, ...others] = finished
+  if (!first) return []
+  // where parts were taken out, a patch may have been for one of these
+  const unmatched = tolerance.isLenient ? [] : accumulation.targets.unmatched()
+  const notes = { ...(unseen.length > 0 ? { unseen } : {}), ...(unmatched.length > 0 ? { unmatched } : {}) }
+  return [{ ...first, ...notes }, ...others]
 }
