@@ -26,6 +26,7 @@ export type ErrorCode =
   | 'git-missing'
   | 'git-corrupt'
   | 'git-truncated'
+  | 'replay'
   | 'git-ambiguous'
   | 'source-unreadable'
   | 'nothing-evaluated'

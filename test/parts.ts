@@ -32,6 +32,7 @@ export const core = [
   'adopt',
   'command',
   'trail',
+  'replay',
 ]
 export const MAY_IMPORT: Record<string, readonly string[]> = {
   origin: [],
@@ -59,6 +60,8 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   message: [],
   // What was decided, as a chain of lines: nothing of a fleet is read here.
   trail: ['errors'],
+  // A verdict made again from its entry, by the code that made it.
+  replay: [...evaluation, 'report', 'trail'],
   diff: [...engine, 'facts', 'rules', 'evaluate'],
   fix: [...meaning, 'rules'],
   report: [...evaluation, 'diff', 'fix'],

@@ -1,17 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
-import { additionsOnly } from '../git/additions-only.ts'
-import { openCommit } from '../git/read-commit.ts'
-import { resolveRef } from '../git/resolve-ref.ts'
-import type { Tree } from '../git/tree.ts'
 import { visible } from '../message/visible.ts'
 import { anchorOf } from '../trail/anchor-text.ts'
 import type { TrailAnchor, TrailEntry } from '../trail/trail-entry.ts'
-import { TRAIL_BRANCH, TRAIL_FOLDER, type TrailFile } from '../trail/trail-files.ts'
-import { type TrailProblem, verifyTrail } from '../trail/verify-trail.ts'
+import { TRAIL_BRANCH } from '../trail/trail-files.ts'
+import type { TrailProblem } from '../trail/verify-trail.ts'
 import type { Command, Io } from './command.ts'
 import { parseOptions } from './parse-options.ts'
+import { readTrail } from './read-trail.ts'
 import { table } from './table.ts'
 
 const USAGE = 'trail verify|show [DIR] [--ref REF] [--anchors FILE|-] [-o text|json]'
@@ -42,11 +39,8 @@ The signatures of its commits are not checked: git verify-commit does, with GitH
       throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
     const noted = await readAnchors(options.one('anchors'), io)
     const at = resolve(io.cwd, dir)
-    const { commit } = await resolveRef(at, options.one('ref') ?? TRAIL_BRANCH)
-    const { files, problems } = filesOf(await openCommit(at, commit))
-    const read = verifyTrail(files, noted.anchors)
-    const found = [...problems, ...(await additionsOnly(at, commit)).map(inHistory), ...read.problems]
-    const answer = { entries: read.entries, head: read.head ?? null, problems: found, ...noted }
+    const { entries, head, problems: found } = await readTrail(at, options.one('ref') ?? TRAIL_BRANCH, noted.anchors)
+    const answer = { entries, head: head ?? null, problems: found, ...noted }
     if (output === 'json') io.stdout(`${JSON.stringify(answer, null, 2)}\n`)
     else io.stdout(`${(verb === 'show' ? shown(answer) : verified(answer)).join('\n')}\n`)
     return found.length > 0 ? 1 : 0
@@ -81,20 +75,6 @@ async function readAll(stream: Io['stdin']): Promise<string> {
   for await (const part of stream) parts.push(Buffer.from(part))
   return Buffer.concat(parts).toString('utf8')
 }
-
-/** The files of the trail; what else the branch holds is a problem, for nothing else was written there. */
-function filesOf(tree: Tree): { files: readonly TrailFile[]; problems: readonly TrailProblem[] } {
-  const files: TrailFile[] = []
-  const problems: TrailProblem[] = []
-  const all = tree.list('').flatMap(entry => (entry.path === TRAIL_FOLDER ? tree.list(entry.path) : [entry]))
-  for (const { path, type } of all) {
-    if (type === 'file' && path.startsWith(`${TRAIL_FOLDER}/`)) files.push({ path, bytes: tree.read(path) })
-    else problems.push({ file: path, line: 0, message: 'not a file of the trail' })
-  }
-  return { files, problems }
-}
-
-const inHistory = (message: string): TrailProblem => ({ file: '', line: 0, message })
 
 type Answer = { readonly entries: readonly TrailEntry[]; readonly problems: readonly TrailProblem[] } & Noted & {
     readonly head: TrailAnchor | null

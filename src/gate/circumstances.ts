@@ -9,6 +9,12 @@ export interface Demand {
   readonly path?: string
 }
 
+/** An approval that the change needed, and who gave it for exactly this head. */
+export interface GivenApproval {
+  readonly rule: string
+  readonly by: string
+}
+
 /** Everything besides the verdict that affects the decision: hold, override and required approvals. */
 export interface Circumstances {
   /** Someone holds it: it blocks, whatever the verdict. `by`: who, as far as known. */
@@ -21,6 +27,8 @@ export interface Circumstances {
   readonly override?: { readonly by: string; readonly reason: string }
   /** Nobody agreed to these yet. */
   readonly demands: readonly Demand[]
+  /** Required approvals that were given; absent: none. */
+  readonly approvals?: readonly GivenApproval[]
   /**
    * GitHub keeps checks by commit. Of several open pull requests with one head, the numbers of those whose verdict stands
    * in place of the pull request's own; empty: its own is said.

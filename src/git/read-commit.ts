@@ -63,6 +63,17 @@ export async function openCommit(
   return { ...opened, commit }
 }
 
+/**
+ * A tree by its own id, whichever commit has it: equal ids, equal contents. Undefined where the repository in `dir` has none.
+ */
+export async function openTree(dir: string, id: string, limits: TreeLimits = LOCAL_LIMITS): Promise<Tree | undefined> {
+  if (!/^[0-9a-f]{40}$/.test(id) || (await revision(dir, `${id}^{tree}`)) !== id) return undefined
+  const entries = await listTree(dir, id)
+  const blobs = await smallBlobs(dir, idsOf(entries))
+  const tree = lazyTree(dir, entries, entry => blobs.get(entry.id) ?? blobOf(dir, entry.id), limits)
+  return assertTree(tree, id, id)
+}
+
 const idsOf = (entries: readonly ListedEntry[]): string[] => [
   ...new Set(entries.filter(entry => entry.mode !== '160000').map(entry => entry.id)),
 ]
@@ -77,9 +88,13 @@ async function listCommit(dir: string, ref: string) {
   const { commit } = await resolveRef(dir, ref)
   const tree = await revision(dir, `${commit}^{tree}`)
   if (!tree) throw new BailiwickError('git-missing', `${dir}: the tree of commit ${commit} is missing`)
-  const listing = await askGit(dir, ['ls-tree', '-r', '-z', '-l', '--full-tree', commit])
-  if (!listing) throw new BailiwickError('git-missing', `git could not list commit ${commit} of ${dir}`)
-  return { commit, tree, entries: decodeRecords(dir, listing).map(record => parseRecord(dir, record)) }
+  return { commit, tree, entries: await listTree(dir, commit) }
+}
+
+async function listTree(dir: string, id: string) {
+  const listing = await askGit(dir, ['ls-tree', '-r', '-z', '-l', '--full-tree', id])
+  if (!listing) throw new BailiwickError('git-missing', `git could not list ${id} of ${dir}`)
+  return decodeRecords(dir, listing).map(record => parseRecord(dir, record))
 }
 
 /** A commit is a whole repository's: compared with a folder inside of it, every path would be another. */

@@ -1,4 +1,5 @@
 import type { TrailAnchor, TrailDecision } from '../trail/trail-entry.ts'
+import { decisionTexts, MAX_WITH_INPUTS } from './lean-decision.ts'
 import { MAX_WAITING, type Outbox, placeKey, type TrailPlace, type WaitingDecisions } from './outbox.ts'
 
 interface Waiting {
@@ -13,7 +14,9 @@ export class MemoryOutbox implements Outbox {
 
   async add(place: TrailPlace, decision: TrailDecision): Promise<void> {
     const at = this.#at(place)
-    if (at.decisions.length < MAX_WAITING) at.decisions.push(decision)
+    const { full, lean } = decisionTexts(decision)
+    const text = at.decisions.length < MAX_WITH_INPUTS ? full : lean
+    if (at.decisions.length < MAX_WAITING) at.decisions.push(JSON.parse(text) as TrailDecision)
     else at.lost += 1
   }
 

@@ -2,12 +2,14 @@ import type { Redis } from 'ioredis'
 import type { Log } from '../process/log.ts'
 import { openRedis } from '../process/open-redis.ts'
 import type { TrailAnchor, TrailDecision } from '../trail/trail-entry.ts'
+import { decisionTexts, MAX_WITH_INPUTS } from './lean-decision.ts'
 import { MAX_WAITING, type Outbox, placeKey, type TrailPlace, type WaitingDecisions } from './outbox.ts'
 
-// KEYS: list, count of the lost. ARGV: decision, most.
+// KEYS: list, count of the lost. ARGV: decision, the same without inputs, most with inputs, most.
 const ADD = `
-if redis.call('LLEN', KEYS[1]) >= tonumber(ARGV[2]) then return redis.call('INCR', KEYS[2]) end
-return redis.call('RPUSH', KEYS[1], ARGV[1])`
+local waiting = redis.call('LLEN', KEYS[1])
+if waiting >= tonumber(ARGV[4]) then return redis.call('INCR', KEYS[2]) end
+return redis.call('RPUSH', KEYS[1], waiting < tonumber(ARGV[3]) and ARGV[1] or ARGV[2])`
 
 // KEYS: list, count of the lost, head. ARGV: number of written ones, of lost ones that were said, head.
 const WRITTEN = `
@@ -27,7 +29,8 @@ export class RedisOutbox implements Outbox {
 
   async add(place: TrailPlace, decision: TrailDecision): Promise<void> {
     const [list, lost] = this.#keys(place)
-    await this.#redis.eval(ADD, 2, list, lost, JSON.stringify(decision), MAX_WAITING)
+    const { full, lean } = decisionTexts(decision)
+    await this.#redis.eval(ADD, 2, list, lost, full, lean, MAX_WITH_INPUTS, MAX_WAITING)
   }
 
   async waiting(place: TrailPlace, most: number): Promise<WaitingDecisions> {

@@ -1,3 +1,5 @@
+import type { TrailInputs } from './trail-inputs.ts'
+
 /** What was decided; `gap`: decisions that could not be written. Add, do not rename: entries are kept for ever. */
 export const DECISION_KINDS = [
   'verdict',
@@ -54,6 +56,10 @@ export interface TrailDecision {
   readonly revisionsOmitted?: number
   /** SHA-256 of what was decided, in full: findings, objects, words. 64 hex digits. */
   readonly digest: string
+  /** Of a verdict: all that it was made from. Absent in entries of earlier releases. */
+  readonly inputs?: TrailInputs
+  /** The inputs are not listed, because the line would be too long. */
+  readonly inputsOmitted?: true
 }
 
 /** A decision in its place: `previous` is the hash of the line before it, so no earlier line can change unnoticed. */

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
+import { inputsShape } from './inputs-shape.ts'
 import { DECISION_KINDS, type TrailEntry, type TrailRevision } from './trail-entry.ts'
 
-/** Bytes of a line: a longer one is written without its revision set, and is never read. */
+/** Bytes of a line: a longer one is written without its inputs and then its revision set, and is never read. */
 const MAX_LINE = 1024 * 1024
 
 const HEX_64 = /^[0-9a-f]{64}$/
@@ -9,23 +10,28 @@ const COMMIT = /^[0-9a-f]{40}$/
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 
 /**
- * An entry as its line in the trail, without the line feed: JSON with the fields in one fixed order. A revision set that
- * would make it longer than 1 MiB is counted only.
+ * An entry as its line in the trail, without the line feed: JSON with the fields in one fixed order. Where it would be longer
+ * than 1 MiB, its inputs are left out, and then its revision set is counted only.
  */
 export function lineOf(entry: TrailEntry): string {
   const line = textOf(entry)
   if (Buffer.byteLength(line) <= MAX_LINE) return line
+  if (entry.inputs !== undefined) {
+    const { inputs: _inputs, ...rest } = entry
+    return lineOf({ ...rest, inputsOmitted: true })
+  }
   return textOf({ ...entry, revisions: [], revisionsOmitted: entry.revisions.length })
 }
 
 function textOf(entry: TrailEntry): string {
   const { seq, previous, id, kind, at, who, repository, commit, pull, cluster, result, engine, digest } = entry
-  const { revisionsOmitted } = entry
+  const { revisionsOmitted, inputsOmitted } = entry
+  const inputs = entry.inputs === undefined ? undefined : inputsShape(entry.inputs)
   const revisions = entry.revisions.map(one => ({ repository: one.repository, commit: one.commit }))
   // JSON leaves out what is absent
   return JSON.stringify({
     ...{ seq, previous, id, kind, at, who, repository, commit, pull, cluster, result, engine, digest },
-    ...{ revisions, revisionsOmitted },
+    ...{ revisions, revisionsOmitted, inputs, inputsOmitted },
   })
 }
 
@@ -78,6 +84,8 @@ const FIELDS: Record<keyof TrailEntry, Check> = {
   digest: matches(HEX_64),
   revisionsOmitted: maybe(isCount),
   revisions: value => Array.isArray(value) && value.every(isRevision),
+  inputs: maybe(value => inputsShape(value) !== undefined),
+  inputsOmitted: maybe(value => value === true),
 }
 
 function isEntry(value: Record<string, unknown>): value is Record<string, unknown> & TrailEntry {

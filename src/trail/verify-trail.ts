@@ -11,7 +11,7 @@ export interface TrailProblem {
 }
 
 /** A trail that was read. With problems nothing behind the first of them is proven. */
-interface ReadTrail {
+export interface ReadTrail {
   readonly entries: readonly TrailEntry[]
   /** Place of the last entry; undefined for an empty trail. */
   readonly head: TrailAnchor | undefined

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { NO_COUNTS, type NodeChange } from '../../src/diff/changes.ts'
 import { changesOf } from '../../src/diff/changes-of.ts'
+import { leanEvaluation } from '../../src/evaluate/verdict/lean-evaluation.ts'
 import { changesFor } from '../../src/report/changes/changes-for.ts'
 import { changesText } from '../../src/report/changes/changes-text.ts'
 import { commentOf } from '../../src/report/comment.ts'
-import { leanEvaluation } from '../../workers/threads/lean-evaluation.ts'
 import { evaluationOf, fleetOf } from '../fleet/fleet-of.ts'
 import { DEV_URL, fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 

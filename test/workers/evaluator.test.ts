@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
+import { undecided } from '../../src/evaluate/verdict/undecided.ts'
 import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import { packSnapshot } from '../../src/git/snapshot.ts'
 import { message, part, plainText } from '../../src/message/message.ts'
@@ -8,7 +9,6 @@ import { Evaluator } from '../../workers/threads/evaluator.ts'
 import { KeptFleet } from '../../workers/threads/kept-fleet.ts'
 import type { EvaluateRequest, EvaluationProgress } from '../../workers/threads/protocol.ts'
 import { RunningNode } from '../../workers/threads/running-node.ts'
-import { undecided } from '../../workers/threads/undecided.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 
 let evaluator: Evaluator

@@ -1,4 +1,4 @@
-import type { Demand } from '../../src/gate/circumstances.ts'
+import type { Demand, GivenApproval } from '../../src/gate/circumstances.ts'
 import { listApprovals } from '../../src/github/people/approvals.ts'
 import { readPusher } from '../../src/github/people/pusher.ts'
 import { isSince, openedAnew } from '../../src/github/pulls/opened-anew.ts'
@@ -11,37 +11,50 @@ import { isFleetAdmin } from './is-fleet-admin.ts'
 /** More are counted, not listed: one sentence is enough to know what to do. */
 const LISTED = 10
 
-/** The approvals of fleet admins that a pull request still needs for its present head. */
+/** Approvals that a change needs: those that are missing, and those that were given. */
+export interface AskedApprovals {
+  readonly demands: readonly Demand[]
+  readonly approvals: readonly GivenApproval[]
+}
+
+/** The approvals of fleet admins that a pull request needs for its present head. */
 export async function adminDemands(
   subject: OpenedRepository,
   pull: PullRequest,
   fleet: FleetPlace,
   required: readonly RequiredApproval[],
-): Promise<Demand[]> {
-  if (required.length === 0 || (await isAgreed(subject, pull, fleet))) return []
+): Promise<AskedApprovals> {
+  if (required.length === 0) return { demands: [], approvals: [] }
+  const by = await agreedBy(subject, pull, fleet)
+  if (by !== undefined) {
+    const rules = new Set(required.map(({ rule }) => rule))
+    return { demands: [], approvals: [...rules].map(rule => ({ rule, by })) }
+  }
   const left = required.length - LISTED
-  return required.slice(0, LISTED).map((one, index) => demandOf(one, index === LISTED - 1 ? left : 0))
+  const demands = required.slice(0, LISTED).map((one, index) => demandOf(one, index === LISTED - 1 ? left : 0))
+  return { demands, approvals: [] }
 }
 
 /**
- * Whether a fleet admin agreed to exactly this head onto this branch: approved it in a review and is not its author, or is
- * its author and pushed it. Who leads it here from another branch, or opens it again, asks anew. Who wrote a commit is never asked: that is text.
+ * The fleet admin who agreed to exactly this head onto this branch: approved it in a review and is not its author, or is
+ * its author and pushed it; undefined where none did. Who leads it here from another branch, or opens it again, asks anew. Who wrote a commit is never asked: that is text.
  */
-async function isAgreed(subject: OpenedRepository, pull: PullRequest, fleet: FleetPlace): Promise<boolean> {
+async function agreedBy(subject: OpenedRepository, pull: PullRequest, fleet: FleetPlace): Promise<string | undefined> {
   const { octokit, repository } = subject
   const name = { owner: repository.owner, repo: repository.name }
   const author = pull.author?.login.toLowerCase()
   const approvals = await listApprovals(octokit, name, pull.number)
   const present = approvals.filter(one => one.commit === pull.head.sha && one.login.toLowerCase() !== author)
   const mayBeOwn = pull.author?.type === 'User' && !pull.head.fork
-  if (present.length === 0 && !mayBeOwn) return false
+  if (present.length === 0 && !mayBeOwn) return undefined
   const anew = await openedAnew(octokit, name, pull.number)
   for (const { login, at } of present) {
-    if (isSince(at, anew) && (await isFleetAdmin(subject, fleet, login))) return true
+    if (isSince(at, anew) && (await isFleetAdmin(subject, fleet, login))) return login
   }
-  if (!pull.author || !mayBeOwn || (anew && anew.by?.toLowerCase() !== author)) return false
+  if (!pull.author || !mayBeOwn || (anew && anew.by?.toLowerCase() !== author)) return undefined
   const pusher = await readPusher(octokit, name, pull.head.ref, pull.head.sha)
-  return pusher?.toLowerCase() === author && (await isFleetAdmin(subject, fleet, pull.author.login))
+  const isOwn = pusher?.toLowerCase() === author && (await isFleetAdmin(subject, fleet, pull.author.login))
+  return isOwn ? pull.author.login : undefined
 }
 
 function demandOf({ rule, path, message }: RequiredApproval, left: number): Demand {

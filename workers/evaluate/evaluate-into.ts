@@ -65,8 +65,8 @@ async function evaluateInto(
     const led = { ...subject, installation: { ...installation, content } }
     const said = await evaluateMerge(context, led, { onto: branch, people }, merge, where)
     if (!pull) return said
-    const demands = await readDemands(subject, { ...pull, base: { ref: branch, sha: base } }, said)
-    return { ...said, context: { ...said.context, circumstances: { ...NO_CIRCUMSTANCES, demands } } }
+    const asked = await readDemands(subject, { ...pull, base: { ref: branch, sha: base } }, said)
+    return { ...said, context: { ...said.context, circumstances: { ...NO_CIRCUMSTANCES, ...asked } } }
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     context.log.error(

@@ -19,10 +19,15 @@ export async function readCircumstances(
   said: Said,
   runs: readonly OurCheckRun[],
 ): Promise<Circumstances> {
-  const [hold, override, demands] = await Promise.all([
+  const [hold, override, { demands, approvals }] = await Promise.all([
     readHold(context, subject, pull),
     readOverride(context, subject, pull, runs),
     readDemands(subject, pull, said),
   ])
-  return { ...(hold ? { hold } : {}), ...(override ? { override } : {}), demands, worse: [] }
+  return {
+    ...(hold ? { hold } : {}),
+    ...(override ? { override } : {}),
+    ...(approvals.length > 0 ? { approvals } : {}),
+    ...{ demands, worse: [] },
+  }
 }

@@ -1,24 +1,19 @@
 import { guardedChanges } from '../../src/evaluate/approvals/guarded-changes.ts'
 import { approvalOf } from '../../src/evaluate/approvals/required-approvals.ts'
-import type { Demand } from '../../src/gate/circumstances.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
-import { adminDemands } from './admin-demands.ts'
+import { type AskedApprovals, adminDemands } from './admin-demands.ts'
 import { forkDemand } from './fork-demand.ts'
 import type { FleetApprovals, Said } from './said.ts'
 
 /**
- * Returns the approvals that a pull request still needs. Makes no request to GitHub if it changes no guarded file of a
+ * Returns the approvals that a pull request still needs, and those that were given. Makes no request to GitHub if it changes no guarded file of a
  * fleet, adds no remote file and is not from a fork. `said`: its verdict, which lists its changes.
  */
-export async function readDemands(
-  subject: OpenedRepository,
-  pull: PullRequest,
-  said: Said,
-): Promise<readonly Demand[]> {
+export async function readDemands(subject: OpenedRepository, pull: PullRequest, said: Said): Promise<AskedApprovals> {
   const changed = said.context.changedPaths
-  if (said.outcome === undefined || changed === undefined) return []
+  if (said.outcome === undefined || changed === undefined) return { demands: [], approvals: [] }
   const fleets = (await subject.installation.designation()).fleets
   const own = fleets.find(
     ({ repository, branch }) => repository.url === subject.repository.url && branch === pull.base.ref,
@@ -31,18 +26,19 @@ export async function readDemands(
     })),
   ]
   const byFleet = Map.groupBy(asked, ({ fleet }) => `${fleet.repository.url} ${fleet.branch}`)
-  const demands = await Promise.all(
-    [...byFleet.values()].map(all =>
+  const all = await Promise.all(
+    [...byFleet.values()].map(ofFleet =>
       adminDemands(
         subject,
         pull,
-        all[0]!.fleet,
-        all.flatMap(one => one.approvals),
+        ofFleet[0]!.fleet,
+        ofFleet.flatMap(one => one.approvals),
       ),
     ),
   )
-  const fork = pull.head.fork ? await forkDemand(subject, pull, fleets) : undefined
-  return fork ? [...demands.flat(), fork] : demands.flat()
+  const fork = pull.head.fork ? [await forkDemand(subject, pull, fleets)] : []
+  const both = [...all, ...fork]
+  return { demands: both.flatMap(one => one.demands), approvals: both.flatMap(one => one.approvals) }
 }
 
 /** A file of another repository is not named to the readers of this one. */

@@ -32,8 +32,10 @@ export async function readGroupCircumstances(
   const number = await pullOfMergeGroup(subject.octokit, data, data.branch, data.sha)
   const pull = number === undefined ? undefined : await readPullRequest(subject.octokit, data, number)
   if (pull?.state !== 'open' || pull.base.ref !== data.branch) return NO_CIRCUMSTANCES
-  const [hold, demands] = await Promise.all([readHold(context, subject, pull), readDemands(subject, pull, said)])
-  const present: Circumstances = { ...NO_CIRCUMSTANCES, ...(hold ? { hold } : {}), demands }
+  const [hold, asked] = await Promise.all([readHold(context, subject, pull), readDemands(subject, pull, said)])
+  const { demands, approvals } = asked
+  const given = approvals.length > 0 ? { approvals } : {}
+  const present: Circumstances = { ...NO_CIRCUMSTANCES, ...(hold ? { hold } : {}), ...given, demands }
   const evaluated = { ...said, context: { ...said.context, circumstances: { ...NO_CIRCUMSTANCES, demands } } }
   if (!alone || !blocks(evaluated)) return present
   const app = await context.app.identity()

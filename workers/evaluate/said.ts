@@ -1,6 +1,7 @@
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
+import type { TrailEvaluation } from '../../src/trail/trail-inputs.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 
 /** An outcome, and the commit and repository that it is about. */
@@ -11,6 +12,8 @@ export interface Said {
   readonly tree?: TreeSnapshot
   /** What admins of fleets must agree to by what was evaluated; guarded files besides are known by their paths. */
   readonly required?: readonly FleetApprovals[]
+  /** What each fleet evaluated, for the trail; absent or empty where nothing was, or none is written. */
+  readonly inputs?: readonly TrailEvaluation[]
 }
 
 /** The approvals that the admins of one fleet must give. */

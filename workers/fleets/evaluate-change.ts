@@ -2,15 +2,17 @@ import type { PlannedPrune } from '../../src/approval/planned-prunes.ts'
 import type { Changes } from '../../src/diff/changes.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
+import { withPresentNames } from '../../src/report/present-names.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
+import type { TrailEvaluation } from '../../src/trail/trail-inputs.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { CombinationSnapshot } from '../threads/protocol.ts'
 import { type EvaluatedCombination, evaluateCombination } from './evaluate-combination.ts'
 import { evaluatingFleets } from './evaluating-fleets.ts'
+import { evaluationInputs } from './evaluation-inputs.ts'
 import { narrowerSources } from './narrower-sources.ts'
-import { withPresentNames } from './present-names.ts'
 import { type Contributors, type Pin, SourceReader } from './source-reader.ts'
 
 /** A commit that a branch has, gets or would get; `base` is what it would come in place of. */
@@ -41,6 +43,8 @@ export interface FleetAnswer {
   readonly narrower: readonly string[]
   /** Nobody knows which repositories it reads: it, or a part of it, could not be built. */
   readonly isDark: boolean
+  /** What it was made from, for the trail; absent where none is written. */
+  readonly inputs?: TrailEvaluation
 }
 
 /**
@@ -52,7 +56,7 @@ export async function evaluateChange(
   installation: Installation,
   change: Change,
 ): Promise<FleetAnswer[]> {
-  const { disabledRules, evaluator } = context
+  const { disabledRules, evaluator, outbox } = context
   const reader = new SourceReader(installation)
   const answers: FleetAnswer[] = []
   let isDark = false
@@ -78,7 +82,10 @@ export async function evaluateChange(
     const present = await narrowerSources(installation, change.head.url, [...read, url])
     const earlier = [...names].flatMap(([name, now]) => (present.includes(now) ? [name] : []))
     const narrower = [...present, ...earlier]
-    answers.push({ place, alone, fleetCommit, evaluation, snapshot, narrower, isDark: isUnknown, ...more })
+    const { question, stopped } = evaluated
+    const inputs = outbox && evaluationInputs({ question, evaluation, stopped, names, narrower })
+    const kept = { ...more, ...(inputs ? { inputs } : {}) }
+    answers.push({ place, alone, fleetCommit, evaluation, snapshot, narrower, isDark: isUnknown, ...kept })
   }
   if (answers.length === 0 && isDark && change.isGated) throw unknownReader()
   if (isTooLarge && change.isGated) throw isTooLarge

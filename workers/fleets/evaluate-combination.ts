@@ -1,6 +1,7 @@
 import type { PlannedPrune } from '../../src/approval/planned-prunes.ts'
 import type { Changes } from '../../src/diff/changes.ts'
 import { BailiwickError } from '../../src/errors.ts'
+import { undecided } from '../../src/evaluate/verdict/undecided.ts'
 import { MAX_EARLIER } from '../../src/fleet/graph/build-with-earlier.ts'
 import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
 import { ANOTHER_REPOSITORY } from '../../src/fleet/model/input.ts'
@@ -13,7 +14,6 @@ import type { Evaluation } from '../../src/rules/model/finding.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { Evaluator } from '../threads/evaluator.ts'
 import type { CombinationSnapshot, EvaluateRequest, EvaluationAnswer } from '../threads/protocol.ts'
-import { undecided } from '../threads/undecided.ts'
 import { type Contributors, isPinned, type Pin, type ReadSource, type SourceReader } from './source-reader.ts'
 
 /** A source as it was evaluated; `lent`: only a tenant's declaration leads there, so its repository is not gated by it. */
@@ -46,6 +46,8 @@ export interface EvaluatedCombination {
   readonly snapshot: CombinationSnapshot
   /** What was asked last, to ask it again with more. */
   readonly question: EvaluateRequest
+  /** Nodes at which the evaluation was ended, because they took too long. */
+  readonly stopped: readonly string[]
   /** The sources that it read besides the fleet, as they were evaluated. */
   readonly sources: readonly FollowedSource[]
   /** Earlier addresses by which its manifests name sources, and the present ones. */
@@ -114,7 +116,8 @@ export async function evaluateCombination(
     const compared = { ...(changes ? { changes } : {}), ...(prunes ? { prunes } : {}) }
     const said = { evaluation, baseline, ...(gated ? { gated } : {}), ...compared }
     const sources = withLent(head.sources, followed)
-    return { ...said, fleetCommit: commit, snapshot: head.snapshot, question, sources, names, concerned, isDark }
+    const asked = { question, stopped: answer.type === 'judged' ? (answer.stopped ?? []) : [] }
+    return { ...said, fleetCommit: commit, snapshot: head.snapshot, ...asked, sources, names, concerned, isDark }
   }
   throw new BailiwickError(
     'graph-limits',
@@ -122,7 +125,7 @@ export async function evaluateCombination(
   )
 }
 
-type Settled = Omit<Extract<EvaluationAnswer, { type: 'judged' }>, 'type' | 'pinned' | 'gated'> & {
+type Settled = Omit<Extract<EvaluationAnswer, { type: 'judged' }>, 'type' | 'pinned' | 'gated' | 'stopped'> & {
   readonly gated?: readonly GatedBranch[]
 }
 

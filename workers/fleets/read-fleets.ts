@@ -1,10 +1,10 @@
 import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
+import { withPresentNames } from '../../src/report/present-names.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { isPassing } from '../job-error.ts'
 import { evaluateCombination, type FollowedSource } from './evaluate-combination.ts'
-import { withPresentNames } from './present-names.ts'
 import { SourceReader } from './source-reader.ts'
 
 /** A fleet as it stands now, with every source that it reads. */

@@ -86,7 +86,7 @@ async function evaluateGroup(
     people,
     isGated: true,
   })
-  const { outcome, required, ...statement } = outcomeOf(answers, repository.url, where.kind)
+  const { outcome, required, inputs, ...statement } = outcomeOf(answers, repository.url, where.kind)
   const alone = data.base === baseCommit
   if (answers.length === 0) {
     const said = { outcome, context: where }
@@ -106,7 +106,7 @@ async function evaluateGroup(
     required: withoutEarlier(required, earlier),
   }
   const circumstances = await readGroupCircumstances(context, subject, data, { alone, said: own })
-  return { outcome, context: { ...evaluated.context, circumstances }, tree: after! }
+  return { outcome, context: { ...evaluated.context, circumstances }, tree: after!, inputs }
 }
 
 /** What the groups before this one need an approval for: it is asked for on theirs. */

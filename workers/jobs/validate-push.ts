@@ -58,8 +58,8 @@ async function judgeCommit(
   try {
     const answers = await evaluateChange(context, installation, { head })
     if (answers.length === 0) return []
-    const { outcome, required: _required, ...statement } = outcomeOf(answers, repository.url, 'branch')
-    const said = { outcome, context: { ...where, ...statement } }
+    const { outcome, required: _required, inputs, ...statement } = outcomeOf(answers, repository.url, 'branch')
+    const said = { outcome, context: { ...where, ...statement }, inputs }
     await say(
       context,
       subject,

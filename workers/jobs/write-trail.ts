@@ -11,7 +11,7 @@ import type { WriteTrail } from '../../src/queue/queue.ts'
 import { appendDecisions } from '../../src/trail/append-decisions.ts'
 import { gapDecision } from '../../src/trail/gap-decision.ts'
 import { continues, EMPTY_TRAIL, readLastFile, type TrailEnd } from '../../src/trail/read-last-file.ts'
-import type { TrailAnchor } from '../../src/trail/trail-entry.ts'
+import type { TrailAnchor, TrailDecision } from '../../src/trail/trail-entry.ts'
 import { TRAIL_BRANCH } from '../../src/trail/trail-files.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { openRepository } from '../fleets/open-repository.ts'
@@ -19,6 +19,8 @@ import { speaker } from '../publish/speaker.ts'
 
 /** Decisions of one commit. */
 const AT_ONCE = 500
+/** Bytes of them: the file is read again by the next one. */
+const MAX_FILE = 8 * 1024 * 1024
 
 /**
  * Appends the waiting decisions of a fleet to its trail: one commit with one new file. A job whose answer was lost finds
@@ -51,7 +53,8 @@ async function writeBatch(
   reader: Octokit,
   repositoryId: number,
 ): Promise<boolean> {
-  const { decisions, lost } = await outbox.waiting(place, AT_ONCE)
+  const { decisions: waiting, lost } = await outbox.waiting(place, AT_ONCE)
+  const decisions = fitting(waiting)
   if (decisions.length === 0 && lost === 0) return false
   const head = await readBranch(reader, place, TRAIL_BRANCH)
   const last = await readEnd(context, reader, place, head)
@@ -74,6 +77,16 @@ async function writeBatch(
   const end = appended?.head ?? last.head
   if (end !== undefined) await outbox.written(place, { count: decisions.length, lost, head: end })
   return (await outbox.waiting(place, 1)).decisions.length > 0
+}
+
+/** The first decisions that fit into a file: at least one. */
+function fitting(decisions: readonly TrailDecision[]): readonly TrailDecision[] {
+  let bytes = 0
+  const over = decisions.findIndex((one, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(one))
+    return index > 0 && bytes > MAX_FILE
+  })
+  return over < 0 ? decisions : decisions.slice(0, over)
 }
 
 /** The last file of the trail: where the next one continues. */

@@ -1,17 +1,18 @@
 import { plannedPrunes } from '../../src/approval/planned-prunes.ts'
 import { changesOf } from '../../src/diff/changes-of.ts'
-import { buildWithEarlier, type EarlierStates } from '../../src/fleet/graph/build-with-earlier.ts'
-import { combinationOf } from '../../src/fleet/graph/combination.ts'
-import type { Fleet, FleetNode } from '../../src/fleet/model/fleet.ts'
-import type { FleetInput } from '../../src/fleet/model/input.ts'
-import { retainOf } from '../../src/fleet/model/retain.ts'
+import {
+  buildSides,
+  type ComparedSets,
+  evaluateSides,
+  type ReadRevisionSet,
+} from '../../src/evaluate/incremental/evaluate-sides.ts'
+import type { Fleet } from '../../src/fleet/model/fleet.ts'
 import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
 import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import { followedBases } from '../../src/gate/followed-bases.ts'
-import { acceptedBy, baselineOf } from '../../src/rules/model/baseline.ts'
+import { baselineOf } from '../../src/rules/model/baseline.ts'
 import { TEXT_RULES } from '../../src/rules/text-rules.ts'
 import { KeptFleet } from './kept-fleet.ts'
-import { leanEvaluation } from './lean-evaluation.ts'
 import type {
   CombinationSnapshot,
   EarlierSnapshot,
@@ -33,11 +34,7 @@ export function evaluate(
 ): EvaluationAnswer {
   const { session } = kept
   session.watch = { running, stopped: new Set(request.stopped) }
-  const sides = { kept, request, onProgress }
-  let built = buildSides(sides, undefined)
-  // what only a tenant's declaration leads to is not evaluated by a change of that repository: its result is the tenant's
-  const isLent = (one: Fleet | undefined) => one?.nodes.some(node => isLentFrom(node, request.changed))
-  if (isLent(built.head) || isLent(built.base)) built = buildSides(sides, request.changed)
+  const built = buildSides(kept, setsOf(kept, request), onProgress)
   kept.end()
   const { input, head, base, isOpen } = built
   const wanted = unique([...head.wanted, ...(base?.wanted ?? [])])
@@ -47,72 +44,45 @@ export function evaluate(
   if (isOpen && !request.earlier?.isAll) return { type: 'wanted', wanted, asked, pinned, earlier: true }
   const followed = unique([...followedOf(head), ...(base ? followedOf(base) : [])])
   const isDark = head.nodes.some(node => node.unknown && node.objects.length === 0)
-  const combination = combinationOf(input)
-  const { today } = request
-  const when = { combination, today, ...(request.changed === undefined ? {} : { changed: request.changed }) }
+  const evaluation = evaluateSides(kept, built, request)
   if (base) {
-    const baseline = acceptedBy(input.fleet.tree, input.fleet.url)
-    const evaluation = leanEvaluation(session.evaluateFleet(head, { base, baseline, ...when }), head, request.changed)
     const changes = changesOf(base, head)
     const prunes = plannedPrunes(base, head)
     return { type: 'judged', evaluation, baseline: [], pinned, followed, isDark, gated: [], changes, prunes }
   }
-  const baseline = baselineOf(input.fleet.tree, input.fleet.url)
-  const evaluation = session.evaluateFleet(head, { baseline, ...when })
+  const baseline = [...baselineOf(input.fleet.tree, input.fleet.url).keys()]
   const gated = followedBases(head, { url: input.fleet.url, branch: input.fleet.branch })
-  return { type: 'judged', evaluation, baseline: [...baseline.keys()], pinned, followed, isDark, gated }
+  return { type: 'judged', evaluation, baseline, pinned, followed, isDark, gated }
 }
 
-interface Sides {
-  readonly kept: KeptFleet
-  readonly request: EvaluateRequest
-  readonly onProgress: ((progress: WalkProgress) => void) | undefined
-}
-
-/** The fleet before and after: what may be read is decided by what it declares before. */
-function buildSides({ kept, request, onProgress }: Sides, withheld: string | undefined) {
-  const side = (snapshot: CombinationSnapshot, from?: Fleet): FleetInput => {
-    const base = from?.access ? { base: from.access } : {}
-    const access = { facts: snapshot.facts, ...base, ...(withheld === undefined ? {} : { withheld }) }
-    const { values } = request
-    const known = values === undefined ? {} : { values, disabledRules: [...snapshot.disabledRules, ...TEXT_RULES] }
-    return { ...open(kept, snapshot), access, ...known }
+function setsOf(kept: KeptFleet, { head, base, changed, earlier, values }: EvaluateRequest): ComparedSets {
+  const open = (snapshot: CombinationSnapshot): ReadRevisionSet => {
+    const disabledRules = [...snapshot.disabledRules, ...TEXT_RULES]
+    return { ...opened(kept, snapshot), ...(values === undefined ? {} : { values, disabledRules }) }
   }
-  const whole = (input: FleetInput) => {
-    const build = (one: FleetInput) => kept.session.build(one, onProgress)
-    return buildWithEarlier(build, input, earlierOf(kept, request), one => kept.earlier.build(one))
+  const { url } = (base ?? head).fleet
+  const state = ({ commit, tree }: EarlierSnapshot) => ({ commit, tree: kept.open(url, tree) })
+  return {
+    head: open(head),
+    ...(base ? { base: open(base) } : {}),
+    earlier: { states: earlier?.states.map(state) ?? [], isAll: earlier?.isAll ?? false },
+    ...(changed === undefined ? {} : { changed }),
   }
-  if (!request.base) {
-    const { fleet: head, ...built } = whole(side(request.head))
-    return { ...built, head, base: undefined }
-  }
-  const before = side(request.base)
-  const { fleet: base, isOpen } = whole(before)
-  const input = { ...side(request.head, base), config: before.fleet.tree, retain: retainOf(base) }
-  return { input, head: kept.session.build(input, onProgress), base, isOpen }
-}
-
-function earlierOf(kept: KeptFleet, { head, base = head, earlier }: EvaluateRequest): EarlierStates {
-  const open = ({ commit, tree }: EarlierSnapshot) => ({ commit, tree: kept.open(base.fleet.url, tree) })
-  return { states: earlier?.states.map(open) ?? [], isAll: earlier?.isAll ?? false }
-}
-
-function isLentFrom(node: FleetNode, url: string | undefined): boolean {
-  return partsOf(node).some(one => one.lent === true && one.url === url)
 }
 
 /** What nodes follow by the platform's word, on either side. */
 function followedOf({ nodes }: Fleet): WantedSource[] {
-  return nodes.flatMap(partsOf).flatMap(({ url, ref, lent }) => (lent || url === '' ? [] : [{ url, ref }]))
+  return nodes
+    .flatMap(({ source, charts = [] }) => [source, ...(source.includes ?? []), ...charts])
+    .flatMap(({ url, ref, lent }) => (lent || url === '' ? [] : [{ url, ref }]))
 }
 
-const partsOf = ({ source, charts = [] }: FleetNode) => [source, ...(source.includes ?? []), ...charts]
-
-function open(kept: KeptFleet, snapshot: CombinationSnapshot): FleetInput {
+function opened(kept: KeptFleet, snapshot: CombinationSnapshot): ReadRevisionSet {
   return {
     fleet: { ...snapshot.fleet, tree: kept.open(snapshot.fleet.url, snapshot.fleet.tree) },
     sources: snapshot.sources.map(source => ({ ...source, tree: kept.open(source.url, source.tree) })),
     opaque: snapshot.opaque,
+    facts: snapshot.facts,
     disabledRules: snapshot.disabledRules,
     registries: snapshot.registries,
   }

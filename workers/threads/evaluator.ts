@@ -64,7 +64,8 @@ export class Evaluator {
       try {
         const turn = { owner: ownerOf(request), home: homeOf(request), isAlone }
         const answer = await this.#queue.run(turn, thread => thread.evaluate(asked, onProgress))
-        return asked === request && !isSecret(request) ? this.#keep(key, answer) : answer
+        if (asked !== request) return withStopped(answer, asked)
+        return isSecret(request) ? answer : this.#keep(key, answer)
       } catch (error) {
         if (!(error instanceof LimitExceeded)) throw error
         if (error.what === 'time' && !isAlone) continue
@@ -89,6 +90,12 @@ export class Evaluator {
       fix: 'Make the change smaller, or let the operator raise RENDER_TIMEOUT_MS or RENDER_HEAP_MB.',
     })
   }
+}
+
+/** Whoever makes this answer again must leave out the same nodes. */
+function withStopped(answer: EvaluationAnswer, asked: EvaluationRequest): EvaluationAnswer {
+  if (answer.type !== 'judged' || asked.type !== 'judge' || asked.stopped === undefined) return answer
+  return { ...answer, stopped: asked.stopped }
 }
 
 /** What holds values of a cluster stays no longer than it is needed. */

@@ -189,6 +189,8 @@ export type EvaluationAnswer =
       readonly changes?: Changes
       /** What the head would have deleted; only where there is a base. */
       readonly prunes?: readonly PlannedPrune[]
+      /** Nodes at which it was ended, because they took too long. */
+      readonly stopped?: readonly string[]
     }
   | { readonly type: 'completions'; readonly completions: readonly Completion[] }
   | { readonly type: 'credentials'; readonly report: CredentialReport }

@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../../src/errors.ts'
-import { NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
+import { type Circumstances, NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
 import { decide } from '../../src/gate/decide.ts'
 import type { AppIdentity, RepositoryName } from '../../src/github/client/octokit.ts'
+import { verdictHash } from '../../src/replay/verdict-hash.ts'
 import type { TrailAnchor, TrailRevision } from '../../src/trail/trail-entry.ts'
+import type { TrailInputs, TrailPeople } from '../../src/trail/trail-inputs.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { Said } from '../evaluate/said.ts'
 import { recordDecision } from './record-decision.ts'
@@ -14,32 +16,57 @@ interface VerdictPlace extends RepositoryName {
   readonly pull?: number
 }
 
-/** Has a verdict that was published written to the trail of the fleet that gave it. What no fleet reads is in no trail. */
+type PublishedVerdict = Pick<Said, 'outcome' | 'context' | 'inputs'>
+
+/**
+ * Has a verdict that was published written to the trail of the fleet that gave it, and each approval that it counts before it.
+ * What no fleet reads is in no trail.
+ */
 export async function recordVerdict(
   context: WorkerContext,
   { installation, owner, repo, pull }: VerdictPlace,
   app: AppIdentity,
   check: string,
-  { outcome, context: said }: Pick<Said, 'outcome' | 'context'>,
+  published: PublishedVerdict,
 ): Promise<TrailAnchor | undefined> {
-  if (said.fleet === undefined) return undefined
+  const { outcome, context: said } = published
+  if (said.fleet === undefined || context.outbox === undefined) return undefined
+  const fleet = { installation, url: said.fleet.repository }
   const commit = said.headSha
+  const circumstances = said.circumstances ?? NO_CIRCUMSTANCES
+  const about = { repository: `${owner}/${repo}`, commit, ...(pull === undefined ? {} : { pull }) }
+  for (const { rule, by } of circumstances.approvals ?? []) {
+    const id = `approval ${owner}/${repo}@${commit} ${rule} ${by}`
+    const approval = { ...about, kind: 'approval', who: by, result: rule, revisions: [] } as const
+    await recordDecision(context, fleet, { ...approval, id, digest: hash('sha256', id) })
+  }
   const digest = hash('sha256', JSON.stringify([outcomeOf(outcome), said.circumstances ?? null]))
-  return recordDecision(
-    context,
-    { installation, url: said.fleet.repository },
-    {
-      id: `verdict ${owner}/${repo}@${commit} ${check} ${digest}`,
-      ...{ kind: 'verdict', who: `${app.slug}[bot]`, repository: `${owner}/${repo}`, commit, digest },
-      ...(pull === undefined ? {} : { pull }),
-      result: decide(outcome, said.circumstances ?? NO_CIRCUMSTANCES).conclusion,
-      revisions: revisionsOf(said),
-    },
-  )
+  return recordDecision(context, fleet, {
+    ...about,
+    id: `verdict ${owner}/${repo}@${commit} ${check} ${digest}`,
+    ...{ kind: 'verdict', who: `${app.slug}[bot]`, digest },
+    result: decide(outcome, circumstances).conclusion,
+    revisions: revisionsOf(said),
+    inputs: inputsOf(published, circumstances),
+  })
 }
 
 const outcomeOf = (outcome: Said['outcome']) =>
   outcome instanceof BailiwickError ? { error: outcome.code, message: outcome.message } : (outcome ?? null)
+
+function inputsOf(
+  { outcome, context: { kind, repository }, inputs = [] }: PublishedVerdict,
+  circumstances: Circumstances,
+): TrailInputs {
+  const { hold, override, approvals = [], demands } = circumstances
+  const people: TrailPeople = {
+    ...(hold ? { hold: hold.by } : {}),
+    ...(override ? { override: override.by } : {}),
+    approvals,
+    missing: demands.map(({ rule }) => rule),
+  }
+  return { kind, repository, verdict: verdictHash(outcome), fleets: inputs, people }
+}
 
 /** Everything that was read for it, each repository at its commit, in a fixed order. */
 function revisionsOf({ fleet, nodes = [] }: Said['context']): TrailRevision[] {

@@ -60,6 +60,11 @@ export class ObjectStore {
     return sha
   }
 
+  /** Every object, for who writes a clone. */
+  entries(): Iterable<readonly [sha: string, object: GitObject]> {
+    return this.#objects
+  }
+
   has(sha: string, type: ObjectType): boolean {
     return this.#objects.get(sha)?.type === type
   }

@@ -1,10 +1,10 @@
-import { readsFrom } from '../../src/evaluate/verdict/reads-from.ts'
-import type { Fleet, FleetNode } from '../../src/fleet/model/fleet.ts'
-import { idOf } from '../../src/kube/object.ts'
-import type { EvaluatedNode, Evaluation } from '../../src/rules/model/finding.ts'
+import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
+import { idOf } from '../../kube/object.ts'
+import type { EvaluatedNode, Evaluation } from '../../rules/model/finding.ts'
+import { readsFrom } from './reads-from.ts'
 
 /**
- * A evaluation that nobody applies, with the objects by name only: crossing to another thread costs what they are long. Of a
+ * An evaluation that nobody applies, with the objects by name only: crossing to another thread costs what they are long. Of a
  * change in a tenant's repository at `changed` the objects of its tenants stay: by them, and by the names of others, a report
  * knows which words it must not say.
  */

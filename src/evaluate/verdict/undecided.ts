@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import type { ErrorCode } from '../../src/errors.ts'
-import { NOTHING_EVALUATED } from '../../src/evaluate/verdict/evaluated.ts'
-import { fixOf, saidOf, sayingOf, type Worded } from '../../src/message/said.ts'
-import type { Evaluation } from '../../src/rules/model/finding.ts'
+import type { ErrorCode } from '../../errors.ts'
+import { fixOf, saidOf, sayingOf, type Worded } from '../../message/said.ts'
+import type { Evaluation } from '../../rules/model/finding.ts'
+import { NOTHING_EVALUATED } from './evaluated.ts'
 
 /** The evaluation of a fleet that could not be built: one error for everything, and nothing to apply. */
 export function undecided(reason: Worded & { readonly code: ErrorCode }): Evaluation {
