@@ -1,13 +1,16 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { errorList } from '../docs/error-list.ts'
 import { withFieldsTable } from '../docs/fields-table.ts'
 import { settingsExample } from '../docs/settings-example.ts'
+import { errorGuide } from '../src/cli/error-guide.ts'
 import { parseClusters } from '../src/cluster/clusters-file.ts'
 import { fleetSchema } from '../src/fleet/config/fleet-schema.ts'
 import { readFleetFile } from '../src/fleet/config/read-fleet-file.ts'
 import type { Node } from '../src/kube/node.ts'
 import { parseDocuments } from '../src/kube/yaml/parse-documents.ts'
+import { rules } from '../src/rules/registry.ts'
 import { treeOf } from './git/tree-of.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -143,6 +146,15 @@ describe('documents', () => {
   test('the table of the fields of a kustomization.yaml is what their descriptors say (node docs/generate-fields.ts)', () => {
     const architecture = read('docs/architecture.md')
     expect(architecture).toBe(withFieldsTable(architecture))
+  })
+
+  test('each error code is in docs/errors.md, or a rule (node docs/generate-errors.ts)', () => {
+    expect(read('docs/errors.md')).toBe(errorList())
+    const union = read('src/errors.ts').split('export type ErrorCode =')[1]!.split('\n\n')[0]!
+    const codes = [...union.matchAll(/\| '([a-z-]+)'/g)].map(match => match[1]!)
+    const explained = new Set<string>([...errorGuide.map(({ code }) => code), ...rules.map(({ id }) => id)])
+    expect(codes.length).toBeGreaterThan(40)
+    expect(codes.filter(code => !explained.has(code))).toEqual([])
   })
 
   test('the examples of .github/bailiwick.yaml are read, and show every key', () => {

@@ -4,25 +4,27 @@ import { visible } from '../message/visible.ts'
 import type { RuleText } from '../rules/model/rule.ts'
 import { rules } from '../rules/registry.ts'
 import type { Command } from './command.ts'
+import { type ErrorEntry, errorGuide } from './error-guide.ts'
 import { parseOptions } from './parse-options.ts'
 import { table } from './table.ts'
 import { wrap } from './wrap.ts'
 
-const USAGE = 'explain [RULE] [-o text|json]'
+const USAGE = 'explain [RULE|CODE] [-o text|json]'
 const SIMILAR = 3
 
-/** `bailiwick explain`: what a rule asks, why, and how to write it instead. */
+/** `bailiwick explain`: what a rule asks, why, and how to write it instead; what an error code means, and what to do. */
 export const explain: Command = {
   name: 'explain',
   usage: `${USAGE}
 
   RULE           id of a rule, as findings name it (default: a list of all rules)
+  CODE           code of an error, as in error[CODE]
   -o text|json   text for people`,
   async run(args, io) {
     const options = parseOptions(args, ['output'], USAGE)
     const [id, more] = options.positionals
     const output = options.one('output') ?? 'text'
-    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra RULE`)
+    if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
     if (output !== 'text' && output !== 'json')
       throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
     if (id === undefined) {
@@ -33,20 +35,22 @@ export const explain: Command = {
       return 0
     }
     const rule = rules.find(one => one.id === id)
-    if (rule === undefined) throw unknown(id)
-    io.stdout(output === 'json' ? json(plain(rule)) : text(rule))
+    const error = errorGuide.find(({ code }) => code === id)
+    if (rule) io.stdout(output === 'json' ? json(plain(rule)) : text(rule))
+    else if (error) io.stdout(output === 'json' ? json(error) : errorText(error))
+    else throw unknown(id)
     return 0
   },
 }
 
 function unknown(id: string): BailiwickError {
-  const ids = rules.map(rule => rule.id)
+  const ids = [...rules.map(rule => rule.id), ...errorGuide.map(({ code }) => code)]
   const meant = probably(id, ids)
   const fix =
     meant === undefined
-      ? `Similar rules: ${closest(id, ids, SIMILAR).join(', ')}. Run bailiwick explain for all.`
+      ? `Similar: ${closest(id, ids, SIMILAR).join(', ')}. Run bailiwick explain for all rules.`
       : `Did you mean ${meant}?`
-  return new BailiwickError('usage', `unknown rule ${JSON.stringify(visible(id, 100))}`, { fix })
+  return new BailiwickError('usage', `unknown rule or error code ${JSON.stringify(visible(id, 100))}`, { fix })
 }
 
 const weightOf = ({ severity, level = 'violation' }: RuleText) =>
@@ -61,6 +65,11 @@ function text(rule: RuleText): string {
     ...(profile === 'restricted' ? ['Where the profile is "baseline", this is a warning.'] : []),
     ...(source === undefined ? [] : [`Source: ${source}`]),
   ]
+  return `${parts.map(part => wrap(part).join('\n')).join('\n\n')}\n`
+}
+
+function errorText({ code, means, remedy }: ErrorEntry): string {
+  const parts = [`${code}: error`, means, `What to do: ${remedy}`]
   return `${parts.map(part => wrap(part).join('\n')).join('\n\n')}\n`
 }
 

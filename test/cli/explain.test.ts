@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { errorGuide } from '../../src/cli/error-guide.ts'
 import { rules } from '../../src/rules/registry.ts'
 import { run } from './run-main.ts'
 
@@ -26,6 +27,21 @@ test('without a rule all of them are listed', async () => {
 test('a misspelled rule gets the one that was meant', async () => {
   const { code, stderr } = await run(here, 'explain', 'namespace-confinment')
   expect(code).toBe(2)
-  expect(stderr).toBe('error[usage]: unknown rule "namespace-confinment". Did you mean namespace-confinement?\n')
-  expect((await run(here, 'explain', 'zzz')).stderr).toMatch(/Similar rules: \S+, \S+, \S+\. Run bailiwick explain/)
+  expect(stderr).toBe(
+    'error[usage]: unknown rule or error code "namespace-confinment". Did you mean namespace-confinement?\n',
+  )
+  expect((await run(here, 'explain', 'zzz')).stderr).toMatch(/Similar: \S+, \S+, \S+\. Run bailiwick explain/)
+})
+
+test('every error code is explained', async () => {
+  for (const { code: name, means, remedy } of errorGuide) {
+    const { code, stdout } = await run(here, 'explain', name)
+    expect([name, code]).toEqual([name, 0])
+    const words = stdout.replaceAll(/\s+/g, ' ')
+    for (const part of [name, means, remedy]) expect(words).toContain(part)
+    expect(stdout.split('\n').filter(line => line.length > 100)).toEqual([])
+  }
+  expect(JSON.parse((await run(here, 'explain', 'git-missing', '-o', 'json')).stdout)).toEqual(
+    errorGuide.find(({ code }) => code === 'git-missing'),
+  )
 })
