@@ -1,7 +1,8 @@
-import { Agent } from 'node:https'
+import type { Agent } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BailiwickError } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
+import { ApiAgent } from './api-agent.ts'
 import type { Actor, ClusterClient, RequestOptions } from './client.ts'
 import { clusterError } from './cluster-error.ts'
 import type { RequestCredentials } from './credentials.ts'
@@ -34,7 +35,7 @@ export interface ApiServer {
 /** Opens nothing yet. */
 export function apiServer(url: URL): ApiServer {
   // one more than there are turns: what goes ahead finds a connection
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS + SLOW + 1, scheduling: 'lifo' })
+  const agent = new ApiAgent({ keepAlive: true, maxSockets: CONNECTIONS + SLOW + 1, scheduling: 'lifo' })
   const slots = new Slots({ count: CONNECTIONS, slowMs: SLOW_MS, slow: SLOW })
   return { url, address: serverAddressOf(url), agent, slots, quietUntil: 0 }
 }

@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { urlToHttpOptions } from 'node:url'
 import { BailiwickError } from '../errors.ts'
 import type { Json } from '../kube/node.ts'
+import type { WithCredentials } from './api-agent.ts'
 import type { RequestCredentials } from './credentials.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024
@@ -97,13 +98,21 @@ function exchange(call: Call, access: RequestCredentials, agent: Agent): Promise
       sent.destroy()
     })
     // explicitly, or NODE_TLS_REJECT_UNAUTHORIZED=0 would send the worker's token to anybody
-    const options = { method: call.method, headers, agent, rejectUnauthorized: true, ...call.address, ...access.tls }
-    const sent = request({ ...options, path: `${call.path}${call.query}` }, response => {
-      answered = true
-      readText(response, text => replyOf(response, text, headers.Accept)).then(resolve, cause =>
-        reject(gone(cause.message, cause)),
-      )
-    })
+    const trust: RequestOptions & WithCredentials = {
+      rejectUnauthorized: true,
+      ...call.address,
+      ...access.tls,
+      credentials: access.tls,
+    }
+    const sent = request(
+      { ...trust, method: call.method, headers, agent, path: `${call.path}${call.query}` },
+      response => {
+        answered = true
+        readText(response, text => replyOf(response, text, headers.Accept)).then(resolve, cause =>
+          reject(gone(cause.message, cause)),
+        )
+      },
+    )
     sent.on('error', failed)
     sent.end(call.body)
   })
