@@ -32,6 +32,9 @@ const DRIFTS = values.smoke ? 3 : 40
 /** Objects in one Kustomization. */
 const LARGE = values.large ? sizesOf(values.large) : values.smoke ? [50] : [5000]
 
+/** As deploy/worker starts a worker; the floor is measured with the same. */
+const FLAGS = ['--max-semi-space-size=16']
+
 if (!findAssets()) {
   console.log(NO_ASSETS)
   process.exit(0)
@@ -43,7 +46,8 @@ async function withProcess<T>(
   program: string,
   work: (run: (shape: Shape) => Promise<T>) => Promise<void>,
 ): Promise<void> {
-  const child: ChildProcess = fork(join(import.meta.dirname, 'worker', program), [server.workerKubeconfig])
+  const path = join(import.meta.dirname, 'worker', program)
+  const child: ChildProcess = fork(path, [server.workerKubeconfig], { execArgv: FLAGS })
   await once(child, 'message')
   try {
     await work(async shape => {

@@ -8,7 +8,7 @@ const MAX_BYTES = 32 * 1024 * 1024
  * What does not fit is put back by a run.
  */
 export class KeptNodes {
-  readonly #kept = new Map<string, { readonly node: ApprovedNode; readonly objects: Buffer }>()
+  readonly #kept = new Map<string, { readonly node: ApprovedNode; readonly objects: Uint8Array }>()
   readonly #limit: number
   #size = 0
 
@@ -23,7 +23,7 @@ export class KeptNodes {
     for (const node of nodes) {
       const before = this.#kept.get(node.key)
       const same = before?.node.digest === node.digest ? before.objects : undefined
-      const objects = same ?? deflateRawSync(JSON.stringify(node.objects), { level: 1 })
+      const objects = same ?? packed(node)
       this.#forget(node.key)
       if (this.#size + objects.length > this.#limit) continue
       this.#size += objects.length
@@ -40,4 +40,9 @@ export class KeptNodes {
     this.#size -= this.#kept.get(key)?.objects.length ?? 0
     this.#kept.delete(key)
   }
+}
+
+/** In memory of its own: what zlib answers lies in a block of 64 KiB beside what is not needed any more, and would keep it. */
+function packed({ objects }: ApprovedNode): Uint8Array {
+  return new Uint8Array(deflateRawSync(JSON.stringify(objects), { level: 1 }))
 }

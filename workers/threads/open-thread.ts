@@ -8,6 +8,8 @@ import { Worker } from 'node:worker_threads'
 export function openThread(script: URL, heapMb: number, data?: unknown): Worker {
   // read when a heap is made, so it is for this thread and those after it; resourceLimits can only say how large it may become
   setFlagsFromString('--min-semi-space-size=32')
+  // the default, also in a process of workers, whose main thread is limited when it starts
+  setFlagsFromString('--max-semi-space-size=0')
   return new Worker(script, {
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
     // the thread gets no environment: nothing that it renders can reach a secret of the process
