@@ -57,17 +57,21 @@ export async function sweepInstallation(
   for (const one of slow) await evaluatePull(context, id, one, slowTurn(nameOf(one), slow.length, Date.now()))
 }
 
+/** Pages of a hundred pull requests that a sweep looks at: an older one goes on with the next event or command about it. */
+const SWEPT_PAGES = 10
+
 /** All of them begin so. */
 const OUR_BRANCHES = 'bailiwick/'
 
 /** Offboardings that may go on, and rotations whose old key may still be there: of each tenant the latest that was merged. */
 async function askForMerged(
-  { queue }: WorkerContext,
+  { queue, log }: WorkerContext,
   installation: number,
   { owner, name: repo }: ReadableRepository,
   { octokit, app }: { readonly octokit: Octokit; readonly app: AppIdentity },
 ): Promise<void> {
-  const pulls = await listOwnPulls(octokit, app, { owner, repo }, OUR_BRANCHES)
+  const { pulls, isAll } = await listOwnPulls(octokit, app, { owner, repo }, OUR_BRANCHES, SWEPT_PAGES)
+  if (!isAll) log.info({ owner, repo }, `only the ${SWEPT_PAGES * 100} pull requests that changed last were looked at`)
   const tenants = new Set<string>()
   for (const { number: pull, branch, state } of pulls) {
     if (state === 'merged' && branch.startsWith(OFFBOARD_BRANCH)) {

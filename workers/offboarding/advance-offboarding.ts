@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../src/errors.ts'
-import { listOwnPulls } from '../../src/github/pulls/list-own-pulls.ts'
+import { listAllOwnPulls } from '../../src/github/pulls/list-own-pulls.ts'
 import type { OwnPull } from '../../src/github/pulls/read-own-pull.ts'
 import { fixOf, saidOf } from '../../src/message/said.ts'
 import { type OffboardRecord, readOffboardMarker } from '../../src/offboard/offboard-record.ts'
@@ -70,7 +70,7 @@ export function recordOf({ context, fleet }: Pick<OffboardingPlace, 'context' | 
 /** The first change of the same offboarding, where it was merged: the latest. */
 async function mergedFirst(here: OffboardingPlace, asked: OffboardAsk): Promise<OffboardPull | undefined> {
   const branch = offboardingBranch(asked, 'workloads')
-  const pulls = await listOwnPulls(here.reader, here.place.app, here.place, branch)
+  const pulls = await listAllOwnPulls(here.reader, here.place.app, here.place, branch)
   return pulls.flatMap(pull => {
     const record = pull.state === 'merged' && pull.branch === branch ? recordOf(here, pull) : undefined
     return record ? [{ pull, record }] : []
@@ -80,6 +80,6 @@ async function mergedFirst(here: OffboardingPlace, asked: OffboardAsk): Promise<
 /** Whether people closed the second pull request of an offboarding without merging it: a command opens it again. */
 export async function isDeclined(here: OffboardingPlace, asked: OffboardAsk, first: number): Promise<boolean> {
   const branch = offboardingBranch(asked, 'rest')
-  const pulls = await listOwnPulls(here.reader, here.place.app, here.place, OFFBOARD_BRANCH)
+  const pulls = await listAllOwnPulls(here.reader, here.place.app, here.place, OFFBOARD_BRANCH)
   return pulls.some(one => one.branch === branch && one.state === 'closed' && one.number > first)
 }

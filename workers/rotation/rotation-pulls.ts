@@ -1,6 +1,6 @@
 import { type RotationRecord, readRotationMarker } from '../../src/credentials/rotation-record.ts'
 import { readCommit } from '../../src/github/contents/read-commit.ts'
-import { listOwnPulls } from '../../src/github/pulls/list-own-pulls.ts'
+import { listAllOwnPulls } from '../../src/github/pulls/list-own-pulls.ts'
 import type { OwnPull } from '../../src/github/pulls/read-own-pull.ts'
 import type { RotationPlace, RotationQuestion } from './rotation-question.ts'
 
@@ -16,7 +16,7 @@ export interface RotationPull {
 /** The rotations of a tenant that are open, merged or closed, the latest first. */
 export async function rotationPulls(question: RotationQuestion): Promise<readonly RotationPull[]> {
   const { reader, place, tenant } = question
-  const found = await listOwnPulls(reader, place.app, place, `${ROTATION_BRANCH}${tenant}-`)
+  const found = await listAllOwnPulls(reader, place.app, place, `${ROTATION_BRANCH}${tenant}-`)
   const all: RotationPull[] = []
   for (const pull of found) {
     const record = await rotationOf(question, pull)
