@@ -74,8 +74,12 @@ const ENTRIES: Record<Exclude<ErrorCode, OfRule>, Omit<ErrorEntry, 'code'>> = {
     remedy: 'Run `git fsck` in a local clone. The App discards a damaged cache entry and reads it again.',
   },
   'git-truncated': {
-    means: 'GitHub does not list all files of the repository because it is too large.',
+    means: 'GitHub does not list all files or all pull requests of the repository because it has too many.',
     remedy: 'Move the files that clusters are built from to a repository of their own.',
+  },
+  replay: {
+    means: 'An entry of the trail cannot be replayed: it is not a verdict, or what it was made from is not known.',
+    remedy: 'Run a release with the engine version of the entry, or name another entry.',
   },
   'git-ambiguous': {
     means: 'A name can mean two things: a branch and a tag of the same name, or a file name that is not valid UTF-8.',
