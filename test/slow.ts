@@ -14,6 +14,7 @@ export const SLOW: readonly string[] = [
   'test/fleets/reconciled.test.ts',
   'test/kustomize/hostile.test.ts',
   'test/oracles/stdin.test.ts',
+  'test/package/action.test.ts',
   'test/package/image.test.ts',
   'test/package/loaded.test.ts',
   'test/package/pack.test.ts',
