@@ -182,6 +182,7 @@ const READS_CONTENT = [
   'workers/offboarding/advance-offboarding.ts',
   'workers/commands/open-change.ts',
   'workers/commands/complete.ts',
+  'workers/onboarding/open-starter.ts',
   'workers/evaluate/read-completions.ts',
   // the fleet itself, and our own branch of it
   'workers/onboarding/plan-read-access.ts',

@@ -8,6 +8,7 @@ import {
   checkedPath,
   checkedRef,
   checkedRole,
+  checkedStarter,
   checkedSwitch,
   checkedTeam,
   checkedUrl,
@@ -40,6 +41,7 @@ const OPTIONS = [
   '--app-installation-id',
   '--decryption',
   '--team',
+  '--starter',
 ] as const
 type Option = (typeof OPTIONS)[number]
 
@@ -90,7 +92,14 @@ export function parseOnboardArguments(args: readonly string[]): OnboardRequest {
     ...accessOf(one, url),
     ...given('decryption', one('--decryption'), checkedDecryption),
     ...given('team', one('--team'), checkedTeam),
+    ...starterOf(one('--starter')),
   }
+}
+
+/** `none` is what holds without the option. */
+function starterOf(value: string | undefined) {
+  const starter = value === undefined ? undefined : checkedStarter(value)
+  return starter === undefined ? {} : { starter }
 }
 
 /** A field of the request where its option was given. */
@@ -178,6 +187,7 @@ export function onboardLine(request: OnboardRequest): string {
     ...option('--app-installation-id', request.installationId),
     ...option('--decryption', request.decryption),
     ...option('--team', request.team),
+    ...option('--starter', request.starter),
   ]
   return parts.join(' ')
 }

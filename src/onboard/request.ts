@@ -37,6 +37,8 @@ export interface OnboardRequest {
   readonly sealedKey?: string
   /** Who works on it, as GitHub names it: `organization/team`, or one person. */
   readonly team?: string
+  /** A pull request in the tenant's repository with what its Kustomization needs; absent: none. */
+  readonly starter?: TenantStarter
   /** Directories at the root of the tenant's repository, where they are known. */
   readonly tenantDirectories?: readonly string[]
 }
@@ -56,6 +58,10 @@ export type TenantAccess = (typeof TENANT_ACCESS)[number]
 /** How a tenant may encrypt what is in its repository. */
 export const TENANT_DECRYPTION = ['sops'] as const
 export type TenantDecryption = (typeof TENANT_DECRYPTION)[number]
+
+/** How a tenant's repository gets the files to begin with. */
+export const TENANT_STARTERS = ['pull-request'] as const
+export type TenantStarter = (typeof TENANT_STARTERS)[number]
 
 /** Roles of Kubernetes itself that a tenant may be given inside its namespaces, the most first. */
 export const TENANT_ROLES = ['cluster-admin', 'admin', 'edit'] as const

@@ -1,4 +1,5 @@
 import { ONBOARD_USAGE, parseOnboardCommand } from '../../src/onboard/parse-command.ts'
+import { openStarter } from '../onboarding/open-starter.ts'
 import { openWithAccess } from '../onboarding/open-with-access.ts'
 import { prepareOnboarding } from '../onboarding/prepare-onboarding.ts'
 import { mayMaintain } from './may.ts'
@@ -27,6 +28,7 @@ export const onboardVerb: Verb = {
     await refuseKnownRepository(question, prepared.plan.sources)
     const access = { context, place, reader, installation, fleet: repository, prepared, by: login }
     await openWithAccess(access, `Requested in #${comment.issue.number}.`)
-    return { reaction: 'rocket' }
+    const starter = await openStarter(access)
+    return { reaction: 'rocket', ...(starter === undefined ? {} : { reply: starter }) }
   },
 }
