@@ -21,6 +21,7 @@ export const SLOW: readonly string[] = [
 
   'test/queue/bullmq-queue.test.ts',
   'test/schema/api-server.test.ts',
+  'test/story/killed-at-redis.test.ts',
   'test/story/killed.test.ts',
   'test/story/offboard.test.ts',
   'test/story/onboard-access.test.ts',

@@ -38,10 +38,13 @@ interface ProcessesOptions {
   readonly prepare?: (github: FakeGitHub) => void
   /** Of kube-controller-manager, beside the API server; none by default. */
   readonly controllers?: readonly string[]
+  /** The address at which the worker reaches this Redis; its own by default. */
+  readonly redisOfWorker?: (redis: TestRedis) => Promise<string>
 }
 
 /** Opens GitHub, the staging cluster and Redis; no process of the App runs yet. */
-export async function openProcesses({ prepare, controllers }: ProcessesOptions = {}): Promise<Processes> {
+export async function openProcesses(options: ProcessesOptions = {}): Promise<Processes> {
+  const { prepare, controllers, redisOfWorker = async ({ url }) => url } = options
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-processes-'))
   const [github, clusters, redis, { folder }] = await Promise.all([
     openGitHub(),
@@ -51,6 +54,7 @@ export async function openProcesses({ prepare, controllers }: ProcessesOptions =
   ])
   prepare?.(github)
   const [web, health] = [await freePort(), await freePort()]
+  const ofWorker = await redisOfWorker(redis)
   const environment: Record<string, string> = {
     ...settingsOf({ github, clusters, directory, options: { logLevel: 'info' } }),
     REDIS_URL: redis.url,
@@ -81,7 +85,7 @@ export async function openProcesses({ prepare, controllers }: ProcessesOptions =
     start: async (settings = {}) => {
       await Promise.all([
         run('web', join(folder, 'dist/web.js'), web, settings),
-        run('worker', join(folder, 'dist/worker.js'), health, settings),
+        run('worker', join(folder, 'dist/worker.js'), health, { REDIS_URL: ofWorker, ...settings }),
       ])
     },
     killAll: async () => {

@@ -237,4 +237,16 @@ describe.skipIf(missing)(`two clusters with workers of their own${missing ? ` ($
       expect(await liveStatus(at(name).cluster, `${DEPLOYMENTS}/${report}`)).toBe(200)
     expect(comments(TEAM, pull)).toHaveLength(1)
   }, 120_000)
+
+  test('a worker without OCI_HOSTS holds what comes from a registry, and tells so', async () => {
+    await stop('staging')
+    start('staging', { OCI_HOSTS: '' })
+    const is = `without-${++attempts}`
+    await registry.push('dev/web', 'stable', { 'more.yaml': configMap('web', `{from: ${is}}`) })
+    world.stage.github.push({ repo: FLEET, files: { 'edge/all.yaml': configMap('at-edge', `{is: ${is}}`) }, as: 'ada' })
+    await world.comesTo(
+      () => applied('staging', FLEET)?.output?.summary?.includes('its source is not visible') === true,
+    )
+    expect(await dataOf('staging', `${CONFIG_MAPS}/web`)).toEqual({ from: 'registry' })
+  }, 90_000)
 })
