@@ -46,7 +46,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   flux: [...meaning, 'kustomize', 'cel'],
   fleet: [...meaning, 'kustomize', 'flux'],
   facts: engine,
-  policy: [...engine, 'facts'],
+  policy: [...engine, 'facts', 'cel'],
   [schema]: meaning,
   rules: [...engine, 'facts', 'policy', schema],
   approval: [...engine, 'facts', 'rules'],

@@ -12,6 +12,7 @@ import {
   isList,
   keyText,
   LazyFields,
+  LibraryValue,
   NotKnown,
   Optional,
   ofLiteral,
@@ -130,7 +131,8 @@ class Evaluation {
       const text = keyText(key)
       return text === undefined ? undefined : of.entries.get(text)?.[1]
     }
-    if (of instanceof LazyFields) return typeof key === 'string' ? of.field(key) : undefined
+    if (of instanceof LazyFields || of instanceof LibraryValue)
+      return typeof key === 'string' ? of.field(key) : undefined
     if (!isList(of)) throw new CelError('no such overload')
     const text = keyText(key)
     if (!text?.startsWith('n')) throw new CelError('no such overload')

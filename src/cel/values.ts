@@ -40,6 +40,10 @@ export class CelMap {
 export abstract class LibraryValue {
   abstract readonly typeName: string
   abstract equals(other: LibraryValue): boolean
+  /** A field that it has. */
+  field(_name: string): CelValue | undefined {
+    return undefined
+  }
 }
 
 /** Fields that are worked out when they are asked for; what `field` throws is the error of whoever asks. */

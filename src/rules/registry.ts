@@ -63,6 +63,8 @@ import { ownershipConflict } from './ownership/ownership-conflict.ts'
 import { pruneAccountRemoved } from './ownership/prune-account-removed.ts'
 import { pruneProtected } from './ownership/prune-protected.ts'
 import { quotaTamper } from './ownership/quota-tamper.ts'
+import { policyDenied } from './policies/policy-denied.ts'
+import { policyNotEvaluated } from './policies/policy-not-evaluated.ts'
 import { rbacAggregation } from './rbac/rbac-aggregation.ts'
 import { rbacClusterBinding } from './rbac/rbac-cluster-binding.ts'
 import { rbacDanglingRole } from './rbac/rbac-dangling-role.ts'
@@ -173,6 +175,8 @@ export const rules: readonly Rule[] = [
   platformSecretSent,
   podPriority,
   podSecurity,
+  policyDenied,
+  policyNotEvaluated,
   protectedObjectName,
   protoPollution,
   providerTargetRepo,

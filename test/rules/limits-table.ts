@@ -152,6 +152,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/cel/kubernetes/parse-url.ts MAX_TEXT',
     'src/cel/kubernetes/quantity.ts MAX_INT',
     'src/cel/kubernetes/semver.ts MAX_TEXT',
+    'src/policy/native/evaluate-policy.ts LONGEST_MESSAGE',
     'src/cel/parse-cel.ts MAX_INT',
     'src/cel/times.ts MAX_TEXT',
     'src/cel/tokens.ts INT_MAX',

@@ -6,7 +6,7 @@ import type { FunctionTable } from '../function-library.ts'
 import { type CelValue, LibraryValue } from '../values.ts'
 
 /** What a cluster's RBAC says; `unknown`: why that cannot be said. */
-type Authorize = (
+export type Authorize = (
   user: UserInfo,
   request: AccessRequest,
 ) => { readonly allowed: boolean; readonly reason: string; readonly unknown?: string }
@@ -18,14 +18,20 @@ abstract class Access extends LibraryValue {
 }
 
 /** `authorizer`: asks for one user. */
-class CelAuthorizer extends Access {
+export class CelAuthorizer extends Access {
   readonly typeName = 'kubernetes.authorization.Authorizer'
   readonly user: UserInfo
   readonly authorize: Authorize
-  constructor(user: UserInfo, authorize: Authorize) {
+  readonly #request: ResourceRequested | undefined
+  /** `request`: what `requestResource` asks about. */
+  constructor(user: UserInfo, authorize: Authorize, request?: ResourceRequested) {
     super()
     this.user = user
     this.authorize = authorize
+    this.#request = request
+  }
+  override field(name: string): CelValue | undefined {
+    return name === 'requestResource' && this.#request ? new ResourceCheck(this, this.#request) : undefined
   }
 }
 
@@ -51,7 +57,7 @@ class PathCheck extends Access {
   }
 }
 
-interface Asked {
+interface ResourceRequested {
   readonly apiGroup: string
   readonly resource: string
   readonly subresource?: string
@@ -59,12 +65,11 @@ interface Asked {
   readonly name?: string
 }
 
-/** Also `authorizer.requestResource`. */
 class ResourceCheck extends Access {
   readonly typeName = 'kubernetes.authorization.ResourceCheck'
   readonly by: CelAuthorizer
-  readonly asked: Asked
-  constructor(by: CelAuthorizer, asked: Asked) {
+  readonly asked: ResourceRequested
+  constructor(by: CelAuthorizer, asked: ResourceRequested) {
     super()
     this.by = by
     this.asked = asked
@@ -128,7 +133,7 @@ function filled(text: string, what: string): string {
   return text
 }
 
-function narrowed(check: CelValue | undefined, text: CelValue | undefined, part: keyof Asked) {
+function narrowed(check: CelValue | undefined, text: CelValue | undefined, part: keyof ResourceRequested) {
   if (!(check instanceof ResourceCheck) || typeof text !== 'string') return undefined
   return new ResourceCheck(check.by, { ...check.asked, [part]: text })
 }

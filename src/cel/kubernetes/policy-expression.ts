@@ -7,7 +7,7 @@ import type { CelValue } from '../values.ts'
 import { kubernetesLibrary } from './kubernetes-library.ts'
 
 /** What an expression comes to, the error that the API server would have, or why neither can be said here. */
-type Outcome = { readonly value: CelValue } | { readonly error: string } | { readonly notEvaluated: string }
+type CelOutcome = { readonly value: CelValue } | { readonly error: string } | { readonly notEvaluated: string }
 
 /**
  * An expression of a policy or of a CustomResourceDefinition, with the libraries of the API server. Its work is counted in
@@ -36,7 +36,7 @@ export class PolicyExpression {
   }
 
   /** Never throws. */
-  evaluate(names: Names): Outcome {
+  evaluate(names: Names): CelOutcome {
     try {
       return { value: evaluate(this.#expression, names, this.#library) }
     } catch (error) {

@@ -1,0 +1,39 @@
+import type { Path } from '../../kube/node.ts'
+import type { KubeObject, ObjectId } from '../../kube/object.ts'
+import type { UserInfo } from '../../kube/rbac/request.ts'
+import type { Origin } from '../../origin.ts'
+import type { NotEvaluated, PolicyRuleName } from '../engine.ts'
+
+export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE'
+
+/** A request to the API server as admission sees it, as far as a fleet shows it. */
+export interface AdmissionRequest {
+  readonly operation: AdmissionOperation
+  /** The object, of a deletion the one that is deleted. */
+  readonly object: KubeObject
+  readonly id: ObjectId
+  /** What the object was before, where the operation has one. */
+  readonly old?: KubeObject
+  /** Who asks, with the groups that the API server derives. */
+  readonly user: UserInfo
+  /** The plural, as in a URL. */
+  readonly resource: string
+  readonly isNamespaced: boolean
+}
+
+/** What one rule of a policy says about a request that it refuses. */
+export interface AdmissionFinding extends PolicyRuleName {
+  readonly field: Path
+  /** Where the rule stands. */
+  readonly origin: Origin
+  /** In the words of the policy. */
+  readonly message: string
+  readonly action: 'deny' | 'warn' | 'audit'
+  /** Who would answer: `Kubernetes` or `Kyverno`. */
+  readonly by: string
+}
+
+export interface AdmissionAnswer {
+  readonly findings: readonly AdmissionFinding[]
+  readonly notEvaluated: readonly NotEvaluated[]
+}

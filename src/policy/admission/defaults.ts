@@ -1,0 +1,167 @@
+import type { Json } from '../../kube/node.ts'
+
+type Fields = { [key: string]: Json }
+
+const isFields = (value: Json | undefined): value is Fields =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/**
+ * Sets what the API server sets in an object of its own kinds before admission (SetDefaults of k8s.io/kubernetes
+ * pkg/apis/{core,apps,batch}). Changes the object that it is given.
+ */
+export function setDefaults(kind: string, object: Fields): void {
+  DEFAULTS[kind]?.(object)
+}
+
+const DEFAULTS: Readonly<Record<string, (object: Fields) => void>> = {
+  '/Pod': object => podSpec(at(object, 'spec')),
+  '/ReplicationController': object => template(at(object, 'spec')),
+  '/Service': service,
+  '/Secret': secret,
+  '/PersistentVolumeClaim': object => fill(at(object, 'spec'), { volumeMode: 'Filesystem' }),
+  '/Namespace': object => {
+    fill(object, { spec: { finalizers: ['kubernetes'] } })
+    const name = isFields(object.metadata) ? object.metadata.name : undefined
+    const labels = at(at(object, 'metadata'), 'labels')
+    if (typeof name === 'string') labels['kubernetes.io/metadata.name'] = name
+  },
+  'apps/Deployment': object => {
+    const spec = at(object, 'spec')
+    fill(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 })
+    const strategy = at(spec, 'strategy')
+    fill(strategy, { type: 'RollingUpdate' })
+    if (strategy.type === 'RollingUpdate')
+      fill(at(strategy, 'rollingUpdate'), { maxSurge: '25%', maxUnavailable: '25%' })
+    template(spec)
+  },
+  'apps/ReplicaSet': object => {
+    fill(at(object, 'spec'), { replicas: 1 })
+    template(at(object, 'spec'))
+  },
+  'apps/StatefulSet': object => {
+    const spec = at(object, 'spec')
+    fill(spec, { replicas: 1, revisionHistoryLimit: 10, podManagementPolicy: 'OrderedReady' })
+    fill(at(spec, 'persistentVolumeClaimRetentionPolicy'), { whenDeleted: 'Retain', whenScaled: 'Retain' })
+    const strategy = at(spec, 'updateStrategy')
+    fill(strategy, { type: 'RollingUpdate' })
+    if (strategy.type === 'RollingUpdate') fill(at(strategy, 'rollingUpdate'), { partition: 0 })
+    template(spec)
+  },
+  'apps/DaemonSet': object => {
+    const spec = at(object, 'spec')
+    fill(spec, { revisionHistoryLimit: 10 })
+    const strategy = at(spec, 'updateStrategy')
+    fill(strategy, { type: 'RollingUpdate' })
+    if (strategy.type === 'RollingUpdate') fill(at(strategy, 'rollingUpdate'), { maxSurge: 0, maxUnavailable: 1 })
+    template(spec)
+  },
+  'batch/Job': object => job(at(object, 'spec')),
+  'batch/CronJob': object => {
+    const spec = at(object, 'spec')
+    fill(spec, { concurrencyPolicy: 'Allow', suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 })
+    template(at(at(spec, 'jobTemplate'), 'spec'))
+  },
+}
+
+/** The map at a key, which is made where there is none. What is no map stays as it is, and nothing is set in it. */
+function at(object: Fields, key: string): Fields {
+  const known = object[key]
+  if (isFields(known)) return known
+  const made: Fields = Object.create(null)
+  if (known === undefined || known === null) object[key] = made
+  return made
+}
+
+function fill(object: Fields, values: Fields): void {
+  for (const [key, value] of Object.entries(values)) object[key] ??= value
+}
+
+function maps(list: Json | undefined): Fields[] {
+  return Array.isArray(list) ? list.filter(isFields) : []
+}
+
+function job(spec: Fields): void {
+  fill(spec, {
+    completionMode: 'NonIndexed',
+    backoffLimit: 6,
+    suspend: false,
+    podReplacementPolicy: 'TerminatingOrFailed',
+  })
+  if (spec.completions === undefined && spec.parallelism === undefined) fill(spec, { completions: 1 })
+  fill(spec, { parallelism: 1 })
+  template(spec)
+}
+
+function template(spec: Fields): void {
+  const { template: written } = spec
+  if (isFields(written)) podSpec(at(written, 'spec'))
+}
+
+function podSpec(spec: Fields): void {
+  fill(spec, {
+    restartPolicy: 'Always',
+    dnsPolicy: 'ClusterFirst',
+    schedulerName: 'default-scheduler',
+    terminationGracePeriodSeconds: 30,
+  })
+  at(spec, 'securityContext')
+  if (typeof spec.serviceAccountName === 'string') fill(spec, { serviceAccount: spec.serviceAccountName })
+  else if (typeof spec.serviceAccount === 'string') fill(spec, { serviceAccountName: spec.serviceAccount })
+  for (const one of [...maps(spec.initContainers), ...maps(spec.containers), ...maps(spec.ephemeralContainers)]) {
+    container(one)
+  }
+  for (const volume of maps(spec.volumes)) {
+    for (const source of ['secret', 'configMap', 'downwardAPI', 'projected']) {
+      if (isFields(volume[source])) fill(volume[source], { defaultMode: 420 })
+    }
+    if (isFields(volume.hostPath)) fill(volume.hostPath, { type: '' })
+  }
+}
+
+function container(one: Fields): void {
+  const image = typeof one.image === 'string' ? one.image : ''
+  const name = image.slice(image.lastIndexOf('/') + 1)
+  const isLatest = !image.includes('@') && (!name.includes(':') || name.endsWith(':latest'))
+  fill(one, {
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+    imagePullPolicy: isLatest ? 'Always' : 'IfNotPresent',
+  })
+  const resources = at(one, 'resources')
+  if (isFields(resources.limits)) fill(at(resources, 'requests'), resources.limits)
+  for (const port of maps(one.ports)) fill(port, { protocol: 'TCP' })
+  for (const variable of maps(one.env)) {
+    const from = isFields(variable.valueFrom) ? variable.valueFrom.fieldRef : undefined
+    if (isFields(from)) fill(from, { apiVersion: 'v1' })
+  }
+  for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
+    const written = one[probe]
+    if (!isFields(written)) continue
+    fill(written, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 })
+    if (isFields(written.httpGet)) fill(written.httpGet, { path: '/', scheme: 'HTTP' })
+  }
+}
+
+function service(object: Fields): void {
+  const spec = at(object, 'spec')
+  fill(spec, { type: 'ClusterIP', sessionAffinity: 'None' })
+  for (const port of maps(spec.ports)) {
+    fill(port, { protocol: 'TCP' })
+    if (port.port !== undefined) fill(port, { targetPort: port.port })
+  }
+  if (spec.type === 'ExternalName') return
+  fill(spec, { internalTrafficPolicy: 'Cluster' })
+  if (spec.type === 'NodePort' || spec.type === 'LoadBalancer') fill(spec, { externalTrafficPolicy: 'Cluster' })
+  if (spec.type === 'LoadBalancer') fill(spec, { allocateLoadBalancerNodePorts: true })
+}
+
+function secret(object: Fields): void {
+  fill(object, { type: 'Opaque' })
+  const { stringData } = object
+  if (!isFields(stringData)) return
+  const data = at(object, 'data')
+  for (const [key, value] of Object.entries(stringData)) {
+    if (typeof value === 'string') data[key] = Buffer.from(value).toString('base64')
+  }
+  delete object.stringData
+}

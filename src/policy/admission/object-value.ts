@@ -1,0 +1,62 @@
+import { CelMap, type CelValue, fromJson, NotKnown } from '../../cel/values.ts'
+import { kindOf } from '../../facts/kind-of.ts'
+import { type Json, type Node, toJson } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { setDefaults } from './defaults.ts'
+
+/** Fields of `metadata` that the API server fills in before admission. */
+const OF_SERVER = ['uid', 'generation', 'creationTimestamp', 'managedFields', 'resourceVersion', 'selfLink']
+
+const known = new WeakMap<KubeObject, CelValue>()
+
+/**
+ * An object as admission sees it: with the defaults of Kubernetes' own kinds, and with unknown values where only the cluster
+ * has them.
+ */
+export function objectValue(object: KubeObject): CelValue {
+  const kept = known.get(object)
+  if (kept !== undefined) return kept
+  const json = toJson(object.root) as { [key: string]: Json }
+  setDefaults(kindOf(object), json)
+  const value = withUnknown(fromJson(json), object.root)
+  const entries = new Map((value as CelMap).entries)
+  if (object.sealed) for (const key of ['data', 'stringData']) put(entries, key, 'its values are encrypted')
+  put(entries, 'status', 'status', true)
+  const metadata = entries.get('smetadata')?.[1]
+  if (metadata instanceof CelMap) {
+    const fields = new Map(metadata.entries)
+    for (const key of OF_SERVER) put(fields, key, `metadata.${key}`, true)
+    entries.set('smetadata', ['metadata', new CelMap(fields)])
+  }
+  const made = new CelMap(entries)
+  known.set(object, made)
+  return made
+}
+
+function put(entries: Map<string, readonly [CelValue, CelValue]>, key: string, what: string, always = false): void {
+  if (!always && !entries.has(`s${key}`)) return
+  const why = always ? `${what} is set by the cluster` : what
+  entries.set(`s${key}`, [key, new NotKnown(why)])
+}
+
+/** The value with an unknown value where substitution puts one that only the cluster has. */
+function withUnknown(value: CelValue, node: Node): CelValue {
+  if (node.type === 'scalar') return node.opaque ? new NotKnown('a value that only the cluster has') : value
+  if (!holdsUnknown(node)) return value
+  if (node.type === 'list') {
+    return Array.isArray(value) ? value.map((item, index) => withUnknown(item, node.items[index]!)) : value
+  }
+  if (!(value instanceof CelMap)) return value
+  const entries = new Map(value.entries)
+  for (const [key, { value: child }] of node.fields) {
+    const entry = entries.get(`s${key}`)
+    if (entry) entries.set(`s${key}`, [key, withUnknown(entry[1], child)])
+  }
+  return new CelMap(entries)
+}
+
+function holdsUnknown(node: Node): boolean {
+  if (node.type === 'scalar') return node.opaque !== undefined
+  if (node.type === 'list') return node.items.some(holdsUnknown)
+  return [...node.fields.values()].some(field => holdsUnknown(field.value))
+}

@@ -1,0 +1,147 @@
+import { CelError } from '../../cel/cel-error.ts'
+import type { PolicyExpression } from '../../cel/kubernetes/policy-expression.ts'
+import { type CelValue, LazyFields } from '../../cel/values.ts'
+import type { Path } from '../../kube/node.ts'
+import type { Origin } from '../../origin.ts'
+import type { AdmissionRequest } from '../admission/admission-request.ts'
+import type { AdmissionWorld } from '../admission/admission-world.ts'
+import { namespaceValue } from '../admission/namespace-value.ts'
+import { objectValue } from '../admission/object-value.ts'
+import { authorizerValue, requestValue } from '../admission/request-value.ts'
+import type { CelPolicy, CelRule, Validation } from './native-policy.ts'
+
+/** What a policy has against a request, or why that is not known. */
+export type PolicyVerdict =
+  | { readonly refused: string; readonly field: Path; readonly origin: Origin }
+  | { readonly unclear: string; readonly origin: Origin }
+
+/** Longest message that the API server takes from an expression. */
+const LONGEST_MESSAGE = 5_120
+
+/**
+ * Evaluates a policy with one object of parameters, as the API server does (k8s.io/apiserver
+ * pkg/admission/plugin/policy/validating): conditions, then every validation, then the annotations for the audit.
+ */
+export function evaluatePolicy(
+  policy: CelPolicy,
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  params: CelValue,
+): PolicyVerdict[] {
+  const names = namesOf(policy, world, request, params)
+  const condition = conditionsHold(policy, names)
+  if (condition === false) return []
+  if (condition !== true) return [condition].filter(one => 'unclear' in one || policy.failsClosed)
+  const found = policy.validations.flatMap(one => verdictOf(policy, one, names))
+  return [...found, ...policy.audits.flatMap(one => auditProblem(policy, one, names))]
+}
+
+/** True: go on; false: the policy does not apply. */
+function conditionsHold({ conditions }: CelPolicy, names: Names): boolean | PolicyVerdict {
+  let problem: PolicyVerdict | undefined
+  for (const rule of conditions) {
+    const outcome = evaluated(rule, names)
+    if ('value' in outcome && outcome.value === true) continue
+    if ('value' in outcome) return false
+    problem ??=
+      'error' in outcome
+        ? { refused: `matchCondition ${rule.name}: ${outcome.error}`, field: [], origin: rule.origin }
+        : { unclear: outcome.notEvaluated, origin: rule.origin }
+  }
+  return problem ?? true
+}
+
+function verdictOf(policy: CelPolicy, rule: Validation, names: Names): PolicyVerdict[] {
+  const outcome = evaluated(rule, names)
+  if ('notEvaluated' in outcome) return [{ unclear: outcome.notEvaluated, origin: rule.origin }]
+  if ('error' in outcome) {
+    const refused = `expression '${rule.text}' resulted in error: ${outcome.error}`
+    return policy.failsClosed ? [{ refused, field: rule.field, origin: rule.origin }] : []
+  }
+  if (outcome.value === true) return []
+  return [{ refused: messageOf(rule, names), field: rule.field, origin: rule.origin }]
+}
+
+/** `messageExpression` where it gives one line, else `message`, else the expression. */
+function messageOf(rule: Validation, names: Names): string {
+  const { messageExpression: made } = rule
+  if (made && !('problem' in made)) {
+    const outcome = made.evaluate(names)
+    const text = 'value' in outcome && typeof outcome.value === 'string' ? outcome.value : ''
+    if (text.trim() !== '' && !text.includes('\n') && text.length <= LONGEST_MESSAGE) return text.trim()
+  }
+  return rule.message || `failed expression: ${rule.text.trim()}`
+}
+
+function auditProblem(policy: CelPolicy, rule: CelRule, names: Names): PolicyVerdict[] {
+  const outcome = evaluated(rule, names)
+  if ('notEvaluated' in outcome || !policy.failsClosed) return []
+  const isText = 'value' in outcome && (typeof outcome.value === 'string' || outcome.value === null)
+  if (isText) return []
+  const why = 'error' in outcome ? outcome.error : 'its value is not a string'
+  return [{ refused: `auditAnnotation ${rule.name}: ${why}`, field: [], origin: rule.origin }]
+}
+
+interface Names {
+  get(name: string): CelValue | undefined
+}
+
+function evaluated({ expression, text }: CelRule, names: Names): ReturnType<PolicyExpression['evaluate']> {
+  if (!('problem' in expression)) return expression.evaluate(names)
+  return {
+    notEvaluated: `the expression ${JSON.stringify(text.slice(0, 100))} is not supported: ${expression.problem}`,
+  }
+}
+
+/** What expressions of a policy may name; variables are worked out when they are used. */
+function namesOf(policy: CelPolicy, world: AdmissionWorld, request: AdmissionRequest, params: CelValue): Names {
+  const { operation, object, old } = request
+  const values = new Map<string, CelValue>()
+  const make: Readonly<Record<string, () => CelValue>> = {
+    object: () => (operation === 'DELETE' ? null : objectValue(object)),
+    oldObject: () => (operation === 'DELETE' ? objectValue(object) : old ? objectValue(old) : null),
+    request: () => requestValue(request),
+    params: () => params,
+    namespaceObject: () => namespaceValue(world, request),
+    authorizer: () => authorizerValue(world, request),
+    variables: () => variablesOf(policy, names),
+  }
+  const names: Names = {
+    get(name) {
+      const known = values.get(name)
+      if (known !== undefined || !Object.hasOwn(make, name)) return known
+      const value = make[name]!()
+      values.set(name, value)
+      return value
+    },
+  }
+  return names
+}
+
+function variablesOf({ variables }: CelPolicy, names: Names): LazyFields {
+  const worked = new Map<string, { readonly value: CelValue } | { readonly error: unknown }>()
+  const rules = new Map(variables.map(rule => [rule.name, rule]))
+  return new LazyFields(name => {
+    const rule = rules.get(name)
+    if (!rule) return undefined
+    let known = worked.get(name)
+    if (!known) {
+      known = tried(rule, names)
+      worked.set(name, known)
+    }
+    if ('error' in known) throw known.error
+    return known.value
+  })
+}
+
+function tried(
+  { expression, name }: CelRule,
+  names: Names,
+): { readonly value: CelValue } | { readonly error: unknown } {
+  if ('problem' in expression) return { error: new CelError(`variable ${name}: ${expression.problem}`) }
+  try {
+    return { value: expression.valueIn(names) }
+  } catch (error) {
+    return { error }
+  }
+}

@@ -1,0 +1,86 @@
+import { PolicyExpression } from '../../cel/kubernetes/policy-expression.ts'
+import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import type { Origin } from '../../origin.ts'
+
+/** An expression of a policy and where it stands; `problem`: why it cannot be compiled. */
+export interface CelRule {
+  readonly name: string
+  readonly text: string
+  readonly expression: PolicyExpression | { readonly problem: string }
+  readonly origin: Origin
+}
+
+export interface Validation extends CelRule {
+  readonly message: string
+  readonly messageExpression: PolicyExpression | { readonly problem: string } | undefined
+  /** The field of the object that it reads, as far as that can be seen. */
+  readonly field: Path
+}
+
+/** A policy in CEL, of Kubernetes or in Kyverno's own kinds. */
+export interface CelPolicy {
+  readonly object: KubeObject
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly conditions: readonly CelRule[]
+  readonly variables: readonly CelRule[]
+  readonly validations: readonly Validation[]
+  readonly audits: readonly CelRule[]
+  readonly failsClosed: boolean
+  readonly constraints: Node | undefined
+}
+
+const known = new WeakMap<KubeObject, CelPolicy>()
+
+/** What a policy says; compiled once. */
+export function celPolicy(object: KubeObject): CelPolicy {
+  const kept = known.get(object)
+  if (kept) return kept
+  const { kind, namespace, name } = idOf(object)
+  const of = (field: string, key = 'expression') =>
+    itemsOf(at(object.root, ['spec', field])).map(item => ruleOf(item, key))
+  const made: CelPolicy = {
+    object,
+    ...{ kind, namespace, name },
+    conditions: of('matchConditions'),
+    variables: of('variables'),
+    validations: itemsOf(at(object.root, ['spec', 'validations'])).map(validationOf),
+    audits: of('auditAnnotations', 'valueExpression'),
+    failsClosed: (stringAt(object.root, ['spec', 'failurePolicy']) ?? 'Fail') !== 'Ignore',
+    constraints: at(object.root, ['spec', 'matchConstraints']),
+  }
+  known.set(object, made)
+  return made
+}
+
+const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
+
+function ruleOf(item: Node, key: string): CelRule {
+  const text = stringAt(item, [key]) ?? ''
+  return {
+    name: stringAt(item, ['name']) ?? stringAt(item, ['key']) ?? '',
+    text,
+    expression: PolicyExpression.compile(text),
+    origin: at(item, [key])?.origin ?? item.origin,
+  }
+}
+
+function validationOf(item: Node): Validation {
+  const rule = ruleOf(item, 'expression')
+  const messageText = stringAt(item, ['messageExpression']) ?? ''
+  return {
+    ...rule,
+    message: (stringAt(item, ['message']) ?? '').trim(),
+    messageExpression: messageText.trim() === '' ? undefined : PolicyExpression.compile(messageText),
+    field: fieldIn(rule.text),
+  }
+}
+
+/** The longest field of `object` that a text names. */
+function fieldIn(text: string): Path {
+  const found = [...text.slice(0, 20_000).matchAll(/(?<![\w.])object((?:\.\??[A-Za-z_]\w*)+)(?!\w*\()/g)]
+  const paths = found.map(([, fields = '']) => fields.slice(1).replaceAll('?', '').split('.'))
+  return paths.reduce<string[]>((best, path) => (path.length > best.length ? path : best), [])
+}

@@ -1,0 +1,51 @@
+import type { CelValue } from '../../cel/values.ts'
+import { readLabelSelector, selects } from '../../kube/label-selector.ts'
+import { at, stringAt } from '../../kube/node.ts'
+import { groupOf, type KubeObject } from '../../kube/object.ts'
+import type { AdmissionRequest } from '../admission/admission-request.ts'
+import type { AdmissionWorld } from '../admission/admission-world.ts'
+import { labelsOf } from '../admission/namespace-value.ts'
+import { objectValue } from '../admission/object-value.ts'
+
+/**
+ * The objects of parameters that a binding hands to a policy, one evaluation each; a text: why there is none where one must be
+ * (CollectParams of k8s.io/apiserver pkg/admission/plugin/policy/generic).
+ */
+export function paramsOf(
+  world: AdmissionWorld,
+  policy: KubeObject,
+  binding: KubeObject,
+  request: AdmissionRequest,
+): readonly CelValue[] | string {
+  const paramKind = at(policy.root, ['spec', 'paramKind'])
+  const reference = at(binding.root, ['spec', 'paramRef'])
+  if (!paramKind || !reference) return [null]
+  const kind = `${groupOf(stringAt(paramKind, ['apiVersion']) ?? '')}/${stringAt(paramKind, ['kind']) ?? ''}`
+  const objects = found(world, kind, reference, request)
+  if (typeof objects === 'string') return objects
+  if (objects.length > 0) return objects.map(objectValue)
+  if (stringAt(reference, ['parameterNotFoundAction']) !== 'Deny') return []
+  return 'no params found for policy binding with `Deny` parameterNotFoundAction'
+}
+
+function found(
+  world: AdmissionWorld,
+  kind: string,
+  reference: NonNullable<ReturnType<typeof at>>,
+  request: AdmissionRequest,
+): readonly KubeObject[] | string {
+  const named = stringAt(reference, ['namespace']) ?? ''
+  // a namespace is in none itself
+  const own = request.isNamespaced ? request.id.namespace : ''
+  const namespace = named || own
+  const name = stringAt(reference, ['name'])
+  if (name) {
+    const object = world.object(kind, namespace, name) ?? world.object(kind, '', name)
+    return object ? [object] : []
+  }
+  const written = at(reference, ['selector'])
+  const selector = written && readLabelSelector(written)
+  if (!selector) return []
+  const candidates = [...world.objects(kind, namespace), ...(namespace ? world.objects(kind, '') : [])]
+  return candidates.filter(object => selects(selector, labelsOf(object)))
+}

@@ -1,0 +1,108 @@
+import { hashOf } from '../../facts/fingerprint.ts'
+import { kindOf } from '../../facts/kind-of.ts'
+import { identityPart, objectPart, quoted } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { at, canonical } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { type Message, message, part } from '../../message/message.ts'
+import type { AdmissionFinding, AdmissionOperation } from '../../policy/admission/admission-request.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { admissionOf, deletionOf } from './support/admission-of.ts'
+import { saidElsewhere } from './support/said-elsewhere.ts'
+
+/** What the cluster's own policies answer, before the merge and under the account that applies. */
+export const policyDenied: Rule = {
+  id: 'policy-denied',
+  severity: 'high',
+  title: 'Object that a policy of the cluster refuses',
+  why: 'An admission policy that refuses one object stops the whole Kustomization, and none of its objects is applied. Without the rule this is seen only after the merge.',
+  source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
+  docs: 'Change the object so that the policy allows it. The message is the one of the policy. A policy that denies makes violations, one that warns or audits makes warnings. Policies are those that the platform renders: ValidatingAdmissionPolicies with their bindings. They are evaluated with both sides of the change, the account that applies, the Namespace, parameters and RBAC of the fleet. Defaults of the API server are filled in for workloads, Services and Secrets.',
+  kinds: 'every',
+  *checkObject(subject, context) {
+    const { node, object } = subject
+    const admission = admissionOf(subject, context)
+    if (!admission || admission.findings.length === 0) return
+    const isSaid = saidElsewhere(subject, context)
+    for (const finding of admission.findings) {
+      if (!isSaid(finding)) yield breachOf(node, object, admission.operation, finding)
+    }
+  },
+  *checkNode(node, context) {
+    const { before, index } = context
+    if (!before || !node.prune) return
+    yield* deleted(node, before.objectsOf(node.key), context, one => {
+      const { namespace, name } = idOf(one)
+      return index.versionsOf(node.cluster, kindOf(one), namespace, name).length > 0
+    })
+  },
+  *checkRemoved(node, context) {
+    if (!context.before || !node.prune) return
+    yield* deleted(node, context.before.objectsOf(node.key), context, one => {
+      const { namespace, name } = idOf(one)
+      return context.index.versionsOf(node.cluster, kindOf(one), namespace, name).length > 0
+    })
+  },
+}
+
+function* deleted(
+  node: FleetNode,
+  objects: readonly KubeObject[],
+  context: RuleContext,
+  isKept: (object: KubeObject) => boolean,
+): Iterable<Breach> {
+  for (const object of objects) {
+    if (isKept(object)) continue
+    const admission = deletionOf(node, object, idOf(object), context)
+    if (!admission) return
+    for (const finding of admission.findings) yield breachOf(node, object, 'DELETE', finding)
+  }
+}
+
+const VERBS: Readonly<Record<AdmissionOperation, 'create' | 'update' | 'delete'>> = {
+  CREATE: 'create',
+  UPDATE: 'update',
+  DELETE: 'delete',
+}
+
+function breachOf(
+  node: FleetNode,
+  object: KubeObject,
+  operation: AdmissionOperation,
+  finding: AdmissionFinding,
+): Breach {
+  const { kind, namespace, name } = idOf(object)
+  const { policy, rule, field, origin, action } = finding
+  const denies = action === 'deny'
+  const place = part('path', `${origin.file}:${origin.line}`)
+  const who = objectPart(kind, namespace, name)
+  const by = objectPart(policy.kind, policy.namespace, policy.name)
+  return {
+    node,
+    object,
+    path: field,
+    value: `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${hashOf([finding.message, written(object, finding)])}`,
+    message: message`${who}: ${by} ${said(finding)}: ${quoted('value', finding.message)}. The policy is at ${place}. It ${effect(action)} when ${identityPart(node.identity)} tries to ${VERBS[operation]} the object.`,
+    fix: message`Change the object so that ${by} allows it.`,
+    ...(denies ? {} : { level: 'warning' as const }),
+  }
+}
+
+function said({ rule, by }: AdmissionFinding): Message {
+  if (rule === '') return message`does not allow it`
+  const named = quoted('object', rule)
+  return by === 'Kubernetes'
+    ? message`with binding ${named} does not allow it`
+    : message`with rule ${named} does not allow it`
+}
+
+function effect(action: AdmissionFinding['action']): 'denies' | 'warns' | 'reports it' {
+  if (action === 'deny') return 'denies'
+  return action === 'warn' ? 'warns' : 'reports it'
+}
+
+/** What stands at the field, so that another value is another violation; nothing of a Secret. */
+function written(object: KubeObject, { field }: AdmissionFinding): string {
+  const node = kindOf(object) === '/Secret' ? undefined : at(object.root, field)
+  return node ? canonical(node) : ''
+}

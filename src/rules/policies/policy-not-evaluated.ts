@@ -1,0 +1,34 @@
+import { objectPart, quoted } from '../../facts/shown.ts'
+import { message, part } from '../../message/message.ts'
+import type { Rule } from '../model/rule.ts'
+import { admissionOf } from './support/admission-of.ts'
+
+/** What a policy would answer and cannot be said here: nobody takes silence for a yes. */
+export const policyNotEvaluated: Rule = {
+  id: 'policy-not-evaluated',
+  severity: 'low',
+  level: 'warning',
+  title: 'Policy that cannot be evaluated for an object',
+  why: 'The answer of the policy depends on what only the cluster knows, or the policy uses something that is not supported. The object may be refused after the merge.',
+  source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
+  docs: 'Read the reason. Render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
+  kinds: 'every',
+  *checkObject(subject, context) {
+    const { node, object, id } = subject
+    const said = new Set<string>()
+    for (const { policy, rule, why, origin } of admissionOf(subject, context)?.notEvaluated ?? []) {
+      const value = `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${why}`
+      if (said.has(value)) continue
+      said.add(value)
+      const by = objectPart(policy.kind, policy.namespace, policy.name)
+      yield {
+        node,
+        object,
+        path: [],
+        value,
+        message: message`${objectPart(id.kind, id.namespace, id.name)}: ${by} was not evaluated: ${quoted('value', why)}. The policy is at ${part('path', `${origin.file}:${origin.line}`)}.`,
+        fix: message`Check on the cluster whether ${by} allows the object.`,
+      }
+    }
+  },
+}

@@ -1,0 +1,88 @@
+import type { Subject } from '../../../facts/subject.ts'
+import type { FleetNode } from '../../../fleet/model/fleet.ts'
+import { canonical } from '../../../kube/node.ts'
+import type { KubeObject, ObjectId } from '../../../kube/object.ts'
+import { userInfo } from '../../../kube/rbac/groups-of.ts'
+import { customPlurals, resourceOf } from '../../../kube/rbac/resource-name.ts'
+import type {
+  AdmissionAnswer,
+  AdmissionOperation,
+  AdmissionRequest,
+} from '../../../policy/admission/admission-request.ts'
+import { type AdmissionWorld, worldOf } from '../../../policy/admission/admission-world.ts'
+import { evaluateAdmission, hasPolicies } from '../../../policy/registry/evaluate-admission.ts'
+import type { RuleContext } from '../../model/rule.ts'
+
+/** The request by which Flux would bring an object to its cluster, and what the policies there say about it. */
+interface Admission extends AdmissionAnswer {
+  readonly operation: AdmissionOperation
+}
+
+/** What policies say about an object that is rendered; undefined where the cluster has none, and for what is embedded in another object. */
+export function admissionOf(subject: Subject, context: RuleContext): Admission | undefined {
+  const { index, before } = context
+  const { object, id, kind, node } = subject
+  const world = worldOf(index, node.cluster)
+  if (!hasPolicies(world)) return undefined
+  const isRendered = index
+    .versionsOf(node.cluster, kind, id.namespace, id.name)
+    .some(version => version.object === object)
+  if (!isRendered) return undefined
+  const old = before && changedFrom(before.versionsOf(node.cluster, kind, id.namespace, id.name), object)
+  const request = requestOf(context, world, node, { object, id, old, operation: old ? 'UPDATE' : 'CREATE' })
+  return { operation: request.operation, ...evaluateAdmission(world, request) }
+}
+
+/** What policies say about the deletion of an object that a node does not render any more. */
+export function deletionOf(
+  node: FleetNode,
+  object: KubeObject,
+  id: ObjectId,
+  context: RuleContext,
+): Admission | undefined {
+  const world = worldOf(context.index, node.cluster)
+  if (!hasPolicies(world)) return undefined
+  const request = requestOf(context, world, node, { object, id, old: undefined, operation: 'DELETE' })
+  return { operation: 'DELETE', ...evaluateAdmission(world, request) }
+}
+
+/**
+ * The object as it was, where it changed: one that is the same is evaluated as if it were new, as it was before the change, so
+ * that nothing is found that the change did not make.
+ */
+function changedFrom(versions: readonly { readonly object: KubeObject }[], object: KubeObject): KubeObject | undefined {
+  const last = versions.at(-1)?.object
+  if (!last || versions.some(version => version.object.root === object.root)) return undefined
+  return canonical(last.root) === canonical(object.root) ? undefined : last
+}
+
+function requestOf(
+  { index }: RuleContext,
+  world: AdmissionWorld,
+  { cluster, identity }: FleetNode,
+  asked: {
+    readonly object: KubeObject
+    readonly id: ObjectId
+    readonly old: KubeObject | undefined
+    readonly operation: AdmissionOperation
+  },
+): AdmissionRequest {
+  const { object, id, old, operation } = asked
+  const definitions = world.policies('apiextensions.k8s.io/CustomResourceDefinition')
+  return {
+    ...{ object, id, operation },
+    ...(old ? { old } : {}),
+    user: userInfo(identity.user),
+    resource: resourceOf(id.apiVersion, id.kind, pluralsOf(definitions)),
+    isNamespaced:
+      (index.scopeOf(cluster, id.apiVersion, id.kind) ?? (id.namespace ? 'Namespaced' : 'Cluster')) === 'Namespaced',
+  }
+}
+
+const plurals = new WeakMap<readonly KubeObject[], ReturnType<typeof customPlurals>>()
+
+function pluralsOf(definitions: readonly KubeObject[]): ReturnType<typeof customPlurals> {
+  const kept = plurals.get(definitions) ?? customPlurals(definitions)
+  plurals.set(definitions, kept)
+  return kept
+}
