@@ -77,10 +77,6 @@ const ENTRIES: Record<Exclude<ErrorCode, OfRule>, Omit<ErrorEntry, 'code'>> = {
     means: 'GitHub does not list all files or all pull requests of the repository because it has too many.',
     remedy: 'Move the files that clusters are built from to a repository of their own.',
   },
-  replay: {
-    means: 'An entry of the trail cannot be replayed: it is not a verdict, or what it was made from is not known.',
-    remedy: 'Run a release with the engine version of the entry, or name another entry.',
-  },
   'git-ambiguous': {
     means: 'A name can mean two things: a branch and a tag of the same name, or a file name that is not valid UTF-8.',
     remedy: 'Rename one of the two, or write the full ref name (`refs/heads/main`).',
