@@ -62,6 +62,11 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     async () => (await import('./offboard.ts')).offboard,
   ],
   [
+    'move',
+    'Move a tenant to another cluster in the working copy, in three changes',
+    async () => (await import('./move.ts')).move,
+  ],
+  [
     'adopt',
     'Give Kustomizations that run as cluster-admin an account with the least rights, and prove it',
     async () => (await import('./adopt.ts')).adopt,

@@ -3,6 +3,7 @@ import { openWorkingCopy } from '../git/working-copy.ts'
 import { visible } from '../message/visible.ts'
 import { parseOffboard } from '../offboard/parse-offboard.ts'
 import { type OffboardPlan, planOffboarding } from '../offboard/plan.ts'
+import type { OffboardRequest, OffboardStage } from '../offboard/request.ts'
 import { fleetAt } from '../onboard/fleet-at.ts'
 import type { Command } from './command.ts'
 import { notFollowed } from './not-followed.ts'
@@ -24,39 +25,49 @@ export const offboard: Command = {
 Run it, merge the change, and wait until the Kustomizations of the tenant are gone on every cluster. Then run it again: the
 second change removes sources, accounts, roles, namespaces and credentials.`,
   async run(args, io) {
-    const { directory, ...request } = parseOffboard(args, `bailiwick ${USAGE}`, 'directory')
-    const dir = await rootFolder(resolve(io.cwd, directory ?? '.'))
-    const tree = await openWorkingCopy(dir)
-    const here = await repositoryAddress(dir, {})
-    const { url, usual = here.branch } = here
-    const branch = notFollowed([fleetAt(tree, url, here.branch)], here) ? usual : here.branch
-    const plan = planOffboarding(request, tree, url, branch)
-    for (const { path, content } of plan.files) {
-      if (content === null) await deleteInside(dir, path)
-      else await writeInside(dir, path, content)
-    }
-    io.stdout(`${linesOf(plan, request.tenant).join('\n')}\n`)
-    return 0
+    return writeChange(parseOffboard(args, `bailiwick ${USAGE}`, 'directory'), io)
   },
 }
 
-function linesOf({ stage, files, objects, nodes, notes }: OffboardPlan, tenant: string): string[] {
+/** Makes the next change of an offboarding or a move in the working copy, and says what is to be done then. */
+export async function writeChange(
+  { directory, ...request }: OffboardRequest & { readonly directory: string | undefined },
+  io: Parameters<Command['run']>[1],
+): Promise<number> {
+  const dir = await rootFolder(resolve(io.cwd, directory ?? '.'))
+  const tree = await openWorkingCopy(dir)
+  const here = await repositoryAddress(dir, {})
+  const { url, usual = here.branch } = here
+  const branch = notFollowed([fleetAt(tree, url, here.branch)], here) ? usual : here.branch
+  const plan = planOffboarding(request, tree, url, branch)
+  for (const { path, content } of plan.files) {
+    if (content === null) await deleteInside(dir, path)
+    else await writeInside(dir, path, content)
+  }
+  io.stdout(`${linesOf(plan, request).join('\n')}\n`)
+  return 0
+}
+
+function linesOf({ stage, files, objects, nodes, notes }: OffboardPlan, request: OffboardRequest): string[] {
   return [
     ...files.map(({ path, content }) => `${content === null ? 'deleted' : 'edited'} ${visible(path)}`),
-    ...objects.flatMap(({ cluster, names }) => names.map(name => `removes on ${cluster}: ${visible(name)}`)),
+    ...objects.flatMap(({ cluster, names }) =>
+      names.map(name => `${stage === 'arrival' ? 'adds' : 'removes'} on ${cluster}: ${visible(name)}`),
+    ),
     ...nodes.map(({ key, prunes }) =>
       visible(
         prunes ? `${key} deletes what it applied` : `${key} leaves what it applied: it does not prune, or is suspended`,
       ),
     ),
     ...notes.map(note => visible(note)),
-    NEXT[stage](tenant),
+    NEXT[stage](request),
   ]
 }
 
-const NEXT = {
-  workloads: (tenant: string) =>
+const NEXT: Readonly<Record<OffboardStage, (request: OffboardRequest) => string>> = {
+  arrival: ({ tenant, to }) => `next: merge this, wait until ${tenant} runs on ${to}, then run the command again`,
+  workloads: ({ tenant }) =>
     `next: merge this, wait until the Kustomizations of ${tenant} are gone on every cluster, then run the command again`,
-  rest: (tenant: string) => `next: merge this; the fleet then has nothing of ${tenant} there`,
-  done: (tenant: string) => `nothing to do: the fleet has nothing of tenant ${tenant} there`,
-} as const
+  rest: ({ tenant }) => `next: merge this; the fleet then has nothing of ${tenant} there`,
+  done: ({ tenant }) => `nothing to do: the fleet has nothing of tenant ${tenant} there`,
+}

@@ -14,7 +14,7 @@ export interface Placed {
 
 /** One that belongs to the tenant, and the change that removes it. */
 export interface Belonging extends Placed {
-  readonly stage: Exclude<OffboardStage, 'done'>
+  readonly stage: Extract<OffboardStage, 'workloads' | 'rest'>
 }
 
 /** Whose things are looked for on a cluster. */

@@ -1,13 +1,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { OffboardStage } from './request.ts'
 
-/** One of the two changes of an offboarding, in the text of its pull request and of its commit. */
+/** One of the changes of an offboarding or of a move, in the text of its pull request and of its commit. */
 export interface OffboardRecord {
   /** Id of the fleet's repository: names can move. */
   readonly fleet: number
   readonly tenant: string
   /** As it was asked for; empty: every cluster. */
   readonly clusters: readonly string[]
+  /** Of a move: the cluster that the tenant comes to. */
+  readonly to?: string
   readonly stage: Exclude<OffboardStage, 'done'>
   /** Clusters that the change is about, by name. */
   readonly on: readonly string[]

@@ -1,6 +1,6 @@
 import { codeSpan as code } from '../onboard/code-span.ts'
 import type { OffboardPlan } from './plan.ts'
-import type { OffboardRequest } from './request.ts'
+import type { OffboardRequest, OffboardStage } from './request.ts'
 
 interface OffboardText {
   readonly title: string
@@ -8,35 +8,63 @@ interface OffboardText {
   readonly body: string
 }
 
-/** The command that asks for this again. */
-const offboardLine = ({ tenant, clusters }: OffboardRequest, more = ''): string =>
-  [`/bailiwick offboard ${tenant}`, ...clusters.map(name => `--cluster ${name}`), ...(more === '' ? [] : [more])].join(
-    ' ',
-  )
+/** The command with which a fleet admin says that the last change is applied. */
+const nextLine = ({ tenant, clusters, to }: OffboardRequest): string =>
+  [
+    ...(to === undefined ? [`/bailiwick offboard ${tenant}`] : [`/bailiwick move ${tenant} --to ${to}`]),
+    ...clusters.map(name => (to === undefined ? `--cluster ${name}` : `--from ${name}`)),
+    '--continue',
+  ].join(' ')
 
-/** Title and text of one of the two pull requests: what is deleted where, the files, what comes next. */
+/** Title and text of one of the pull requests: what is added or deleted where, the files, what comes next. */
 export function offboardText(request: OffboardRequest, plan: OffboardPlan): OffboardText {
-  const { tenant } = request
+  const { tenant, to } = request
+  if (plan.stage === 'arrival') return arrivalText(request, plan)
   const isFirst = plan.stage === 'workloads'
+  const place =
+    to === undefined ? (isFirst ? 'first of two' : 'second of two') : isFirst ? 'second of three' : 'last of three'
   const where = plan.clusters.map(name => code(name)).join(', ')
   const body = [
     isFirst
-      ? `Removes what runs for tenant ${code(tenant)} on ${where}. This is the first of two pull requests: accounts, roles, sources and namespaces stay, because the tenant's objects are deleted with them.`
-      : `Removes the rest of tenant ${code(tenant)} on ${where}: sources, accounts, roles, namespaces and credentials. This is the second of two pull requests.`,
+      ? `Removes what runs for tenant ${code(tenant)} on ${where}. This is the ${place} pull requests: accounts, roles, sources and namespaces stay, because the tenant's objects are deleted with them.`
+      : `Removes the rest of tenant ${code(tenant)} on ${where}: sources, accounts, roles, namespaces and credentials. This is the ${place} pull requests.`,
     '### What is deleted',
     plan.objects.map(({ cluster, names }) => `- on ${code(cluster)}: ${names.map(code).join(', ')}`).join('\n'),
     ...(plan.nodes.length > 0 ? [plan.nodes.map(nodeLine).join('\n')] : []),
     ...data(plan),
-    '### Files',
-    plan.files.map(({ path, content }) => `- ${code(path)} (${content === null ? 'deleted' : 'edited'})`).join('\n'),
-    ...(plan.notes.length > 0 ? ['### By hand', plan.notes.map(note => `- ${code(note)}`).join('\n')] : []),
+    ...filesText(plan),
     '### Next',
     isFirst
-      ? `Merge it. When the clusters have applied it, Bailiwick opens the second pull request. On clusters that no worker of Bailiwick applies to, a fleet admin comments when the Kustomizations are gone:\n\n\`\`\`\n${offboardLine(request, '--continue')}\n\`\`\``
+      ? `Merge it. When the clusters have applied it, Bailiwick opens the next pull request. On clusters that no worker of Bailiwick applies to, a fleet admin comments when the Kustomizations are gone:\n\n${block(nextLine(request))}`
       : `Merge it. If the tenant is then on no cluster, its deploy keys are deleted. Remove its namespaces from ${code('clusters.yaml')} of the worker if it names them (${code('kmsKeys')}, ${code('kubeConfigs')}).`,
   ]
   const title = isFirst ? `Offboard tenant ${tenant}: workloads` : `Offboard tenant ${tenant}: accounts and namespaces`
   return { title: title.slice(0, 200), body: body.join('\n\n') }
+}
+
+function arrivalText(request: OffboardRequest, plan: OffboardPlan): OffboardText {
+  const [cluster = ''] = plan.clusters
+  const { tenant } = request
+  const body = [
+    `Adds tenant ${code(tenant)} to ${code(cluster)}, with the same objects as on the cluster that it leaves. This is the first of three pull requests: the tenant runs on both clusters until the next one is merged.`,
+    '### What is added',
+    plan.objects.map(({ names }) => `- on ${code(cluster)}: ${names.map(code).join(', ')}`).join('\n'),
+    'The data of PersistentVolumeClaims is not copied. The Kustomizations keep their `spec.path`.',
+    ...filesText(plan),
+    '### Next',
+    `Merge it. When ${code(cluster)} has applied it, Bailiwick opens the pull request that removes the workloads from the old cluster. If no worker of Bailiwick applies to ${code(cluster)}, a fleet admin comments when the tenant runs there:\n\n${block(nextLine(request))}`,
+  ]
+  return { title: `Move tenant ${tenant} to ${cluster}`.slice(0, 200), body: body.join('\n\n') }
+}
+
+const block = (line: string) => `\`\`\`\n${line}\n\`\`\``
+
+function filesText({ files, notes }: OffboardPlan): string[] {
+  return [
+    '### Files',
+    files.map(({ path, content }) => `- ${code(path)} (${content === null ? 'deleted' : 'edited'})`).join('\n'),
+    ...(notes.length > 0 ? ['### By hand', notes.map(note => `- ${code(note)}`).join('\n')] : []),
+  ]
 }
 
 function nodeLine({ key, prunes, claims }: OffboardPlan['nodes'][number]): string {
@@ -60,19 +88,22 @@ function data({ objects }: OffboardPlan): string[] {
   ]
 }
 
-/** The reply where the second change waits. */
+/** The reply where the next change waits. `stage`: that of the next change. */
 export function waitingText(
   request: OffboardRequest,
+  stage: OffboardStage,
   waits: readonly { cluster: string; isApplied: boolean }[],
 ): string {
   const unapplied = waits.filter(({ isApplied }) => isApplied).map(({ cluster }) => code(cluster))
   const unseen = waits.filter(({ isApplied }) => !isApplied).map(({ cluster }) => code(cluster))
   return [
-    `The workloads of tenant ${code(request.tenant)} are removed from the fleet. The second pull request waits.`,
-    ...(unapplied.length > 0 ? [`- Its worker has not applied that yet to ${unapplied.join(', ')}.`] : []),
+    stage === 'workloads'
+      ? `Tenant ${code(request.tenant)} is in the fleet on the new cluster. The next pull request waits.`
+      : `The workloads of tenant ${code(request.tenant)} are removed from the fleet. The next pull request waits.`,
+    ...(unapplied.length > 0 ? [`- The worker has not applied that yet to ${unapplied.join(', ')}.`] : []),
     ...(unseen.length > 0
       ? [
-          `- No worker of Bailiwick applies to ${unseen.join(', ')}. When the Kustomizations of the tenant are gone there, comment:\n\n\`\`\`\n${offboardLine(request, '--continue')}\n\`\`\``,
+          `- No worker of Bailiwick applies to ${unseen.join(', ')}. When ${stage === 'workloads' ? 'the tenant runs there' : 'the Kustomizations of the tenant are gone there'}, comment:\n\n${block(nextLine(request))}`,
         ]
       : []),
   ].join('\n')

@@ -3,46 +3,70 @@ import type { OffboardRequest } from './request.ts'
 
 /** How to write it in a comment. */
 export const OFFBOARD_USAGE = 'offboard TENANT [--cluster C [--cluster C2]] [--continue]'
+export const MOVE_USAGE = 'move TENANT --to C [--from C2] [--continue]'
 
 /** Names that a fleet may have: those of tenants are label values, those of clusters folders. */
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
 
-/** What stands behind `offboard`. */
+/** What stands behind `offboard` or `move`. */
 interface OffboardWords extends OffboardRequest {
   /** Of the command line. */
   readonly directory: string | undefined
-  /** Go on with the second change without waiting for results. */
+  /** Go on with the next change without waiting for results. */
   readonly isContinued: boolean
 }
 
+type Takes = 'directory' | '--continue'
+
 /** Reads what stands behind `offboard`; `takes`: what may stand there besides the tenant. Throws `offboard-input`. */
-export function parseOffboard(
+export function parseOffboard(words: readonly string[], usage: string, takes: Takes): OffboardWords {
+  const { clusters, ...read } = readWords(words, usage, takes, ['--cluster'])
+  return { ...read, clusters: [...new Set(clusters.get('--cluster'))].sort() }
+}
+
+/** Reads what stands behind `move`, as parseOffboard does. */
+export function parseMove(
   words: readonly string[],
   usage: string,
-  takes: 'directory' | '--continue',
-): OffboardWords {
+  takes: Takes,
+): OffboardWords & { readonly to: string } {
+  const { clusters, ...read } = readWords(words, usage, takes, ['--from', '--to'])
+  const [from = [], to = []] = ['--from', '--to'].map(option => clusters.get(option))
+  if (to.length !== 1 || from.length > 1) {
+    throw offboardInput(
+      to.length === 0 ? '--to is missing' : 'a tenant moves from one cluster to one',
+      `Write: ${usage}`,
+    )
+  }
+  return { ...read, clusters: from, to: to[0]! }
+}
+
+function readWords(words: readonly string[], usage: string, takes: Takes, options: readonly string[]) {
   const names: string[] = []
-  const clusters: string[] = []
+  const clusters = new Map(options.map(option => [option, [] as string[]]))
   let isContinued = false
   for (let index = 0; index < words.length; index++) {
     const word = words[index]!
+    const option = options.find(one => word === one || word.startsWith(`${one}=`))
     if (word === takes) isContinued = true
-    else if (word === '--cluster') clusters.push(checked(words[++index], 'cluster', usage))
-    else if (word.startsWith('--cluster=')) clusters.push(checked(word.slice('--cluster='.length), 'cluster', usage))
-    else if (word.startsWith('-')) throw offboardInput(`unknown option ${shown(word)}`, `Write: ${usage}`)
+    else if (option !== undefined) {
+      const value = word === option ? words[++index] : word.slice(option.length + 1)
+      clusters.get(option)!.push(checked(value, option, usage))
+    } else if (word.startsWith('-')) throw offboardInput(`unknown option ${shown(word)}`, `Write: ${usage}`)
     else names.push(word)
   }
   const [tenant, directory, extra] = names
   if (tenant === undefined) throw offboardInput('the name of the tenant is missing', `Write: ${usage}`)
   const surplus = takes === 'directory' ? extra : directory
   if (surplus !== undefined) throw offboardInput(`${shown(surplus)} is an extra argument`, `Write: ${usage}`)
-  return { tenant: checked(tenant, 'tenant', usage), clusters: [...new Set(clusters)].sort(), directory, isContinued }
+  return { tenant: checked(tenant, 'tenant', usage), clusters, directory, isContinued }
 }
 
-function checked(value: string | undefined, what: 'tenant' | 'cluster', usage: string): string {
+function checked(value: string | undefined, what: string, usage: string): string {
   if (value !== undefined && NAME.test(value)) return value
+  const kind = what.startsWith('--') ? 'cluster' : what
   throw offboardInput(
-    value === undefined ? `--cluster has no value` : `${what} ${shown(value)} is not a valid name`,
+    value === undefined ? `${what} has no value` : `${kind} ${shown(value)} is not a valid name`,
     `Write: ${usage}`,
   )
 }

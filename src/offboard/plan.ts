@@ -10,6 +10,7 @@ import { compareOffboarded } from './compare-offboarded.ts'
 import { type Edits, editedTree } from './edited-tree.ts'
 import type { IsDoomed } from './entries.ts'
 import { offboardInput } from './parse-offboard.ts'
+import { planArrival } from './plan-arrival.ts'
 import { removeObjects } from './remove-objects.ts'
 import type { OffboardRequest, OffboardStage } from './request.ts'
 import { sideEdits } from './side-files.ts'
@@ -47,8 +48,8 @@ export interface OffboardPlan {
 }
 
 /**
- * The next of the two changes that take a tenant out of a fleet, by what the fleet has now. The result is rendered and
- * compared: exactly the tenant's objects are gone, and everything else stays as it was. Throws `offboard-input` for a request that may not
+ * The next of the changes that take a tenant out of a fleet, or to another cluster of it, by what the fleet has now. The result is rendered and
+ * compared: exactly the tenant's objects come or go, and everything else stays as it was. Throws `offboard-input` for a request that may not
  * be, `offboard-layout` with file and line for what cannot be edited with certainty.
  */
 export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: string, branch: string): OffboardPlan {
@@ -56,9 +57,26 @@ export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: 
   const clusters = clustersOf(before, request)
   assertRendered(before, clusters)
   const all = belongings(before, request.tenant, clusters)
-  const stage = stageOf(all)
+  const isHere = request.to === undefined || belongings(before, request.tenant, [request.to]).length > 0
+  const stage = all.length > 0 && !isHere ? 'arrival' : stageOf(all)
   const nothing = { stage, clusters, files: [], objects: [], nodes: [], sources: [], notes: [] }
   if (stage === 'done') return nothing
+  if (stage === 'arrival') {
+    const scene = {
+      ...{ before, tree, going: all, isDoomed: lookUp(all), placed: placedIn(before, fleetUrl, new Set()) },
+      rendered: (edits: Edits) => fleetAt(editedTree(tree, edits), fleetUrl, branch),
+    }
+    const [from, to] = [clusters[0]!, request.to!]
+    const { edits, notes } = planArrival({ tenant: request.tenant, from, to }, scene)
+    return {
+      ...nothing,
+      clusters: [to],
+      files: filesOf(edits),
+      objects: [{ cluster: to, names: namesOf(all) }],
+      sources: addressesOf(all),
+      notes,
+    }
+  }
   const going = all.filter(one => one.stage === stage)
   const on = [...new Set(going.map(({ node }) => node.cluster))].sort()
   const isDoomed = lookUp(going)
@@ -76,10 +94,10 @@ export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: 
   return {
     ...nothing,
     clusters: on,
-    files: [...side.edits].map(([path, content]) => ({ path, content })).sort((a, b) => (a.path < b.path ? -1 : 1)),
+    files: filesOf(side.edits),
     objects: [...Map.groupBy(going, ({ node }) => node.cluster)].map(([cluster, of]) => ({
       cluster,
-      names: of.map(({ object }) => display(idOf(object))).sort(),
+      names: namesOf(of),
     })),
     nodes,
     sources: addressesOf(all),
@@ -87,9 +105,14 @@ export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: 
   }
 }
 
-function clustersOf(fleet: Fleet, { tenant, clusters }: OffboardRequest): string[] {
+const filesOf = (edits: Edits): OffboardFile[] =>
+  [...edits].map(([path, content]) => ({ path, content })).sort((a, b) => (a.path < b.path ? -1 : 1))
+
+const namesOf = (of: readonly Placed[]): string[] => of.map(({ object }) => display(idOf(object))).sort()
+
+function clustersOf(fleet: Fleet, { tenant, clusters, to }: OffboardRequest): string[] {
   const names = fleet.clusters.map(({ name }) => name)
-  const unknown = clusters.find(name => !names.includes(name))
+  const unknown = [...clusters, ...(to === undefined ? [] : [to])].find(name => !names.includes(name))
   if (unknown !== undefined) {
     throw offboardInput(
       `this fleet has no cluster ${unknown}`,
@@ -99,7 +122,14 @@ function clustersOf(fleet: Fleet, { tenant, clusters }: OffboardRequest): string
   if (fleet.config.tenants.get(tenant)?.platform) {
     throw offboardInput(`tenant ${tenant} is part of the platform`, 'Name a tenant that is not.')
   }
-  return (clusters.length > 0 ? [...clusters] : names).sort()
+  if (to === undefined) return (clusters.length > 0 ? [...clusters] : names).sort()
+  const others = names.filter(name => name !== to && belongings(fleet, tenant, [name]).length > 0)
+  const from = clusters.length > 0 ? clusters : others
+  if (from.length <= 1 && from[0] !== to) return [...from]
+  throw offboardInput(
+    from[0] === to ? `--from and --to are both ${to}` : `tenant ${tenant} is on ${from.join(', ')}`,
+    'Name the cluster that it leaves with --from, and another one with --to.',
+  )
 }
 
 /** What cannot be rendered may use what is removed. */

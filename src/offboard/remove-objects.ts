@@ -8,7 +8,8 @@ import type { Placed } from './belongings.ts'
 import { documentsOf, withoutDocuments } from './documents.ts'
 import { type Edits, editedTree, filesBelow, textAt } from './edited-tree.ts'
 import { type IsDoomed, removableEntries } from './entries.ts'
-import { type PatchTarget, patchesOf } from './patches.ts'
+import { patchesOf } from './patches.ts'
+import { patchesOfGone } from './patches-of-gone.ts'
 import { isNamed, namedPaths } from './references-to.ts'
 import { cleanPath, isInside, resolvePath } from './resolve-path.ts'
 
@@ -110,41 +111,17 @@ function removeEntries(draft: Draft, file: string, lines: ReadonlySet<number>): 
   draft.edits.set(file, edited)
 }
 
-/** Patches of nothing but what goes: kustomize refuses a patch whose object is not there. */
+/** Kustomize refuses a patch whose object is not there. */
 function removePatches(draft: Draft): void {
-  const files = new Set(draft.all.filter(draft.isDoomed).flatMap(({ object }) => object.trail.map(({ file }) => file)))
-  for (const file of files) {
-    const text = now(draft, file)
-    if (text === undefined) continue
-    const through = draft.all.filter(({ object }) => object.trail.some(step => step.file === file))
-    const gone = patchesOf(draft.tree, file, text).filter(
-      ({ targets }) => targets && isForGone(draft, targets, through),
-    )
-    if (gone.length === 0) continue
-    for (const { file: patch } of gone) if (patch !== undefined) draft.unused.add(patch)
-    const isGone = (key: string, index: number) => gone.some(one => one.key === key && one.index === index)
+  const { tree, all, isDoomed } = draft
+  for (const { file, items } of patchesOfGone({ tree, all, isDoomed, textOf: path => now(draft, path) })) {
+    for (const { file: patch } of items) if (patch !== undefined) draft.unused.add(patch)
+    const isGone = (key: string, index: number) => items.some(one => one.key === key && one.index === index)
     draft.edits.set(
       file,
-      removeItems({ path: file, text }, ({ key, index }) => isGone(key, index)),
+      removeItems({ path: file, text: now(draft, file)! }, ({ key, index }) => isGone(key, index)),
     )
   }
-}
-
-function isForGone({ isDoomed }: Draft, targets: readonly PatchTarget[], through: readonly Placed[]): boolean {
-  return (
-    targets.length > 0 &&
-    targets.every(target => {
-      const hit = through.filter(one => isTarget(one, target))
-      return hit.length > 0 && hit.every(isDoomed)
-    })
-  )
-}
-
-/** By the name that it has in the end, or with less before and behind it: names get prefixes. */
-function isTarget({ object }: Placed, target: PatchTarget): boolean {
-  const { kind, namespace, name } = idOf(object)
-  if (kind !== target.kind || !name.includes(target.name)) return false
-  return target.namespace === undefined || target.namespace === namespace || name !== target.name
 }
 
 /** The kustomization of a node that no other cluster reads. */

@@ -5,6 +5,7 @@ import {
   LineCounter,
   type Pair,
   parseDocument,
+  stringify,
   visit,
   type YAMLMap,
   type YAMLSeq,
@@ -18,16 +19,13 @@ interface EditedFile {
   readonly text: string
 }
 
-/** A patch of a kustomization, and what it changes where its file does not say. */
-interface PatchItem {
-  readonly path: string
-  readonly target?: { readonly kind: string; readonly name: string }
-}
+/** An item of a list: a path, or fields such as those of a patch. */
+export type ListItem = string | Readonly<Record<string, unknown>>
 
 /** Adds an item at the end of a top-level list and leaves every other character alone. Throws `onboard-layout`. */
-export function addToList(file: EditedFile, key: string, item: string | PatchItem): string {
+export function addToList(file: EditedFile, key: string, item: ListItem): string {
   const { document, map } = open(file)
-  const inline = typeof item === 'string' ? item : patchText(item)
+  const inline = typeof item === 'string' ? item : stringify(item, { lineWidth: 0 }).trimEnd()
   const pair = pairOf(map, key)
   const list = pair?.value
   let text: string
@@ -38,12 +36,6 @@ export function addToList(file: EditedFile, key: string, item: string | PatchIte
   if (isSeq(list)) list.add(document.createNode(item))
   else document.set(key, [item])
   return verified(file, text, document)
-}
-
-function patchText({ path, target }: PatchItem): string {
-  return target === undefined
-    ? `path: ${path}`
-    : `path: ${path}\ntarget:\n  kind: ${target.kind}\n  name: ${target.name}`
 }
 
 /** Removes a top-level field together with its line. */
@@ -88,6 +80,14 @@ export function removeItems(file: EditedFile, isRemoved: (item: ListedItem) => b
     else if (isEmptied) document.delete(key)
   }
   return text === file.text ? text : verified(file, text, document)
+}
+
+/** The items of all top-level lists. Throws `onboard-layout` for what is not one plain YAML map. */
+export function listedItemsOf(file: EditedFile): ListedItem[] {
+  const { map } = open(file)
+  const lines = new LineCounter()
+  parseDocument(file.text, { lineCounter: lines })
+  return map.items.flatMap(({ key, value }) => (isSeq(value) ? listedItems(String(key), value, lines) : []))
 }
 
 function listedItems(key: string, list: YAMLSeq, lines: LineCounter): ListedItem[] {

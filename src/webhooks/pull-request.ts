@@ -19,7 +19,7 @@ export const pullRequest: Heard<'pull_request'> = {
     if ((payload.action === 'closed' || payload.action === 'reopened') && head.ref.startsWith(ROTATION)) {
       jobs.push({ name: 'settle-rotation', data: { ...place, pull } })
     }
-    if (payload.action === 'closed' && payload.pull_request.merged && head.ref.startsWith(OFFBOARDING)) {
+    if (payload.action === 'closed' && payload.pull_request.merged && OFFBOARDING.test(head.ref)) {
       jobs.push({ name: 'settle-offboarding', data: { ...place, pull } })
     }
     return jobs
@@ -30,8 +30,8 @@ export const pullRequest: Heard<'pull_request'> = {
 const ONBOARDING = 'bailiwick/onboard-'
 /** And from which their keys are rotated. */
 const ROTATION = 'bailiwick/rotate-'
-/** And from which they are offboarded. */
-const OFFBOARDING = 'bailiwick/offboard-'
+/** And from which they are offboarded, or moved to another cluster. */
+const OFFBOARDING = /^bailiwick\/(?:offboard|move)-/
 
 function asksForVerdict(payload: Payload<'pull_request'>): boolean {
   switch (payload.action) {

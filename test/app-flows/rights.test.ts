@@ -56,6 +56,7 @@ describe('who may ask for what', () => {
     ['approve-waiver', undefined],
     ['override why not', undefined],
     ['offboard x', undefined],
+    ['move x --to staging', undefined],
   ])('%s needs %s of the repository', async (text, least) => {
     const from = least === undefined ? ROLES.length : ROLES.indexOf(least)
     for (const [index, role] of ROLES.entries()) {

@@ -1,7 +1,8 @@
 import { OFFBOARD_USAGE, parseOffboard } from '../../src/offboard/parse-offboard.ts'
+import type { OffboardRequest } from '../../src/offboard/request.ts'
 import { advanceOffboarding } from '../offboarding/advance-offboarding.ts'
 import { decidesHere } from './fleets-here.ts'
-import type { Verb } from './verb.ts'
+import type { Asking, Verb } from './verb.ts'
 
 /**
  * Takes a tenant out of the fleet in two pull requests. How far it is, is read from the fleet and from GitHub each time, so
@@ -15,14 +16,20 @@ export const offboardVerb: Verb = {
   slow: true,
   may: decidesHere,
   refusal: 'This tenant cannot be offboarded',
-  run: async ({ context, place, reader, installation, repository: fleet, comment, line, attempt }) => {
-    const { tenant, clusters, isContinued } = parseOffboard(line.words, `/bailiwick ${OFFBOARD_USAGE}`, '--continue')
-    const here = { context, place, reader, installation, fleet, attempt }
-    const { login: by } = comment.author
-    const asked = { tenant, clusters, by, comment: comment.id, issue: comment.issue.number, at: comment.createdAt }
-    const reply = await context.queue.alone(`offboard ${fleet.id} ${tenant}`, () =>
-      advanceOffboarding(here, asked, isContinued),
-    )
-    return { reaction: 'rocket', ...(reply === undefined ? {} : { reply }) }
-  },
+  run: asking => runOffboarding(asking, parseOffboard(asking.line.words, `/bailiwick ${OFFBOARD_USAGE}`, '--continue')),
+}
+
+/** Does the next step, or says what it waits for. */
+export async function runOffboarding(
+  { context, place, reader, installation, repository: fleet, comment, attempt }: Asking,
+  { tenant, clusters, to, isContinued }: OffboardRequest & { readonly isContinued: boolean },
+): ReturnType<Verb['run']> {
+  const here = { context, place, reader, installation, fleet, attempt }
+  const { id, author, issue, createdAt: at } = comment
+  const request = { tenant, clusters, ...(to === undefined ? {} : { to }) }
+  const asked = { ...request, by: author.login, comment: id, issue: issue.number, at }
+  const reply = await context.queue.alone(`offboard ${fleet.id} ${tenant}`, () =>
+    advanceOffboarding(here, asked, isContinued),
+  )
+  return { reaction: 'rocket', ...(reply === undefined ? {} : { reply }) }
 }

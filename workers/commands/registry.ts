@@ -12,6 +12,7 @@ import { gate } from './gate.ts'
 import { helpVerb } from './help.ts'
 import { hold, unhold } from './hold.ts'
 import { lockdown } from './lockdown.ts'
+import { moveVerb } from './move.ts'
 import { offboardVerb } from './offboard.ts'
 import { onboardVerb } from './onboard.ts'
 import { override } from './override.ts'
@@ -36,6 +37,7 @@ export const commands: readonly Verb[] = [
   onboardVerb,
   complete,
   offboardVerb,
+  moveVerb,
   rotateKey,
   adopt,
   lockdown,

@@ -6,7 +6,7 @@ import type { SayApplied } from '../../src/queue/queue.ts'
 import { APPLIED_MARKER, applyComment } from '../../src/report/applied/apply-comment.ts'
 import type { ClusterPage } from '../../src/report/applied/cluster-page.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { OFFBOARD_BRANCH } from '../offboarding/offboarding-place.ts'
+import { isOffboarding } from '../offboarding/offboarding-place.ts'
 import { openPlace } from '../publish/open-place.ts'
 import { ROTATION_BRANCH } from '../rotation/rotation-pulls.ts'
 
@@ -38,7 +38,7 @@ export async function sayApplied(context: WorkerContext, data: SayApplied): Prom
   if (pull.branch.startsWith(ROTATION_BRANCH)) {
     await context.queue.add('settle-rotation', { installation: data.installation, owner, repo, pull: pull.number })
   }
-  if (pull.branch.startsWith(OFFBOARD_BRANCH)) {
+  if (isOffboarding(pull.branch)) {
     await context.queue.add('settle-offboarding', { installation: data.installation, owner, repo, pull: pull.number })
   }
   const failed = pages.flatMap(({ nodes }) => nodes.filter(one => one.phase === 'failed' && one.since === sha))

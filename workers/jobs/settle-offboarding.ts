@@ -11,7 +11,7 @@ import { openPlace } from '../publish/open-place.ts'
 import { keysOfTenant, removeKeys } from '../rotation/change-keys.ts'
 
 /**
- * Goes on with an offboarding after a merge: opens the second pull request when the first is applied on every cluster, and
+ * Goes on with an offboarding after a merge: opens the next pull request when the last is applied on every cluster, and
  * deletes the tenant's deploy keys when the tenant is on no cluster anymore. Doing it twice has no further effect.
  */
 export async function settleOffboarding(
@@ -30,11 +30,14 @@ export async function settleOffboarding(
   await context.queue.alone(`offboard ${fleet.id} ${record.tenant}`, async () => {
     const { stage } = await planOf(here, record)
     if (record.stage === 'rest') await removeDeployKeys(here, record)
-    else if (stage === 'rest' && !(await isDeclined(here, record, pull.number))) {
+    else if (NEXT[record.stage] === stage && !(await isDeclined(here, record, stage, pull.number))) {
       await advanceOffboarding(here, record, false)
     }
   })
 }
+
+/** What comes after the merge of a change; where the fleet is at something else, a command says what to do. */
+const NEXT = { arrival: 'workloads', workloads: 'rest' } as const
 
 /** A tenant that stays on a cluster goes on reading with its key. */
 async function removeDeployKeys(here: OffboardingPlace, { tenant, sources }: OffboardRecord): Promise<void> {

@@ -13,7 +13,7 @@ import { type SettledPull, settleRepository } from '../gate/settle-repository.ts
 import { slowTurn } from '../gate/slow-turn.ts'
 import { begun, type Staleness, stalenessOf, stalenessOfChecks } from '../gate/staleness.ts'
 import { headKey, headsThatDecide, type StandingHead, standingHeads } from '../gate/standing-heads.ts'
-import { OFFBOARD_BRANCH } from '../offboarding/offboarding-place.ts'
+import { isOffboarding } from '../offboarding/offboarding-place.ts'
 import { ROTATION_BRANCH } from '../rotation/rotation-pulls.ts'
 
 /**
@@ -74,7 +74,7 @@ async function askForMerged(
   if (!isAll) log.info({ owner, repo }, `only the ${SWEPT_PAGES * 100} pull requests that changed last were looked at`)
   const tenants = new Set<string>()
   for (const { number: pull, branch, state } of pulls) {
-    if (state === 'merged' && branch.startsWith(OFFBOARD_BRANCH)) {
+    if (state === 'merged' && isOffboarding(branch)) {
       await queue.add('settle-offboarding', { installation, owner, repo, pull })
     }
     if (!branch.startsWith(ROTATION_BRANCH)) continue

@@ -6,10 +6,10 @@ import { type OffboardRecord, readOffboardMarker } from '../../src/offboard/offb
 import { waitingText } from '../../src/offboard/offboard-text.ts'
 import { offboardInput } from '../../src/offboard/parse-offboard.ts'
 import type { OffboardPlan } from '../../src/offboard/plan.ts'
-import type { OffboardRequest } from '../../src/offboard/request.ts'
+import type { OffboardRequest, OffboardStage } from '../../src/offboard/request.ts'
 import { waitingClusters } from '../fleets/waiting-clusters.ts'
-import { OFFBOARD_BRANCH, type OffboardAsk, type OffboardingPlace } from './offboarding-place.ts'
-import { offboardingBranch, openOffboarding } from './open-offboarding.ts'
+import { type OffboardAsk, type OffboardingPlace, offboardingBranch } from './offboarding-place.ts'
+import { openOffboarding } from './open-offboarding.ts'
 
 /** A pull request of ours that offboards a tenant. */
 interface OffboardPull {
@@ -33,28 +33,36 @@ export async function advanceOffboarding(
       'Check the names with `bailiwick access`.',
     )
   }
-  if (plan.stage === 'workloads') {
-    if (isContinued) throw offboardInput('the workloads are still in the fleet', 'Merge the first pull request first.')
-    await openOffboarding(here, asked, plan)
-    return undefined
+  const isFirst = plan.stage === (asked.to === undefined ? 'workloads' : 'arrival')
+  if (isFirst && isContinued) {
+    const what =
+      plan.stage === 'workloads' ? 'the workloads are still in the fleet' : `the tenant is not on ${asked.to}`
+    throw offboardInput(what, 'Merge the first pull request first.')
   }
-  const first = await mergedFirst(here, asked)
-  const waits = isContinued || !first ? [] : await waitingClusters(here, first.pull, first.record.on)
-  if (waits.length > 0) return waitingText(asked, waits)
+  const last = isFirst ? undefined : await mergedBefore(here, asked, plan.stage)
+  if (plan.stage === 'workloads' && !isFirst && !last) throw isThereAlready(asked)
+  const waits = isContinued || !last ? [] : await waitingClusters(here, last.pull, last.record.on)
+  if (waits.length > 0) return waitingText(asked, plan.stage, waits)
   await openOffboarding(here, asked, plan)
   return undefined
+}
+
+/** A tenant that runs on both clusters on purpose does not leave one of them by mistake. */
+function isThereAlready({ tenant, clusters, to }: OffboardAsk): BailiwickError {
+  const leave = `/bailiwick offboard ${tenant} --cluster ${clusters[0] ?? 'CLUSTER'}`
+  return offboardInput(`tenant ${tenant} is on ${to} already`, `To remove it from the other cluster, write: ${leave}`)
 }
 
 /** What is next, by the fleet's branch as it is now. */
 export async function planOf(
   { context, installation, fleet }: Pick<OffboardingPlace, 'context' | 'installation' | 'fleet'>,
-  { tenant, clusters }: OffboardRequest,
+  { tenant, clusters, to }: OffboardRequest,
 ): Promise<OffboardPlan> {
   const branch = fleet.defaultBranch
   const commit = await installation.head(fleet, { branch })
   if (!commit) throw new BailiwickError('offboard-layout', 'this repository is empty, so there is no fleet')
   const tree = await installation.content(fleet, commit)
-  const request = { tenant, clusters }
+  const request = { tenant, clusters, ...(to === undefined ? {} : { to }) }
   const answer = await context.evaluator.evaluate({ type: 'offboard', request, tree, url: fleet.url, branch })
   if (answer.type === 'refused') throw new BailiwickError(answer.code, saidOf(answer), { fix: fixOf(answer) })
   if (answer.type !== 'offboard') throw new TypeError(`the rendering thread answered ${answer.type}`)
@@ -67,9 +75,13 @@ export function recordOf({ context, fleet }: Pick<OffboardingPlace, 'context' | 
   return record?.fleet === fleet.id ? record : undefined
 }
 
-/** The first change of the same offboarding, where it was merged: the latest. */
-async function mergedFirst(here: OffboardingPlace, asked: OffboardAsk): Promise<OffboardPull | undefined> {
-  const branch = offboardingBranch(asked, 'workloads')
+/** The change before that stage of the same offboarding, where it was merged: the latest. */
+async function mergedBefore(
+  here: OffboardingPlace,
+  asked: OffboardAsk,
+  stage: OffboardStage,
+): Promise<OffboardPull | undefined> {
+  const branch = offboardingBranch(asked, stage === 'rest' ? 'workloads' : 'arrival')
   const pulls = await listAllOwnPulls(here.reader, here.place.app, here.place, branch)
   return pulls.flatMap(pull => {
     const record = pull.state === 'merged' && pull.branch === branch ? recordOf(here, pull) : undefined
@@ -77,9 +89,14 @@ async function mergedFirst(here: OffboardingPlace, asked: OffboardAsk): Promise<
   })[0]
 }
 
-/** Whether people closed the second pull request of an offboarding without merging it: a command opens it again. */
-export async function isDeclined(here: OffboardingPlace, asked: OffboardAsk, first: number): Promise<boolean> {
-  const branch = offboardingBranch(asked, 'rest')
-  const pulls = await listAllOwnPulls(here.reader, here.place.app, here.place, OFFBOARD_BRANCH)
-  return pulls.some(one => one.branch === branch && one.state === 'closed' && one.number > first)
+/** Whether people closed the pull request of that stage, after the one before, without merging it: a command opens it again. */
+export async function isDeclined(
+  here: OffboardingPlace,
+  asked: OffboardAsk,
+  stage: OffboardStage,
+  before: number,
+): Promise<boolean> {
+  const branch = offboardingBranch(asked, stage)
+  const pulls = await listAllOwnPulls(here.reader, here.place.app, here.place, branch)
+  return pulls.some(one => one.branch === branch && one.state === 'closed' && one.number > before)
 }

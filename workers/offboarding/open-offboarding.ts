@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { MAX_PRINTS } from '../../src/approval/change-prunes.ts'
 import { PRUNE_RUN, pruneRecord } from '../../src/command/prune-record.ts'
 import { OVERRIDE_RUN, overrideRecord } from '../../src/command/record.ts'
@@ -10,16 +9,7 @@ import { offboardText } from '../../src/offboard/offboard-text.ts'
 import type { OffboardPlan } from '../../src/offboard/plan.ts'
 import { evaluatePullRequest } from '../evaluate/evaluate-pull-request.ts'
 import { isFleetAdmin } from '../evaluate/is-fleet-admin.ts'
-import { OFFBOARD_BRANCH, type OffboardAsk, type OffboardingPlace } from './offboarding-place.ts'
-
-/** The branch of one of the two changes; another set of clusters is another offboarding. */
-export function offboardingBranch(
-  { tenant, clusters }: Pick<OffboardAsk, 'tenant' | 'clusters'>,
-  stage: string,
-): string {
-  const id = hash('sha256', JSON.stringify([tenant, clusters])).slice(0, 8)
-  return `${OFFBOARD_BRANCH}${tenant}-${id}-${stage}`
-}
+import { type OffboardAsk, type OffboardingPlace, offboardingBranch } from './offboarding-place.ts'
 
 /**
  * Opens the pull request of a planned change, and records on its commit that the fleet admin who asked for it approves what
@@ -33,10 +23,11 @@ export async function openOffboarding(
   const { context, place, fleet } = here
   if (plan.stage === 'done') throw new TypeError('there is nothing to open')
   const text = offboardText(asked, plan)
-  const { tenant, clusters, by, comment, issue, at } = asked
+  const { tenant, clusters, to, by, comment, issue, at } = asked
   const record = {
     ...{ fleet: fleet.id, tenant, clusters, stage: plan.stage, on: plan.clusters, sources: plan.sources },
     ...{ by, comment, issue, at },
+    ...(to === undefined ? {} : { to }),
   }
   const marker = offboardMarker(record, context.config.privateKey)
   const opened = await openPullRequest(place.octokit, place.app, place, {
@@ -48,12 +39,17 @@ export async function openOffboarding(
     body: `${text.body}\n\nRequested by @${by} in #${issue}.\n\n${marker}`,
     message: `${text.title}\n\n${marker}`,
   })
-  await approve(here, asked, opened)
+  // what comes is evaluated like every other change; nothing is deleted
+  if (plan.stage !== 'arrival') await approve(here, asked, opened)
   return opened
 }
 
 /** The word of the admin counts for exactly the commit that was made for it. */
-async function approve(here: OffboardingPlace, { by, at, comment, tenant }: OffboardAsk, opened: OpenedPullRequest) {
+async function approve(
+  here: OffboardingPlace,
+  { by, at, comment, tenant, to }: OffboardAsk,
+  opened: OpenedPullRequest,
+) {
   const { context, place, reader, installation, fleet, attempt } = here
   const pull = await readPullRequest(reader, place, opened.number)
   if (pull?.state !== 'open' || pull.head.sha !== opened.head) return
@@ -71,7 +67,9 @@ async function approve(here: OffboardingPlace, { by, at, comment, tenant }: Offb
       externalId: `approve-prune:${comment}`,
     })
   }
-  const reason = `offboarding of tenant ${tenant}, in two pull requests that Bailiwick wrote`
+  const why =
+    to === undefined ? `offboarding of tenant ${tenant}, in two` : `move of tenant ${tenant} to ${to}, in three`
+  const reason = `${why} pull requests that Bailiwick wrote`
   await publishCheckRun(place.octokit, place.app, place, {
     ...overrideRecord({ by, reason, at, pull: pull.number, base: pull.base.ref }, opened.head),
     ...common,
