@@ -78,6 +78,8 @@ export interface ErrorDetails {
   readonly refused?: boolean | undefined
   /** The address that it is about, without credentials, where that is in no repository that was given. */
   readonly remote?: string | undefined
+  /** Path of the encrypted file whose content is all that is missing. */
+  readonly sealed?: string | undefined
   /** Seconds after which the other side said to come back. */
   readonly retryAfter?: number | undefined
   /** The other side refuses everything of ours until then, not only this. */
@@ -95,6 +97,7 @@ export class BailiwickError extends Error {
   readonly identity: string | undefined
   readonly refused: boolean | undefined
   readonly remote: string | undefined
+  readonly sealed: string | undefined
   readonly retryAfter: number | undefined
   readonly limited: boolean
   /** The message with the types of its parts, where it was given so: what may be shown is known by them. */
@@ -112,6 +115,7 @@ export class BailiwickError extends Error {
     this.identity = details.identity
     this.refused = details.refused
     this.remote = details.remote
+    this.sealed = details.sealed
     this.retryAfter = details.retryAfter
     this.limited = details.limited ?? false
   }

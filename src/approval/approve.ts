@@ -4,7 +4,7 @@ import type { ApplySettings } from '../flux/apply-settings/apply-settings.ts'
 import { isListedFor, SERVICE_NAMES } from '../kube/sops-services.ts'
 import type { Origin } from '../origin.ts'
 import type { EvaluatedNode, Finding, NodeFailure } from '../rules/model/finding.ts'
-import { SEALED_FIELDS, SEALED_FILES, UNKNOWN_VALUES } from '../rules/model/unknown-values.ts'
+import { SEALED_FIELDS, SEALED_FILES, SEALED_PATCHES, UNKNOWN_VALUES } from '../rules/model/unknown-values.ts'
 import type { ApprovalEvent, ApprovalState, KnownEvaluation } from './approval-state.ts'
 
 /**
@@ -123,11 +123,11 @@ function ownReason(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEv
 const AWAITS_VALUES = 'it depends on values of the cluster that are not known'
 /** Nothing that it says itself leads to them. */
 const NOT_OPENED =
-  'it depends on values that only the cluster has, and names no ConfigMap, Secret or encrypted file that gives them. Encrypted files of a secretGenerator may be JSON, binary or, under envs, dotenv'
+  'it depends on values that only the cluster has, and names no ConfigMap, Secret or encrypted file that gives them. Encrypted files of a secretGenerator may be YAML without comments, JSON, binary or, under envs, dotenv'
 
 const isOpened = ({ needs, decryption }: EvaluatedNode) => needs !== undefined || decryption !== undefined
 
-const OPENABLE: ReadonlySet<string> = new Set([UNKNOWN_VALUES, SEALED_FILES, SEALED_FIELDS])
+const OPENABLE: ReadonlySet<string> = new Set([UNKNOWN_VALUES, SEALED_FILES, SEALED_FIELDS, SEALED_PATCHES])
 
 /** What a worker may come to know by reading the cluster. */
 const isOpenable = (refused: readonly string[]) => refused.length > 0 && refused.every(one => OPENABLE.has(one))
@@ -141,16 +141,17 @@ function ownText(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEval
   const { heads } = state
   if (!heads?.complete) return 'a source that the graph needs could not be read yet'
   if (evaluated.disputed) return 'two evaluations of this revision set differ'
-  if (node.failures.length > 0) return `it could not be evaluated: ${node.failures[0]!.message}`
+  const isSealed = isSealedByPatches(node)
+  if (!isSealed && node.failures.length > 0) return `it could not be evaluated: ${node.failures[0]!.message}`
   const [hole] = node.holes ?? []
-  if (hole !== undefined) return `a part of it was left out of the evaluation: ${hole}`
+  if (!isSealed && hole !== undefined) return `a part of it was left out of the evaluation: ${hole}`
   const blocking = blockingIn(node, evaluated)
   if (blocking) return `it violates ${blocking.rule}: ${blocking.message}`
   if (node.source.opaque !== null) return `its source is not visible: ${node.source.opaque}`
   if (node.source.assumed)
     return 'its content is only assumed to be that of git: spec.verify of its OCIRepository names no signature of its workflow'
   if (node.user.trim() === '' || !(node.impersonated || isByKubeConfig(node))) return 'it impersonates no account'
-  if (node.digest === '' || digestOfTexts(node.objects) !== node.digest)
+  if (!isSealed && (node.digest === '' || digestOfTexts(node.objects) !== node.digest))
     return 'its objects differ from the evaluated ones'
   if (!isPresent(node, heads)) return 'its source is at another commit now'
   if (state.holds.has(node.key)) return 'it is on hold'
@@ -163,6 +164,12 @@ function ownText(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEval
   if (isOpenable(node.refused)) return isOpened(node) ? AWAITS_VALUES : NOT_OPENED
   if (node.refused.length > 0) return `the worker does not support ${node.refused.join(', ')} yet`
   return undefined
+}
+
+/** Whether all that could not be evaluated of it is what encrypted patches change. It is never applied as it was evaluated. */
+function isSealedByPatches({ refused, digest, failures, holes = [] }: EvaluatedNode): boolean {
+  const left = new Set(holes)
+  return refused.includes(SEALED_PATCHES) && digest === '' && failures.every(({ message }) => left.has(message))
 }
 
 /** Of the platform, evaluated as another cluster: whoever its kubeconfig says applies it there, and never the worker. */

@@ -1,24 +1,27 @@
 import { BailiwickError } from '../errors.ts'
 import { mapNode, textNode } from '../kube/edit-node.ts'
-import type { Node } from '../kube/node.ts'
-import { isSealedValue } from '../kube/sealed-values.ts'
+import type { MapNode, Node, ScalarValue } from '../kube/node.ts'
+import { isSealedValue, sealedId } from '../kube/sealed-values.ts'
 import type { SopsFormat } from '../kube/sops-formats.ts'
 import { parseDocuments } from '../kube/yaml/parse-documents.ts'
 import { dataKey, type Identities } from './data-key.ts'
+import { decryptObject } from './decrypt-object.ts'
+import { decryptYaml } from './decrypt-yaml.ts'
 import { openValue, sealedType } from './open-value.ts'
 
 /**
  * A file in clear, byte for byte as `sops decrypt` writes it (getsops/sops, stores), which names of generated objects depend
- * on. Every value in it must be sealed, and for its own place. Throws `cluster-invalid`, without any value.
+ * on. Every value that must be sealed is, and for its own place. Throws `cluster-invalid`, without any value.
  */
 export async function decryptFile(text: string, format: SopsFormat, identities: Identities): Promise<Uint8Array> {
+  if (format === 'yaml') return await decryptYaml(text, identities)
+  if (format === 'json') return await decryptJson(readJson(text).root, identities)
   const file = format === 'dotenv' ? readDotenv(text) : readJson(text)
   const key = file.block && (await dataKey(file.block, identities))
   if (!key) throw cannot('none of the keys opens it', 'Encrypt it for a key of the Secret that spec.decryption names.')
   try {
     if ('lines' in file) return Buffer.concat(file.lines.map(line => openLine(line, key)))
-    if (format === 'json') return Buffer.from(`${json(file.root, key, { path: [], depth: 0 })}\n`)
-    const data = file.root.type === 'map' ? file.root.fields.get('data')?.value : undefined
+    const data = file.root.fields.get('data')?.value
     if (data?.type !== 'scalar' || typeof data.value !== 'string') throw cannot('it has no data', AGAIN)
     return opened(data.value, key, 'data:', ['str', 'bytes'])
   } finally {
@@ -35,7 +38,7 @@ interface Dotenv {
 }
 
 interface JsonFile {
-  readonly root: Node
+  readonly root: MapNode
   readonly block: Node | undefined
 }
 
@@ -116,17 +119,24 @@ interface Place {
   readonly depth: number
 }
 
+type Values = ReadonlyMap<string, ScalarValue>
+
+async function decryptJson(root: MapNode, identities: Identities): Promise<Uint8Array> {
+  const values = await decryptObject(root, identities)
+  return Buffer.from(`${json(root, values, { path: [], depth: 0 })}\n`)
+}
+
 /** JSON as Go writes it, indented by tabs. */
-function json(node: Node, key: Uint8Array, { path, depth }: Place): string {
-  if (node.type === 'scalar') return scalar(node.value, key, path)
+function json(node: Node, values: Values, { path, depth }: Place): string {
+  if (node.type === 'scalar') return scalar(node.value, values, path)
   const parts =
     node.type === 'list'
-      ? node.items.map(item => json(item, key, { path, depth: depth + 1 }))
+      ? node.items.map(item => json(item, values, { path, depth: depth + 1 }))
       : [...node.fields]
           .filter(([name]) => depth > 0 || name !== 'sops')
           .map(
             ([name, { value }]) =>
-              `${goString(name)}: ${json(value, key, { path: [...path, name], depth: depth + 1 })}`,
+              `${goString(name)}: ${json(value, values, { path: [...path, name], depth: depth + 1 })}`,
           )
   const [open, close] = node.type === 'list' ? '[]' : '{}'
   if (parts.length === 0) return `${open}${close}`
@@ -134,27 +144,16 @@ function json(node: Node, key: Uint8Array, { path, depth }: Place): string {
   return `${open}\n${parts.map(part => `${indent}${part}`).join(',\n')}\n${'\t'.repeat(depth)}${close}`
 }
 
-function scalar(value: unknown, key: Uint8Array, path: readonly string[]): string {
-  if (value === null) return 'null'
-  if (value === '') return '""'
-  if (typeof value !== 'string') throw cannot('a value of it is not encrypted', AGAIN)
-  const place = `${path.join(':')}:`
-  const text = decode(opened(value, key, place, ['str', 'int', 'bool', 'float']))
-  switch (sealedType(value)) {
-    case 'int':
-      if (/^-?(?:0|[1-9]\d*)$/.test(text)) return text
-      break
-    case 'bool':
-      if (/^(?:True|False)$/.test(text)) return text.toLowerCase()
-      break
-    case 'float':
-      // beyond these, Go writes an exponent
-      if (/^-?\d{1,15}(?:\.\d{1,6})?$/.test(text)) return String(Number(text))
-      break
-    default:
-      return goString(text)
-  }
-  throw cannot('a number or boolean of it has a form that is not supported', 'Write it as text.')
+function scalar(value: ScalarValue, values: Values, path: readonly string[]): string {
+  const isSealed = typeof value === 'string' && isSealedValue(value)
+  if (isSealed && sealedType(value) === 'bytes') throw cannot('a value of it was encrypted as bytes', AGAIN)
+  const plain = isSealed ? (values.get(sealedId(path, value)) ?? null) : value
+  if (typeof plain === 'string') return goString(plain)
+  // beyond these, Go writes an exponent
+  const size = Math.abs(Number(plain))
+  const isShort = Number.isInteger(plain) ? size <= Number.MAX_SAFE_INTEGER : size >= 1e-6 && size < 1e15
+  if (typeof plain !== 'number' || (isShort && !Object.is(plain, -0))) return String(plain)
+  throw cannot('a number of it has a form that is not supported', 'Write it as text.')
 }
 
 function opened(value: string, key: Uint8Array, place: string, types: readonly string[]): Buffer {
@@ -163,12 +162,6 @@ function opened(value: string, key: Uint8Array, place: string, types: readonly s
   const plain = openValue(value, key, place)
   if (plain) return plain
   throw cannot('a value of it was not encrypted for its place, or was changed since then', AGAIN)
-}
-
-function decode(bytes: Buffer): string {
-  const text = bytes.toString('utf8')
-  if (Buffer.from(text).equals(bytes)) return text
-  throw cannot('a value of it is no text', AGAIN)
 }
 
 const goString = (text: string): string =>

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { digestOfTexts } from '../../src/fleet/model/digest.ts'
 import type { Approved } from '../../workers/apply/approved-nodes.ts'
 import { openObjects } from '../../workers/apply/open-objects.ts'
@@ -229,6 +229,139 @@ describe.skipIf(!haveAssets())('encrypted objects', () => {
     expect(shown.data).toEqual({ a: SECRET })
     const list = `{"apiVersion": "v1", "kind": "List", "items": [${one}]}`
     expect((await open('app', list))[0].data).toEqual({ a: SECRET })
+  })
+
+  const patched = (patch: string, more: Record<string, string> = {}) => ({
+    'kustomization.yaml': 'resources: [all.yaml]\npatches: [{path: patch.yaml}]\n',
+    'all.yaml': map('{a: b}'),
+    'patch.yaml': patch,
+    ...more,
+  })
+  const patch = (data: string, more = '') => map(data, more)
+  /** What is applied of a node with an encrypted patch, or why nothing is. */
+  async function openPatched(who: 'app' | 'own', files: Record<string, string>, spec?: string) {
+    const approved = await openIn(who, files, spec)
+    expect(JSON.stringify([approved.held, approved.nodes, approved.evaluation])).not.toContain(SECRET)
+    const node = approved.apply.find(one => one.name === who)
+    return node ? node.objects.map(text => JSON.parse(text)) : reasonOf(approved, who)
+  }
+  /** As sops writes YAML. */
+  const yaml = async (text: string, regex: string) => stringify(JSON.parse(await sealed(text, regex)), { lineWidth: 0 })
+
+  test('an encrypted patch is never passed unseen, and is opened, evaluated and applied', async () => {
+    const files = patched(await yaml(patch(`{a: ${SECRET}}`), '^data$'))
+    const run = new ValuedRun()
+    const all = Object.fromEntries(Object.entries(files).map(([name, text]) => [`app/${name}`, text]))
+    const approved = await run.open(under.client, valuedFleet(all, { app: DECRYPTION }))
+    expect(approved.evaluation.verdict.result).not.toBe('pass')
+    expect(approved.evaluation.verdict.errors.map(({ message }) => message)).toEqual([
+      'patch app/patch.yaml: encrypted, so what it changes is unknown',
+    ])
+    const [shown] = approved.apply.filter(({ name }) => name === 'app')
+    expect(JSON.parse(shown!.objects[0]!).data).toEqual({ a: SECRET })
+    expect(shown!.confidential).toEqual([0])
+    expect(shown!.digest).not.toBe(digestOfTexts(shown!.objects))
+  })
+
+  test.each<[string, Record<string, string>, unknown]>([
+    ['JSON', { 'patch.json': 'json' }, { a: SECRET }],
+    ['YAML with comments', { 'patch.yaml': 'commented' }, { a: SECRET }],
+  ])('a patch in another form is opened: %s', async (_, names, data) => {
+    const [[name, form]] = Object.entries(names) as [[string, string]]
+    const text = await yaml(patch(`{a: ${SECRET}}`), '^data$')
+    const json = await sealDocument(parse(patch(`{a: ${SECRET}}`)), RECIPIENT, { regex: '^data$' })
+    const file = form === 'json' ? JSON.stringify(json, null, '\t') : `# ${'x'}\n${text}`
+    const files = patched('', {
+      [name]: file,
+      'kustomization.yaml': `resources: [all.yaml]\npatches: [{path: ${name}}]\n`,
+    })
+    const shown = await openPatched('app', files)
+    expect(form === 'json' ? shown : shown![0].data).toEqual(form === 'json' ? expect.anything() : data)
+  })
+
+  const CLUSTER_ADMIN = 'roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}'
+  const renames = (fields: string) =>
+    `resources: [all.yaml]\npatches: [{path: patch.yaml, target: {kind: ConfigMap}, options: {${fields}}}]\n`
+  test.each<[string, 'app' | 'own', string, Record<string, string>, string | RegExp]>([
+    [
+      'a ConfigMap becomes a RoleBinding',
+      'own',
+      `apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: shown, namespace: apps}\n${CLUSTER_ADMIN}\n`,
+      { 'kustomization.yaml': renames('allowKindChange: true, allowNameChange: true') },
+      OTHER,
+    ],
+    ['an object is deleted', 'own', `${patch('{a: b}')}$patch: delete\n`, {}, OTHER],
+    [
+      'a privileged container of a tenant',
+      'app',
+      deployment('securityContext: {privileged: true}'),
+      { 'all.yaml': deployment('tty: true') },
+      /^with its encrypted values decrypted, it violates /,
+    ],
+    ['no patch at all', 'app', 'a: b\n', {}, /^with its encrypted values decrypted, it cannot be evaluated/],
+  ])('what a patch hides is refused: %s', async (_, who, text, more, message) => {
+    const reason = await openPatched(who, patched(await yaml(text, '^.*$'), more))
+    expect(reason).toEqual(typeof message === 'string' ? message : expect.stringMatching(message))
+  })
+
+  test('a JSON6902 patch that is encrypted as a whole moves nothing to another namespace', async () => {
+    const sealText = async (text: string) =>
+      JSON.stringify(await sealDocument({ data: text }, RECIPIENT, { regex: '^.*$' }), null, '\t')
+    const file = 'resources: [all.yaml]\npatches: [{path: patch.txt, target: {kind: ConfigMap}}]\n'
+    const open = async (operation: object) =>
+      openPatched(
+        'own',
+        patched('', { 'kustomization.yaml': file, 'patch.txt': await sealText(JSON.stringify([operation])) }),
+      )
+    expect(await open({ op: 'replace', path: '/metadata/namespace', value: 'kube-system' })).toBe(OTHER)
+    expect(await open({ op: 'replace', path: '/data/a', value: SECRET })).toMatchObject([{ data: { a: SECRET } }])
+  })
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    [
+      'a path that leads out',
+      { 'kustomization.yaml': 'resources: [all.yaml]\npatches: [{path: ../../../patch.yaml}]\n' },
+      /leaves the repository/,
+    ],
+    [
+      'another error beside it',
+      {
+        'more.yaml': 'kind: [',
+        'kustomization.yaml': 'resources: [all.yaml, more.yaml]\npatches: [{path: patch.yaml}]\n',
+      },
+      /^it could not be evaluated/,
+    ],
+    [
+      'another that is not encrypted for its format',
+      {
+        'kustomization.yaml': 'resources: [all.yaml]\npatches: [{path: patch.yaml}, {path: other.json}]\n',
+        'other.json': '{"mac":"ENC["}',
+      },
+      /^it could not be evaluated/,
+    ],
+  ])('nothing is opened for %s', async (_, more, message) => {
+    const files = patched(await yaml(patch(`{a: ${SECRET}}`), '^data$'), more)
+    expect(await openPatched('app', files)).toMatch(message)
+  })
+
+  test('without its key, an encrypted patch holds its Kustomization', async () => {
+    const files = patched(await yaml(patch(`{a: ${SECRET}}`), '^data$'))
+    const spec = DECRYPTION.replace('sops-keys', 'absent')
+    expect(await openPatched('app', files, spec)).toContain('Secret apps/absent')
+    expect(await openPatched('app', files, '')).toBeDefined()
+  })
+
+  test('a YAML file of a secretGenerator is opened as sops writes it', async () => {
+    const kustomize =
+      'secretGenerator: [{name: config, namespace: apps, files: [config.yaml]}]\ngeneratorOptions: {disableNameSuffixHash: true}\n'
+    const file = await yaml(`password: ${SECRET}\nlist: [{a: "yes"}]\n`, '^.*$')
+    const [shown] = (await openPatched('app', { 'kustomization.yaml': kustomize, 'config.yaml': file })) as {
+      data: Record<string, string>
+    }[]
+    const text = Buffer.from(shown!.data['config.yaml']!, 'base64').toString()
+    expect(text).toBe(`password: ${SECRET}\nlist:\n    - a: "yes"\n`)
+    const commented = await openPatched('app', { 'kustomization.yaml': kustomize, 'config.yaml': `# x\n${file}` })
+    expect(commented).toMatch(/^it depends on values that only the cluster has, and names no /)
   })
 
   test('a text that is YAML stays a text', async () => {

@@ -47,8 +47,8 @@ test('the format is that of the key, as sops knows it', () => {
     'json',
     'json',
     'binary',
-    undefined,
-    undefined,
+    'yaml',
+    'yaml',
     undefined,
   ])
 })

@@ -22,7 +22,7 @@ const NOWHERE = { repository: '', file: '', line: 0, column: 0 }
 type Sealed = Pick<NodeValues, 'files' | 'sealed'>
 
 /**
- * What is encrypted in the objects of a node, and in files that its Secrets are generated from, in clear: opened with the keys
+ * What is encrypted in the objects of a node, in its patches, and in files that its Secrets are generated from, in clear: opened with the keys
  * that its account may read, so that no tenant can use those of another, and those of services that are listed for its
  * namespace. What was opened before is not opened again. Throws `cluster-invalid` or `cluster-forbidden`, without any value.
  */
@@ -38,10 +38,10 @@ export async function openSealed(
   const what = { user: node.user, namespace: node.namespace, secret, files, seals }
   const known = memory?.get(node.key, what)
   if (known) return known
-  if (files.length > MAX_FILES) throw tooMuch(`secretGenerator: more than ${MAX_FILES} encrypted files`)
+  if (files.length > MAX_FILES) throw tooMuch(`more than ${MAX_FILES} encrypted files`)
   if (seals.length > MAX_OBJECTS) throw tooMuch(`more than ${MAX_OBJECTS} encrypted objects`)
   const large = files.find(({ text }) => Buffer.byteLength(text) > MAX_FILE_BYTES)
-  if (large) throw tooMuch(`secretGenerator: ${large.path.slice(0, 200)} has more than ${MAX_FILE_BYTES} bytes`)
+  if (large) throw tooMuch(`${large.path.slice(0, 200)} has more than ${MAX_FILE_BYTES} bytes`)
   const identities = await identitiesOf(client, node, secret, kms)
   const opened = { files: await openFiles(files, identities), sealed: await openObjects(seals, identities) }
   memory?.keep(node.key, what, opened)

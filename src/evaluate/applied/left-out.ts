@@ -15,7 +15,7 @@ export interface LeftOut {
 }
 
 /** The holes of a node, and the error for which nothing of it could be built. */
-export function leftOutOf(node: FleetNode): LeftOut[] {
+export function leftOutOf(node: Pick<FleetNode, 'error' | 'holes' | 'inputs'>): LeftOut[] {
   const { error, holes = [] } = node
   const parts = holes.map(hole => partOf(hole))
   // a hole that Flux refuses is the node's error, too

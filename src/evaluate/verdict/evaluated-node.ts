@@ -21,7 +21,7 @@ export function evaluatedNode(
 
 const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
   const { id, url, ref, commit, tag, originRevision, opaque, artifact, lent, includes, verify } = node.source
-  const { decryption, refused } = readDecryption(node.kustomization, node.objects, node.sealedFiles)
+  const { decryption, refused } = readDecryption(node)
   const { settings, problems } = readApplySettings(node.kustomization, node.namespace)
   return {
     key: node.key,

@@ -1,12 +1,14 @@
 import type { SealedFile } from '../../fleet/model/cluster-values.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isAbsent } from '../../kube/edit-node.ts'
 import { at, canonical, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { serviceKeys } from '../../kube/sops-services.ts'
 import type { Decryption } from '../../rules/model/finding.ts'
-import { SEALED_FIELDS, SEALED_FILES } from '../../rules/model/unknown-values.ts'
+import { SEALED_FIELDS, SEALED_FILES, SEALED_PATCHES } from '../../rules/model/unknown-values.ts'
 import { isSealed, isSopsFile, isSopsValue } from '../../rules/secrets/support/sops.ts'
 import { recipientsOf } from '../../rules/secrets/support/sops-recipients.ts'
+import { type LeftOut, leftOutOf } from '../applied/left-out.ts'
 
 /** How the encrypted objects of a node are opened, and what keeps the worker from it. */
 interface ReadDecryption {
@@ -20,20 +22,20 @@ const HOLDERS = ['v1 Secret', 'v1 ConfigMap']
 const VALUES = ['data', 'stringData', 'binaryData']
 
 /**
- * Reads `spec.decryption` and what is encrypted: objects, and the `files` that Secrets are generated from. Whoever applies
+ * Reads `spec.decryption` and what is encrypted: objects, patches, and the files that Secrets are generated from. Whoever applies
  * them opens them first, and evaluates them once more. What is known of an object whose values alone are encrypted is enough
  * for what depends on it.
  */
 export function readDecryption(
-  kustomization: KubeObject,
-  objects: readonly KubeObject[],
-  files: readonly SealedFile[] = [],
+  node: Pick<FleetNode, 'kustomization' | 'objects' | 'sealedFiles' | 'holes' | 'error' | 'inputs'>,
 ): ReadDecryption {
+  const { kustomization, objects, sealedFiles: files = [] } = node
   const spec = at(kustomization.root, ['spec', 'decryption'])
   const sealed = objects.filter(object => (isAbsent(spec) ? isSealed(object) : object.sealed !== undefined))
   const refused = new Set<string>()
   if (sealed.some(object => !isValuesOnly(object))) refused.add(SEALED_FIELDS)
   if (objects.some(isOfSealedFile)) refused.add(SEALED_FILES)
+  if (isOnlyPatches(leftOutOf(node), files)) refused.add(SEALED_PATCHES)
   if (sealed.length === 0 && files.length === 0) return { refused: [...refused] }
   const secret = stringAt(spec, ['secretRef', 'name'])
   const services: NonNullable<Decryption['services']>[number][] = []
@@ -46,7 +48,7 @@ export function readDecryption(
   if (secret === undefined && (files.length > 0 || isAbsent(spec))) refused.add(NO_SECRET)
   if (stringAt(spec, ['serviceAccountName']) !== undefined) refused.add('spec.decryption.serviceAccountName')
   if ((stringAt(spec, ['provider']) ?? 'sops') !== 'sops') refused.add('spec.decryption.provider')
-  if ([...refused].some(one => one !== SEALED_FILES && one !== SEALED_FIELDS)) return { refused: [...refused] }
+  if ([...refused].some(one => !OPENED_FIRST.has(one))) return { refused: [...refused] }
   const seals = sealed.flatMap(({ sealed: built }) => (built ? canonical(built) : []))
   const decryption: Decryption = {
     ...(secret === undefined ? {} : { secret }),
@@ -56,6 +58,12 @@ export function readDecryption(
   }
   return { decryption, refused: [...refused] }
 }
+
+const OPENED_FIRST: ReadonlySet<string> = new Set([SEALED_FILES, SEALED_FIELDS, SEALED_PATCHES])
+
+/** Whether nothing but encrypted patches was left out of the build, and each of them can be opened. */
+const isOnlyPatches = (parts: readonly LeftOut[], files: readonly SealedFile[]) =>
+  parts.length > 0 && parts.every(({ error }) => files.some(({ path }) => path === error.sealed))
 
 const blockOf = ({ root, sops }: KubeObject): Node | undefined => sops ?? at(root, ['sops'])
 

@@ -141,7 +141,7 @@ function renderNode(
 }
 
 function noteSealed(draft: Draft, artifact: Artifact): void {
-  const sealed = sealedFiles(draft.objects, artifact)
+  const sealed = sealedFiles(draft, artifact)
   if (sealed) draft.sealedFiles = sealed
 }
 

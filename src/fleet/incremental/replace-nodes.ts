@@ -213,7 +213,8 @@ function replacement(before: CurrentState, node: FleetNode, content: SourceConte
   const record = recordOf(objects)
   const { commit: _c, tag: _t, originRevision: _o, ...followed } = source
   const now = { ...followed, ...revisionOf(content) }
-  if (error || source.opaque !== undefined || source.includes || node.digest === '') return undefined
+  if (error || source.opaque !== undefined || source.includes || node.digest === '' || node.sealedFiles)
+    return undefined
   // of roots it is certain already
   if (node.parent === undefined) return { ...node, source: now }
   // another ResourceSet is another graph: staysPut of who renders it

@@ -14,7 +14,7 @@ export interface NodeValues {
   readonly sealed: OpenedValues
 }
 
-/** An encrypted file that Secrets of a Kustomization are generated from. */
+/** An encrypted patch, or an encrypted file that Secrets of a Kustomization are generated from. */
 export interface SealedFile {
   /** In its source. */
   readonly path: string

@@ -65,7 +65,7 @@ export interface FleetNode {
   readonly values?: string
   /** What it substitutes from and git does not say all of. */
   readonly needs?: readonly ValueNeed[]
-  /** The encrypted files that its Secrets are generated from. */
+  /** Its encrypted patches, and the encrypted files that its Secrets are generated from. */
   readonly sealedFiles?: readonly SealedFile[]
   /** Of a platform node with an error or holes: the repositories that what is not seen names, which it may lead to (see isNamed). */
   readonly hides?: readonly string[]

@@ -18,7 +18,7 @@ export function noteDecrypted(
     if (path === undefined) continue
     const message = `patch ${path}: encrypted, so what it changes is unknown`
     const fix = 'Write the patch in plain text, or list the encrypted Secret under `resources`.'
-    throw new BailiwickError('kustomize-unsupported', message, { origin: entry.origin, fix })
+    throw new BailiwickError('kustomize-unsupported', message, { origin: entry.origin, fix, sealed: path })
   }
   const sources = secretGenerator.flatMap(entry => entry.files)
   const named = sources.map(({ text, origin }) => ({ text: text.slice(text.indexOf('=') + 1), origin }))

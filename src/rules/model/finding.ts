@@ -146,7 +146,7 @@ export interface Decryption {
   readonly services?: readonly (readonly Pick<ServiceKey, 'service' | 'key'>[])[]
   /** Text of each encrypted object as it is built, with what SOPS wrote beside its values. With any, nothing is applied. */
   readonly seals: readonly string[]
-  /** Files that its Secrets are generated from: opened, it is evaluated again before anything is applied. */
+  /** Its patches, and files that its Secrets are generated from: opened, it is evaluated again before anything is applied. */
   readonly files?: readonly SealedFile[]
 }
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import type { ClusterClient } from '../../../src/cluster/client.ts'
 import { connect } from '../../../src/cluster/connect.ts'
 import { itemsAt, jsonAt, mapAt, stringAt } from '../../../src/cluster/json-at.ts'
@@ -54,6 +54,30 @@ const encrypted = async (text: string, regex: string, spec = {}): Promise<ValueC
   spec: { ...DECRYPTION, ...spec },
   secrets: KEYS,
 })
+/** As sops writes it: a time without quotes is no text for it. */
+const asYaml = (document: Json) =>
+  stringify(document, { lineWidth: 0 }).replace(/lastmodified: (\S+)/, 'lastmodified: "$1"')
+
+/** A ConfigMap with patches of which each adds a value that is encrypted in it. */
+const patched = async (patches: Readonly<Record<string, 'yaml' | 'json'>>): Promise<ValueCase> => {
+  const names = Object.keys(patches)
+  const files = names.map(async (name, index) => {
+    const patch = JSON.parse(await sealed(map(`{k${index}: "yes", n${index}: 'a: b'}`), '^data$'))
+    const text = patches[name] === 'json' ? JSON.stringify(patch, null, '\t') : asYaml(patch)
+    return [name, text] as const
+  })
+  const list = names.map(path => `{path: ${path}}`).join(', ')
+  return {
+    files: {
+      'base/kustomization.yaml': `resources: [a.yaml]\npatches: [${list}]\n`,
+      'base/a.yaml': map('{a: b}'),
+      ...Object.fromEntries((await Promise.all(files)).map(([name, text]) => [`base/${name}`, text])),
+      'kustomization.yaml': 'resources: [base]\n',
+    },
+    spec: DECRYPTION,
+    secrets: KEYS,
+  }
+}
 const made = (text: string): ValueCase => ({ files: generator(text), spec: DECRYPTION, secrets: KEYS })
 
 const CASES: Readonly<Record<string, ValueCase>> = {
@@ -160,6 +184,33 @@ const CASES: Readonly<Record<string, ValueCase>> = {
   },
   'generated with options': made('files: [file.json]\n  options: {labels: {team: a}, immutable: true}'),
   'generated with options that are none': { ...made('files: [file.json]\n  options: {labels: {x: y}}'), refused: true },
+  'generated from YAML': {
+    files: {
+      ...generator('files: [config.yaml]'),
+      'config.yaml': asYaml(
+        JSON.parse(await sealed('{password: x, list: [{a: "yes", b: "one\\ntwo"}], port: 80, on: true}', '^.*$')),
+      ),
+    },
+    spec: DECRYPTION,
+    secrets: KEYS,
+  },
+  'an encrypted patch': await patched({ 'patch.yaml': 'yaml' }),
+  'an encrypted patch in JSON': await patched({ 'patch.json': 'json' }),
+  'encrypted patches, one after the other': await patched({ 'patch.yaml': 'yaml', 'patch.yml': 'yaml' }),
+  'an encrypted patch without its key': {
+    ...(await patched({ 'patch.yaml': 'yaml' })),
+    secrets: { 's-keys': { 'a.agekey': sops('age-pq.txt') } },
+    refused: true,
+  },
+  'a ConfigMap from an encrypted file': {
+    files: {
+      'kustomization.yaml':
+        'namespace: NS\nconfigMapGenerator: [{name: shown, files: [file.json]}]\ngeneratorOptions: {disableNameSuffixHash: true}\n',
+      'file.json': sops('file.json'),
+    },
+    spec: DECRYPTION,
+    secrets: KEYS,
+  },
   'generated, and values besides': {
     files: {
       ...generator('files: [file.json]'),
