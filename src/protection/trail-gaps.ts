@@ -16,7 +16,13 @@ const LISTED = 5
 export function trailGaps({ layers, hidden, foreign }: TrailBranch, app: number): readonly GateGap[] {
   return [
     ...forged(foreign),
-    ...missing(layers, hidden, one => one.forbidsForcePush, 'force pushes can replace its entries', 'Block force pushes'),
+    ...missing(
+      layers,
+      hidden,
+      one => one.forbidsForcePush,
+      'force pushes can replace its entries',
+      'Block force pushes',
+    ),
     ...missing(layers, hidden, one => one.forbidsDeletion, 'it can be deleted', 'Restrict deletions'),
     ...bypasses(layers, app),
   ]

@@ -15,6 +15,7 @@ import { narrowerSources, withoutSources } from '../fleets/narrower-sources.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
 import { offerBaseline } from './offer-baseline.ts'
 import { type GateDesk, readGates } from './read-gates.ts'
+import { readTrailGaps } from './read-trail-gaps.ts'
 
 /** The issue form by which teams ask for a tenant. */
 const FORM = '.github/ISSUE_TEMPLATE/tenant-request.yml'
@@ -89,6 +90,7 @@ export async function surveyPlace(context: WorkerContext, desk: SurveyDesk, surv
     gates: await readGates(gates, installation, survey.gated),
     baseline: await offerBaseline(writer, surveyed.fleet, survey, has(BASELINE_FILE)),
     hasForm: has(FORM),
+    ...(context.outbox ? { trail: await readTrailGaps(gates, repository) } : {}),
     ...openDesignation(desk, repository.id),
   }
   const isDefault = branch === repository.defaultBranch

@@ -1,5 +1,5 @@
 import type { FleetSurvey } from '../../audit/survey-fleet.ts'
-import type { Gate } from '../../protection/evaluate-gate.ts'
+import type { Gate, GateGap } from '../../protection/evaluate-gate.ts'
 import type { OpenDesignation } from './designation-section.ts'
 
 /** What is known of one branch that must be gated; `unread`: why its protection was not looked at. */
@@ -10,6 +10,12 @@ export interface BranchGate {
   readonly check?: string
   readonly gate: Gate | undefined
   readonly unread?: string
+}
+
+/** What is known of the branch of a trail; `gaps` undefined: nothing was written yet. */
+export interface TrailFacts {
+  readonly branch: string
+  readonly gaps: readonly GateGap[] | undefined
 }
 
 /** How far the baseline is: a file is there, a pull request offers one, people closed that, nothing needs one. */
@@ -24,6 +30,8 @@ export interface FirstReportFacts {
   readonly survey: FleetSurvey
   readonly gates: readonly BranchGate[]
   readonly baseline: BaselineState
+  /** Absent where no trail is written. */
+  readonly trail?: TrailFacts
   /** Whether the fleet has the form by which teams ask for a tenant. */
   readonly hasForm: boolean
   /** What an owner of the organization has to decide about who is a fleet. */

@@ -3,7 +3,7 @@ import type { GateGap, GateState } from '../../protection/evaluate-gate.ts'
 import { CHECK_NAME } from '../check-run.ts'
 import type { Section } from '../text/fold.ts'
 import { shortUrl } from '../text/place.ts'
-import type { BranchGate, FirstReportFacts } from './facts.ts'
+import type { BranchGate, FirstReportFacts, TrailFacts } from './facts.ts'
 import { table } from './shown-list.ts'
 
 const MAX_ROWS = 60
@@ -18,7 +18,7 @@ const WORDS: Readonly<Record<GateState, string>> = {
 }
 
 /** Whether the check is a gate, branch by branch, and how to make it one. The branches that are not gated come first. */
-export function gateSections({ gates }: FirstReportFacts): Section[] {
+export function gateSections({ gates, trail }: FirstReportFacts): Section[] {
   const order: readonly (GateState | undefined)[] = ['open', 'unknown', undefined, 'weak', 'real']
   const sorted = [...gates].sort((a, b) => order.indexOf(a.gate?.state) - order.indexOf(b.gate?.state))
   const rows = sorted.map(one => [code(shortUrl(one.url)), code(one.branch, 100), stateText(one)])
@@ -37,6 +37,7 @@ export function gateSections({ gates }: FirstReportFacts): Section[] {
       .map(([text, of]) => ({ text: gapsText(text, of), label: 'list of gaps in the required check' })),
     ...(left > 0 ? [{ text: `… and ${left} more gaps.`, label: '' }] : []),
     ...(gaps.length > 0 ? [{ text: HOW, label: 'instructions for the required check' }] : []),
+    ...(trail ? [{ text: trailText(trail), label: 'state of the trail' }] : []),
   ]
 }
 
@@ -52,6 +53,13 @@ const MARKS = { open: '❌', weak: '⚠️', note: 'ℹ️' } as const
 
 function gapText({ level, what, fix }: GateGap): string {
   return `- ${MARKS[level]} ${prose(what, 400)}.${fix ? ` **Fix:** ${prose(fix, 300)}` : ''}`
+}
+
+function trailText({ branch, gaps }: TrailFacts): string {
+  const title = `### Trail\n\nDecisions about this fleet are written to the branch ${code(branch)}.`
+  if (gaps === undefined) return `${title} Nothing is written yet.`
+  if (gaps.length === 0) return `${title} ✅ It is protected, and this App wrote its latest commits.`
+  return `${title}\n\n${gaps.map(gapText).join('\n')}`
 }
 
 const HOW = [

@@ -54,6 +54,9 @@ export class ObjectStore {
   readonly #trees = new Map<string, readonly TreeItem[]>()
   readonly #commits = new Map<string, Commit>()
 
+  /** Commits that GitHub signed. */
+  readonly signed = new Set<string>()
+
   put(type: ObjectType, bytes: Uint8Array): string {
     const sha = objectId(type, bytes)
     if (!this.#objects.has(sha)) this.#objects.set(sha, { type, bytes })

@@ -4,6 +4,10 @@ import { fullName, type Repository, type User, type World } from '../world.ts'
 import { nodeId } from './node-id.ts'
 import { userJson } from './user.ts'
 
+const SIGNED = {
+  ...{ verified: true, reason: 'valid', signature: '-----BEGIN PGP SIGNATURE-----', payload: 'tree' },
+  verified_at: '2026-01-01T00:00:00Z',
+}
 const UNSIGNED = { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null }
 
 /** OpenAPI `git-commit`: the object itself. */
@@ -20,7 +24,7 @@ export function gitCommitJson(world: World, repository: Repository, commit: Comm
     tree: { sha: commit.tree, url: `${api}/trees/${commit.tree}` },
     message: commit.message,
     parents: commit.parents.map(sha => ({ sha, url: `${api}/commits/${sha}`, html_url: `${page}/${sha}` })),
-    verification: UNSIGNED,
+    verification: repository.store.signed.has(commit.sha) ? SIGNED : UNSIGNED,
   }
 }
 

@@ -43,6 +43,9 @@ function createCommit(call: RepositoryCall) {
   const author = signature(call, 'author') ?? ownSignature(call)
   const committer = signature(call, 'committer') ?? author
   const sha = store.putCommit({ tree, parents, author, committer, message: requiredText(call.body, 'message') })
+  // GitHub signs what an App commits in its own name
+  const isOwn = signature(call, 'author') === undefined && signature(call, 'committer') === undefined
+  if (isOwn && call.actor.kind === 'installation') store.signed.add(sha)
   return created(gitCommitJson(call.world, call.repo, store.commit(sha)!))
 }
 
