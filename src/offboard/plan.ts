@@ -57,8 +57,9 @@ export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: 
   const clusters = clustersOf(before, request)
   assertRendered(before, clusters)
   const all = belongings(before, request.tenant, clusters)
-  const isHere = request.to === undefined || belongings(before, request.tenant, [request.to]).length > 0
-  const stage = all.length > 0 && !isHere ? 'arrival' : stageOf(all)
+  const there = request.to === undefined ? undefined : belongings(before, request.tenant, [request.to])
+  const stage = all.length > 0 && there?.length === 0 ? 'arrival' : stageOf(all)
+  if (there && stage !== 'arrival') refuseMissing(all, there, request.to!)
   const nothing = { stage, clusters, files: [], objects: [], nodes: [], sources: [], notes: [] }
   if (stage === 'done') return nothing
   if (stage === 'arrival') {
@@ -149,6 +150,18 @@ function assertRendered(fleet: Fleet, clusters: readonly string[]): void {
 function stageOf(all: readonly Belonging[]): OffboardStage {
   if (all.length === 0) return 'done'
   return all.some(({ stage }) => stage === 'workloads') ? 'workloads' : 'rest'
+}
+
+/** Nothing leaves a cluster before the other one has it. */
+function refuseMissing(all: readonly Belonging[], there: readonly Belonging[], to: string): void {
+  const names = new Set(there.map(({ object }) => JSON.stringify(idOf(object))))
+  const missing = all.find(({ object }) => !names.has(JSON.stringify(idOf(object))))
+  if (!missing) return
+  const { node, object } = missing
+  throw new BailiwickError('offboard-layout', `${display(idOf(object))}: is on ${node.cluster} and not on ${to}`, {
+    fix: `Add it to ${to}, or remove the tenant from ${node.cluster} with \`offboard --cluster ${node.cluster}\`.`,
+    origin: object.root.origin,
+  })
 }
 
 /** One object may stand in several nodes: caches share it. */

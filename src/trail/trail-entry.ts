@@ -19,6 +19,7 @@ export const DECISION_KINDS = [
   'designation',
   'gate',
   'enforcement',
+  'move',
 ] as const
 
 type DecisionKind = (typeof DECISION_KINDS)[number]

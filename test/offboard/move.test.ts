@@ -130,6 +130,17 @@ describe('what cannot be moved is refused, with the reason', () => {
     expect(error.fix).toContain('Onboard the tenant on that cluster')
   })
 
+  test('the new cluster has only some of it', () => {
+    const arrived = applied(alone(), plan(alone(), 'dev-team', 'production'))
+    const more =
+      'apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota, namespace: apps}\nspec: {hard: {pods: "1"}}\n'
+    const error = refusal(() =>
+      plan(withText(arrived, { 'clusters/staging/quota.yaml': more }), 'dev-team', 'production'),
+    )
+    expect(error.message).toBe('ResourceQuota apps/quota: is on staging and not on production')
+    expect(error.fix).toContain('offboard --cluster staging')
+  })
+
   test('a file of another content is never overwritten', () => {
     const there = { 'tenants/production/dev-team-patch.yaml': 'a: b\n' }
     const error = refusal(() => plan(withText(alone(), there), 'dev-team', 'production'))

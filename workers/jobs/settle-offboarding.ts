@@ -5,7 +5,7 @@ import type { Attempt, SettleOffboarding } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { openRepository } from '../fleets/open-repository.ts'
-import { advanceOffboarding, isDeclined, planOf, recordOf } from '../offboarding/advance-offboarding.ts'
+import { advanceOffboarding, isDecided, planOf, recordOf } from '../offboarding/advance-offboarding.ts'
 import type { OffboardingPlace } from '../offboarding/offboarding-place.ts'
 import { openPlace } from '../publish/open-place.ts'
 import { keysOfTenant, removeKeys } from '../rotation/change-keys.ts'
@@ -30,7 +30,7 @@ export async function settleOffboarding(
   await context.queue.alone(`offboard ${fleet.id} ${record.tenant}`, async () => {
     const { stage } = await planOf(here, record)
     if (record.stage === 'rest') await removeDeployKeys(here, record)
-    else if (NEXT[record.stage] === stage && !(await isDeclined(here, record, stage, pull.number))) {
+    else if (NEXT[record.stage] === stage && !(await isDecided(here, record, stage, pull.number))) {
       await advanceOffboarding(here, record, false)
     }
   })

@@ -89,8 +89,8 @@ async function mergedBefore(
   })[0]
 }
 
-/** Whether people closed the pull request of that stage, after the one before, without merging it: a command opens it again. */
-export async function isDeclined(
+/** Whether people merged or closed the pull request of that stage, after the one before: only a command opens another one. */
+export async function isDecided(
   here: OffboardingPlace,
   asked: OffboardAsk,
   stage: OffboardStage,
@@ -98,5 +98,5 @@ export async function isDeclined(
 ): Promise<boolean> {
   const branch = offboardingBranch(asked, stage)
   const pulls = await listAllOwnPulls(here.reader, here.place.app, here.place, branch)
-  return pulls.some(one => one.branch === branch && one.state === 'closed' && one.number > before)
+  return pulls.some(one => one.branch === branch && one.state !== 'open' && one.number > before)
 }

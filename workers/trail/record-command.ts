@@ -13,6 +13,7 @@ export const COMMAND_KINDS: Readonly<Record<string, NewDecision['kind']>> = {
   'approve-prune': 'approve-prune',
   onboard: 'onboarding',
   offboard: 'offboarding',
+  move: 'move',
   'rotate-key': 'rotation',
   adopt: 'adoption',
   lockdown: 'lockdown',
