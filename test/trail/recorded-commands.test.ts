@@ -3,8 +3,8 @@ import { DECISION_KINDS } from '../../src/trail/trail-entry.ts'
 import { commands } from '../../workers/commands/registry.ts'
 import { COMMAND_KINDS } from '../../workers/trail/record-command.ts'
 
-/** Commands that answer, or evaluate again what is there. */
-const NO_DECISION = ['help', 'status', 'explain', 'diff', 'check', 'credentials']
+/** Commands that answer, evaluate again what is there, or commit what their author could push. */
+const NO_DECISION = ['help', 'status', 'explain', 'diff', 'check', 'complete', 'credentials']
 
 test('every command is a decision that the trail records, or is known to decide nothing', () => {
   const names = commands.map(({ name }) => name)
