@@ -1,4 +1,5 @@
 import { BailiwickError } from '../errors.ts'
+import { FleetIndex } from '../facts/fleet-index.ts'
 import { objectPart } from '../facts/shown.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import { kubernetesVersion } from '../fleet/model/kubernetes-version.ts'
@@ -8,9 +9,9 @@ import { idOf, type KubeObject } from '../kube/object.ts'
 import { plainText } from '../message/message.ts'
 import { visible } from '../message/visible.ts'
 import { placeOf } from '../report/text/place.ts'
+import { type ComparedObject, compareObject } from '../rules/schema/support/compare-object.ts'
 import { isDecrypted } from '../rules/schema/support/is-decrypted.ts'
 import { problemText } from '../rules/schema/support/problem-text.ts'
-import { checkObject } from '../schema/check-object.ts'
 import type { Problem } from '../schema/problem.ts'
 import { NEWEST, VERSIONS } from '../schema/types-table.ts'
 import type { Command } from './command.ts'
@@ -31,7 +32,7 @@ export const validate: Command = {
 ${FLEET_HELP}
   -o text|json   text for people
 
-Custom kinds are counted, not compared. A field that Flux drops is listed, and does not change the exit code. Exit code 0: no object is refused; 1: at least one is; 2: a Kustomization could not be rendered.`,
+Custom kinds are compared with the CustomResourceDefinition that the fleet renders, else with a catalog of well-known projects. Others are counted, not compared. Warnings (a field that Flux drops, a problem that only the catalog has) are listed, and do not change the exit code. Exit code 0: no object is refused; 1: at least one is; 2: a Kustomization could not be rendered.`,
   async run(args, io) {
     const options = parseOptions(args, ['cluster', 'kubernetes', ...FLEET_OPTIONS, 'output'], USAGE)
     const [fleetDir = '.', more] = options.positionals
@@ -47,7 +48,7 @@ Custom kinds are counted, not compared. A field that Flux drops is listed, and d
     for (const node of incomplete) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
     io.stdout(output === 'json' ? json(results) : text(results, here))
     if (incomplete.length > 0) return 2
-    return results.some(({ refused }) => refused.some(({ kind }) => kind !== 'dropped-field')) ? 1 : 0
+    return results.some(({ refused }) => refused.some(({ level }) => level === 'violation')) ? 1 : 0
   },
 }
 
@@ -56,6 +57,8 @@ interface Refused {
   readonly object: string
   readonly field: string
   readonly kind: string
+  /** A warning: Flux drops the field, or the cluster may know another release of the kind. */
+  readonly level: 'violation' | 'warning'
   readonly message: string
   readonly fix: string
 }
@@ -75,14 +78,15 @@ function validateCluster(fleet: Fleet, cluster: string, asked: number | undefine
   const version = asked ?? kubernetesVersion(fleet.config, cluster) ?? NEWEST
   const nodes = fleet.nodes.filter(node => node.cluster === cluster)
   const notCompared: Record<string, number> = Object.create(null)
+  const index = new FleetIndex(fleet)
+  const definitions = (kind: string) => index.definitionsOf(cluster, kind)
   const objects = nodes.flatMap(node => node.objects.map(object => ({ object, isDecrypted: isDecrypted(node) })))
   const refused = objects.flatMap(({ object, isDecrypted }) => {
-    const { problems, count, isKnown } = checkObject(object.root, { version, isDecrypted })
+    const compared = compareObject(object, version, definitions, isDecrypted)
+    const { problems, count, isKnown } = compared.answer
     const { apiVersion, kind } = idOf(object)
     if (!isKnown) notCompared[`${apiVersion} ${kind}`] = (notCompared[`${apiVersion} ${kind}`] ?? 0) + 1
-    return problems.map((problem, index) =>
-      refusedOf(object, problem, version, index === 0 ? count - problems.length : 0),
-    )
+    return problems.map((problem, at) => refusedOf(object, problem, compared, at === 0 ? count - problems.length : 0))
   })
   return {
     cluster,
@@ -94,15 +98,16 @@ function validateCluster(fleet: Fleet, cluster: string, asked: number | undefine
   }
 }
 
-function refusedOf(object: KubeObject, problem: Problem, version: number, more: number): Refused {
+function refusedOf(object: KubeObject, problem: Problem, { server, isCertain }: ComparedObject, more: number): Refused {
   const { kind, namespace, name } = idOf(object)
-  const { message, fix } = problemText(problem, objectPart(kind, namespace, name), `1.${version}`)
+  const { message, fix } = problemText(problem, objectPart(kind, namespace, name), server)
   const rest = more > 0 ? ` ${more} more fields of this object are not listed.` : ''
   return {
     place: originAt(object.root, problem.path),
     object: namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`,
     field: problem.path.join('.'),
     kind: problem.kind,
+    level: isCertain && problem.kind !== 'dropped-field' ? 'violation' : 'warning',
     message: `${plainText(message)}${rest}`,
     fix: plainText(fix),
   }

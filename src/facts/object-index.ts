@@ -1,4 +1,5 @@
 import type { Scope } from '../kube/capabilities/capability.ts'
+import { stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { customScopes, scopeOf } from '../kube/scope/scope.ts'
 import type { Facts } from './facts.ts'
@@ -6,6 +7,8 @@ import { byText, type Naming } from './naming.ts'
 import type { Rendered } from './object-table.ts'
 
 const NONE: readonly Rendered[] = []
+const NO_OBJECTS: readonly KubeObject[] = []
+const DEFINITION = 'apiextensions.k8s.io/CustomResourceDefinition'
 
 /** Finds objects of a fleet. Kinds are `<group>/<Kind>`; lists are in the order of the nodes. */
 export class ObjectIndex {
@@ -68,10 +71,25 @@ export class ObjectIndex {
     return this.versionsOf(cluster, kind, namespace, name).findLast(isPlatform)?.object
   }
 
+  /** The CustomResourceDefinitions of a kind (`<group>/<Kind>`) that the platform renders; a tenant's own word defines nothing. */
+  definitionsOf(cluster: string, kind: string): readonly KubeObject[] {
+    const definitions = this.#facts.memo(`definitions ${cluster}`, () => {
+      const all = new Map<string, KubeObject[]>()
+      for (const { object } of this.renderedAnywhere(cluster, DEFINITION).filter(isPlatform)) {
+        const key = `${stringAt(object.root, ['spec', 'group'])}/${stringAt(object.root, ['spec', 'names', 'kind'])}`
+        const same = all.get(key)
+        if (same) same.push(object)
+        else all.set(key, [object])
+      }
+      return all
+    })
+    return definitions.get(kind) ?? NO_OBJECTS
+  }
+
   /** Whether objects of a kind live in namespaces; only the platform may define kinds: a tenant's own word would free it. */
   scopeOf(cluster: string, apiVersion: string, kind: string): Scope | undefined {
     const scopes = this.#facts.memo(`scopes ${cluster}`, () => {
-      const definitions = this.renderedAnywhere(cluster, 'apiextensions.k8s.io/CustomResourceDefinition')
+      const definitions = this.renderedAnywhere(cluster, DEFINITION)
       const declared = this.#facts.declaredKinds().map(one => [`${one.group}/${one.kind}`, one.scope] as const)
       return new Map([...declared, ...customScopes(definitions.filter(isPlatform).map(({ object }) => object))])
     })

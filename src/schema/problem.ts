@@ -10,7 +10,11 @@ type ProblemKind =
   | 'bad-format'
   | 'not-allowed'
   | 'duplicate'
+  /** None of the alternatives of a custom kind's schema fits. */
+  | 'no-match'
   | 'unknown-kind'
+  /** An update may not change it. */
+  | 'immutable'
 
 /** One place of an object that a version of Kubernetes refuses. */
 export interface Problem {

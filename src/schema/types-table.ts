@@ -42,6 +42,9 @@ export const VERSIONS: readonly number[] = packed.versions
 const OLDEST = VERSIONS[0]!
 export const NEWEST = VERSIONS.at(-1)!
 
+export const isKnownIn = ({ since, until }: KnownSince, version: number): boolean =>
+  since <= version && version <= until
+
 type Entry = string | readonly (string | number)[]
 
 /** What is packed in the file beside this one. */

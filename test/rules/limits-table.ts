@@ -177,6 +177,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/policy/kyverno/pattern-tree.ts MAX_DEPTH',
   ],
   memory: [
+    'src/schema/custom/matches-text.ts KEPT',
     'workers/apply/drift-pace.ts LONGEST_MS',
     'workers/apply/kept-nodes.ts MAX_BYTES',
     'workers/apply/opened-memory.ts MAX_BYTES',
@@ -305,7 +306,8 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/rules/capsule/capsule-policy-weakened.ts MAX_SHOWN',
     'src/facts/shown.ts MAX',
     'src/message/closest.ts MAX',
-    'src/schema/check-object.ts MAX_PROBLEMS',
+    'src/schema/type-walk.ts MAX_PROBLEMS',
+    'src/schema/custom/matches-text.ts MAX_STEPS',
     'src/rules/schema/support/problem-text.ts MAX_NAMES',
     'src/rules/sources/support/changed-files.ts MAX_DIRECTORIES',
     'src/rules/sources/support/changed-files.ts MAX_NAMED',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../src/rules/model/finding.ts'
 import { evaluationOf } from '../fleet/fleet-of.ts'
 import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
+import { WIDGET, WIDGETS } from '../schema/custom/widget.ts'
 
 const CONFIG_MAP = (data: string) =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: apps\ndata:\n${data}`
@@ -92,4 +93,58 @@ test('of many names that are allowed the rest is counted', () => {
     return found(pod, EVERY).map(({ message }) => message)
   }
   expect(text('1').find(one => one.includes('replicas'))).toMatch(/ Allowed: (?:\w+, ){11}\w+ and \d+ more\.$/)
+})
+
+describe('custom kinds', () => {
+  const CERTIFICATE =
+    'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: web, namespace: apps}\nspec: {secretNames: web, issuerRef: {name: a}}\n'
+  const GIVEN = `${WIDGET.replace('name: w,', 'name: w, namespace: apps,').replace('size: 3', 'size: 11')}`
+
+  test('what the CustomResourceDefinition of the platform refuses is a violation, with no version declared', () => {
+    const platform = {
+      'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, widgets.yaml]\n',
+      'tenants/widgets.yaml': WIDGETS,
+    }
+    const fleet = miniFleet({ dev: withResource(GIVEN), fleet: platform })
+    const [violation, ...others] = ofTenant(evaluationOf(fleet).verdict.violations)
+    expect(others).toEqual([])
+    expect(violation).toMatchObject({ origin: { file: 'deploy/extra.yaml', line: 5 } })
+    expect(JSON.stringify(violation?.message)).toContain('a number of at most 10')
+  })
+
+  test('a definition of a tenant defines nothing', () => {
+    const fleet = miniFleet({ dev: withResource(`${GIVEN}---\n${WIDGETS}`) })
+    const { violations, warnings } = evaluationOf(fleet).verdict
+    expect(ofTenant([...violations, ...warnings])).toEqual([])
+  })
+
+  test('what only the catalog refuses is a warning with the name that was meant', () => {
+    const { violations, warnings } = evaluationOf(given(CERTIFICATE)).verdict
+    expect(ofTenant(violations)).toEqual([])
+    expect(ofTenant(warnings).map(({ fix }) => fix)).toContain('Rename it to secretName, or remove it.')
+    const another = [CERTIFICATE.replace('Names', 'Name'), CERTIFICATE.replace('io/v1', 'io/v1alpha2')]
+    for (const text of another) expect(ofTenant(evaluationOf(given(text)).verdict.warnings), text).toEqual([])
+  })
+})
+
+describe('updates that the API server refuses', () => {
+  const job = (image: string, more = '') =>
+    `apiVersion: batch/v1\nkind: Job\nmetadata: {name: once, namespace: apps${more}}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: ${image}}]}}}\n`
+  const changed = (before: string, after: string, config?: string) => {
+    const { violations, warnings } = evaluationOf(given(after, config), { base: given(before, config) }).verdict
+    return [...ofTenant(violations), ...ofTenant(warnings)].map(({ level, field }) => `${level} ${field}`)
+  }
+  const FIELD = '/spec/template/spec/containers/0/image'
+
+  test('a new image of a Job is a violation where a version is declared, else a warning', () => {
+    expect(changed(job('a:1'), job('a:2'), EVERY)).toEqual([`violation ${FIELD}`])
+    expect(changed(job('a:1'), job('a:2'))).toEqual([`warning ${FIELD}`])
+  })
+
+  test('the same Job, one that Flux makes anew and one with another name are none', () => {
+    const forced = ', annotations: {kustomize.toolkit.fluxcd.io/force: enabled}'
+    expect(changed(job('a:1'), job('a:1', ', labels: {a: b}'), EVERY)).toEqual([])
+    expect(changed(job('a:1', forced), job('a:2', forced), EVERY)).toEqual([])
+    expect(changed(job('a:1'), job('a:2').replace('once', 'twice'), EVERY)).toEqual([])
+  })
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Json, type MapNode, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { checkObject } from '../../src/schema/check-object.ts'
@@ -6,7 +6,10 @@ import { packedTypes } from '../../src/schema/types-table.ts'
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
 import { type FieldEntry, readWords, typesTable } from '../oracles/kubernetes-types.ts'
+import { ACCEPTED, REFUSED } from './custom/cases.ts'
+import { rootOf, WIDGET, WIDGETS } from './custom/widget.ts'
 import { OBJECTS } from './objects.ts'
+import { UPDATES } from './updates.ts'
 
 const missing = findAssets() ? undefined : NO_ASSETS
 const table = packedTypes()
@@ -15,6 +18,7 @@ const VERSION = 36
 
 type JsonMap = Record<string, Json>
 const root = (text: string) => parseDocuments({ repository: '', path: 'a.yaml' }, Buffer.from(text))[0] as MapNode
+const APPLY = { contentType: 'application/apply-patch+yaml' }
 const CLUSTER_WIDE = new Set(
   'Namespace ClusterRole ClusterRoleBinding StorageClass PriorityClass IngressClass ValidatingWebhookConfiguration CustomResourceDefinition ValidatingAdmissionPolicy'.split(
     ' ',
@@ -66,11 +70,11 @@ describe.skipIf(missing)(`schemas beside a real API server${missing ? ` (${missi
   }, 60_000)
   afterAll(() => cluster?.stop())
 
-  const rootOf = (apiVersion: string) => (apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`)
+  const pathOf = (apiVersion: string) => (apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`)
   async function pluralOf(apiVersion: string, kind: string): Promise<string> {
     const known = plurals.get(`${apiVersion} ${kind}`)
     if (known !== undefined) return known
-    const { body } = await cluster.request('GET', rootOf(apiVersion))
+    const { body } = await cluster.request('GET', pathOf(apiVersion))
     const resources = (body as unknown as { resources: { kind: string; name: string }[] }).resources
     const name = resources.find(one => one.kind === kind && !one.name.includes('/'))!.name
     plurals.set(`${apiVersion} ${kind}`, name)
@@ -78,12 +82,19 @@ describe.skipIf(missing)(`schemas beside a real API server${missing ? ` (${missi
   }
   /** Applies as Flux does, without any effect; undefined where the API server accepts it. */
   async function refusal(object: JsonMap): Promise<string | undefined> {
+    const answer = await cluster.request(
+      'PATCH',
+      `${await requestOf(object)}?dryRun=All&force=true&fieldManager=test`,
+      object,
+      APPLY,
+    )
+    return answer.status < 300 ? undefined : String((answer.body as { message?: string }).message)
+  }
+  async function requestOf(object: JsonMap): Promise<string> {
     const { apiVersion, kind } = object as { apiVersion: string; kind: string }
     const { name } = object.metadata as { name: string }
     const within = CLUSTER_WIDE.has(kind) ? '' : '/namespaces/probe'
-    const path = `${rootOf(apiVersion)}${within}/${await pluralOf(apiVersion, kind)}/${name}?dryRun=All&force=true&fieldManager=test`
-    const answer = await cluster.request('PATCH', path, object, { contentType: 'application/apply-patch+yaml' })
-    return answer.status < 300 ? undefined : String((answer.body as { message?: string }).message)
+    return `${pathOf(apiVersion)}${within}/${await pluralOf(apiVersion, kind)}/${name}`
   }
 
   test('every valid object is accepted by both', async () => {
@@ -114,6 +125,34 @@ describe.skipIf(missing)(`schemas beside a real API server${missing ? ` (${missi
     expect(counts.neither).toBeGreaterThan(50)
   }, 120_000)
 
+  test('a custom kind: what we refuse and accept, the API server does', async () => {
+    const definition = toJson(rootOf(WIDGETS)) as JsonMap
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    await cluster.request('PATCH', `${definitions}/widgets.example.com?force=true&fieldManager=test`, definition, {
+      contentType: 'application/apply-patch+yaml',
+    })
+    const path = '/apis/example.com/v1/namespaces/probe/widgets/w?dryRun=All&force=true&fieldManager=test'
+    const ask = async (text: string) => {
+      const json = toJson(rootOf(text)) as JsonMap
+      return (await cluster.request('PATCH', path, json, { contentType: 'application/apply-patch+yaml' })).status
+    }
+    await vi.waitUntil(async () => (await ask(WIDGET)) < 300, { timeout: 30_000, interval: 200 })
+    for (const [what, text] of ACCEPTED) expect(await ask(text), what).toBeLessThan(300)
+    for (const [what, text] of REFUSED) expect(await ask(text), what).toBeGreaterThanOrEqual(400)
+  }, 60_000)
+
+  test('an update that we refuse, the API server refuses, and no other', async () => {
+    for (const [index, [what, before, from, to, path]] of UPDATES.entries()) {
+      const named = (text: string) => toJson(rootOf(text.replace('name: up', `name: up-${index}`))) as JsonMap
+      const request = await requestOf(named(before))
+      const stored = await cluster.request('PATCH', `${request}?force=true&fieldManager=test`, named(before), APPLY)
+      expect(stored.status, what).toBeLessThan(300)
+      const answer = await refusal(named(before.replace(from, to)))
+      if (path === '') expect(answer, what).toBeUndefined()
+      else expect(answer, what).toMatch(/immutable|may not change|cannot change|forbidden|Forbidden/)
+    }
+  }, 60_000)
+
   test('the words of fields are those that the API server publishes', async () => {
     expect(table.enums).toEqual(await readWords(cluster, table.types))
   })
@@ -123,7 +162,8 @@ describe.skipIf(missing)(`schemas beside a real API server${missing ? ` (${missi
     const { definitions } = body as unknown as {
       definitions: Parameters<typeof typesTable>[0] extends ReadonlyMap<number, infer D> ? D : never
     }
-    const live = typesTable(new Map([[VERSION, definitions]]))
+    const own = Object.entries(definitions).filter(([name]) => !name.startsWith('com.example.'))
+    const live = typesTable(new Map([[VERSION, Object.fromEntries(own)]]))
     const isKnown = (entry: unknown) => !Array.isArray(entry) || (entry[1] <= VERSION && VERSION <= entry[2])
     const names = (fields: Readonly<Record<string, unknown>>) =>
       Object.keys(fields).filter(name => isKnown(fields[name]))

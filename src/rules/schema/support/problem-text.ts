@@ -6,10 +6,9 @@ import type { Problem } from '../../../schema/problem.ts'
 /** Of more names the number is said. */
 const MAX_NAMES = 12
 
-/** What the API server of a version refuses in an object, and the edit that mends it. Values are never shown: they may be secret. */
-export function problemText(problem: Problem, who: MessagePart, version: string): { message: Message; fix: Message } {
+/** What `server`, a version of Kubernetes or the definition of a kind, refuses in an object, and the edit that mends it. Values are never shown: they may be secret. */
+export function problemText(problem: Problem, who: MessagePart, server: Message): { message: Message; fix: Message } {
   const field = quoted('field', problem.path.join('.'))
-  const server = message`Kubernetes ${part('value', version)}`
   switch (problem.kind) {
     case 'unknown-field':
       return unknownField(problem, message`${who}: ${server} has no field ${field}.`, field)
@@ -34,6 +33,16 @@ export function problemText(problem: Problem, who: MessagePart, version: string)
       return {
         message: message`${who}: ${field} has a value that ${server} does not know.${allowedWords(problem)}`,
         fix: message`Set ${field} to one of the allowed values.`,
+      }
+    case 'immutable':
+      return {
+        message: message`${who}: the API server refuses to change ${field} of an object that exists.`,
+        fix: message`Leave ${field} as it is, or give the object another name.`,
+      }
+    case 'no-match':
+      return {
+        message: message`${who}: ${field} matches none of the alternatives that ${server} allows. Allowed: ${part('value', problem.allowed)}.`,
+        fix: message`Change ${field} so that it matches.`,
       }
     case 'duplicate':
       return {

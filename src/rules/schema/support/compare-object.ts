@@ -1,0 +1,50 @@
+import { groupOf, idOf, type KubeObject } from '../../../kube/object.ts'
+import { type Message, message, part } from '../../../message/message.ts'
+import { checkObject, type SchemaAnswer } from '../../../schema/check-object.ts'
+import { catalogued } from '../../../schema/custom/catalog.ts'
+import { checkCustom } from '../../../schema/custom/check-custom.ts'
+import { definitionOf } from '../../../schema/custom/definition.ts'
+
+/** What an object is compared with. */
+export interface ComparedObject {
+  readonly answer: SchemaAnswer
+  /** Who says so: a version of Kubernetes, or a definition. */
+  readonly server: Message
+  /** The cluster certainly refuses what is found. */
+  readonly isCertain: boolean
+  /** The object is of a kind that the fleet or a project defines. */
+  readonly isCustom: boolean
+}
+
+const UNKNOWN: SchemaAnswer = { problems: [], count: 0, isKnown: false }
+
+/**
+ * Compares an object with the types of a version of Kubernetes, else with the definition of its kind that the fleet
+ * renders, else with that of the catalog, which may be of another release than the cluster's. `version` undefined: kinds of
+ * Kubernetes itself are not compared.
+ */
+export function compareObject(
+  object: KubeObject,
+  version: number | undefined,
+  definitions: (kind: string) => readonly KubeObject[],
+  isDecrypted: boolean,
+): ComparedObject {
+  const { apiVersion, kind, name } = idOf(object)
+  const group = groupOf(apiVersion)
+  const rendered = definitions(`${group}/${kind}`)
+  const own = rendered.map(({ root }) => definitionOf(root)).findLast(Boolean)
+  const custom = own ?? catalogued(group, kind)
+  if (custom === undefined) {
+    const answer = version === undefined ? UNKNOWN : checkObject(object.root, { version, isDecrypted })
+    const server = message`Kubernetes ${part('value', version === undefined ? '' : `1.${version}`)}`
+    return { answer, server, isCertain: true, isCustom: false }
+  }
+  const server = own
+    ? message`CustomResourceDefinition ${part('object', `${group}/${kind}`)}`
+    : message`The catalog's definition of ${part('object', `${group}/${kind}`)}`
+  // what one release of a project does not serve, the cluster's may
+  const isOther = own === undefined && !custom.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
+  const answer = name === '' || isOther ? UNKNOWN : checkCustom(object.root, custom, isDecrypted)
+  // two definitions of one kind: the cluster has the one that was applied last
+  return { answer, server, isCertain: own !== undefined && rendered.length === 1, isCustom: true }
+}

@@ -1,0 +1,116 @@
+import type { MapNode, Node, Path, ScalarNode } from '../kube/node.ts'
+import { emptyFields, isEnforced, jobProblem } from './beyond-types.ts'
+import { scalarProblem } from './check-scalar.ts'
+import { isUnknown } from './is-unknown.ts'
+import { keyOf } from './key-of.ts'
+import type { Problem } from './problem.ts'
+import { type FieldType, isKnownIn, type KnownSince, objectType } from './types-table.ts'
+import { writtenAs } from './written-as.ts'
+
+/** More of one object tell nobody more; the number of all is said. */
+export const MAX_PROBLEMS = 50
+
+const isNull = (node: Node): node is ScalarNode => node.type === 'scalar' && node.value === null
+const NOTHING: Node = { type: 'scalar', value: null, origin: { repository: '', file: '', line: 1, column: 1 } }
+
+/** One walk through an object; the tree of its types ends where JSON of any shape begins. */
+export class TypeWalk {
+  readonly problems: Problem[] = []
+  count = 0
+  readonly #version: number
+
+  constructor(version: number) {
+    this.#version = version
+  }
+
+  value(node: Node, type: FieldType, path: Path, words?: readonly string[]): void {
+    // null is as if the field were absent
+    if (isNull(node) || isUnknown(node)) return
+    if (type.is === 'scalar') this.#add(scalarProblem(node, type.scalar, path) ?? wordProblem(node, words, path))
+    else if (type.is === 'list') this.#list(node, type, path, words)
+    else if (type.is === 'object' && objectType(type.type) === undefined) return
+    else if (node.type !== 'map') this.#wrong(node, path, 'a map')
+    else if (type.is === 'map')
+      for (const [key, { value }] of node.fields) this.value(value, type.values, [...path, key])
+    else this.#object(node, type.type, path)
+  }
+
+  #object(node: MapNode, name: string, path: Path): void {
+    const type = objectType(name)
+    if (type === undefined) return
+    for (const [key, { value }] of node.fields) {
+      const field = type.fields.get(key)
+      if (field && isKnownIn(field, this.#version)) this.value(value, field.type, [...path, key], type.words.get(key))
+      else this.#unknown(type.fields, key, path)
+    }
+    for (const key of node.dropped?.keys() ?? []) {
+      if (path.length > 0 || key !== 'sops') this.#unknown(type.fields, key, path, 'dropped-field')
+    }
+    // controllers write the status: what is missing there is not asked for
+    if (path[0] === 'status') return
+    const ofJob = jobProblem(name, node)
+    this.#add(ofJob && { ...ofJob, path: [...path, ...ofJob.path] })
+    const isMissing = (key: string) => isNull(node.fields.get(key)?.value ?? NOTHING)
+    const missing = type.required.filter(key => isEnforced(name, key) && isMissing(key))
+    for (const key of new Set([...missing, ...emptyFields(name, node)])) {
+      this.#add({ kind: 'missing-field', path: [...path, key], allowed: 'a value', found: 'nothing' })
+    }
+  }
+
+  #unknown(
+    fields: ReadonlyMap<string, KnownSince>,
+    key: string,
+    path: Path,
+    kind: Problem['kind'] = 'unknown-field',
+  ): void {
+    const elsewhere = fields.get(key)
+    const names = [...fields].filter(([, field]) => isKnownIn(field, this.#version)).map(([name]) => name)
+    const when = elsewhere && {
+      ...(elsewhere.since > this.#version ? { since: `1.${elsewhere.since}` } : {}),
+      ...(elsewhere.until < this.#version ? { until: `1.${elsewhere.until}` } : {}),
+    }
+    this.#add({
+      kind,
+      path: [...path, key],
+      allowed: names.join(', '),
+      found: 'an unknown field',
+      names,
+      ...when,
+    })
+  }
+
+  #list(node: Node, type: FieldType & { is: 'list' }, path: Path, words?: readonly string[]): void {
+    if (node.type !== 'list') {
+      this.#wrong(node, path, 'a list')
+      return
+    }
+    const seen = new Set<string>()
+    for (const [index, item] of node.items.entries()) {
+      const here = [...path, index]
+      const key = keyOf(item, type.keys)
+      if (key !== undefined && seen.has(key)) {
+        const what = type.keys === '=' ? 'each value once' : `each ${type.keys.join(' and ')} once`
+        this.#add({ kind: 'duplicate', path: here, allowed: what, found: 'a duplicate' })
+      }
+      if (key !== undefined) seen.add(key)
+      this.value(item, type.items, here, words)
+    }
+  }
+
+  #wrong(node: Node, path: Path, allowed: string): void {
+    this.#add({ kind: 'wrong-type', path, allowed, found: writtenAs(node) })
+  }
+
+  #add(problem: Problem | undefined): void {
+    if (problem === undefined) return
+    this.count += 1
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem)
+  }
+}
+
+/** An empty text is as if the field were absent. */
+function wordProblem(node: Node, words: readonly string[] | undefined, path: Path): Problem | undefined {
+  if (words === undefined || node.type !== 'scalar' || node.value === '') return undefined
+  if (words.includes(String(node.value))) return undefined
+  return { kind: 'not-allowed', path, allowed: words.join(', '), found: 'another word', names: words }
+}

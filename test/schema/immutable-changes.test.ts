@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { idOf } from '../../src/kube/object.ts'
+import { immutableChanges } from '../../src/schema/immutable-changes.ts'
+import { sameQuantity } from '../../src/schema/quantity.ts'
+import { rootOf } from './custom/widget.ts'
+import { UPDATES } from './updates.ts'
+
+const changed = (before: string, after: string) => {
+  const root = rootOf(before)
+  const { apiVersion, kind } = idOf({ root, trail: [] })
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+  return immutableChanges(`${group}/${kind}`, root, rootOf(after)).map(({ path }) => path.join('.'))
+}
+
+test.each(UPDATES)('%s', (_what, before, from, to, path) => {
+  expect(before).toContain(from)
+  expect(changed(before, before.replace(from, to))).toEqual(path === '' ? [] : [path])
+  expect(changed(before, before)).toEqual([])
+})
+
+test('what SOPS encrypted anew may be the same', () => {
+  const secret = (data: string) =>
+    `apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nimmutable: true\ndata: {a: '${data}'}\n`
+  const sealed = (data: string) => secret(`ENC[AES256_GCM,data:${data},iv:aa,tag:bb,type:str]`)
+  expect(changed(sealed('x'), sealed('y'))).toEqual([])
+  expect(changed(secret('eA=='), secret('eQ=='))).toEqual(['data.a'])
+})
+
+test.each([
+  ['1Gi', '1024Mi', true],
+  ['1', '1000m', true],
+  ['1.5', '1500m', true],
+  ['1e3', '1k', true],
+  ['1Gi', '1G', false],
+  ['-1', '1', false],
+  ['x', 'x', false],
+  ['1e999', '1e-999', false],
+])('the quantities %s and %s', (a, b, same) => {
+  expect(sameQuantity(a, b)).toBe(same)
+})
