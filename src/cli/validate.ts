@@ -8,7 +8,9 @@ import { originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { plainText } from '../message/message.ts'
 import { visible } from '../message/visible.ts'
+import { formats } from '../report/formats/formats.ts'
 import { placeOf } from '../report/text/place.ts'
+import { schemaMismatch } from '../rules/schema/schema-mismatch.ts'
 import { type ComparedObject, compareObject } from '../rules/schema/support/compare-object.ts'
 import { isDecrypted } from '../rules/schema/support/is-decrypted.ts'
 import { problemText } from '../rules/schema/support/problem-text.ts'
@@ -16,11 +18,14 @@ import type { Problem } from '../schema/problem.ts'
 import { NEWEST, VERSIONS } from '../schema/types-table.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
+import { fluxSchemaReport } from './flux-schema-report.ts'
 import { parseOptions } from './parse-options.ts'
+import { programVersion } from './program-version.ts'
 import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { validateVerdict } from './validate-verdict.ts'
 
 const USAGE =
-  'validate [FLEET] [--cluster NAME] [--kubernetes VERSION] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
+  'validate [FLEET] [--cluster NAME] [--kubernetes VERSION] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o FORMAT]'
 
 /** `bailiwick validate`: which rendered objects the API server would refuse, by the types of its own kinds. */
 export const validate: Command = {
@@ -30,7 +35,7 @@ export const validate: Command = {
   --cluster NAME only this cluster (default: all)
   --kubernetes VERSION   such as 1.${NEWEST} (default: as the fleet declares it, else the newest one that is known, 1.${NEWEST})
 ${FLEET_HELP}
-  -o text|json   text for people
+  -o FORMAT      text for people; json, sarif, junit, github (workflow commands), flux-schema (its Report) for programs
 
 Custom kinds are compared with the CustomResourceDefinition that the fleet renders, else with a catalog of well-known projects. Others are counted, not compared. Warnings (a field that Flux drops, a problem that only the catalog has) are listed, and do not change the exit code. Exit code 0: no object is refused; 1: at least one is; 2: a Kustomization could not be rendered.`,
   async run(args, io) {
@@ -38,18 +43,30 @@ Custom kinds are compared with the CustomResourceDefinition that the fleet rende
     const [fleetDir = '.', more] = options.positionals
     const output = options.one('output') ?? 'text'
     if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra FLEET`)
-    if (output !== 'text' && output !== 'json')
-      throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
+    if (!FORMATS.includes(output))
+      throw usage(`-o ${JSON.stringify(visible(output, 100))} is not a format. Allowed: ${FORMATS.join(', ')}`)
     const asked = versionNamed(options.one('kubernetes'))
     const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
     const clusters = clustersOf(fleet, options.one('cluster'), USAGE)
     const results = clusters.map(cluster => validateCluster(fleet, cluster, asked))
     const incomplete = fleet.nodes.filter(node => clusters.includes(node.cluster) && whyIncomplete(node))
     for (const node of incomplete) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
-    io.stdout(output === 'json' ? json(results) : text(results, here))
+    io.stdout(printed(output, results, fleet, here))
     if (incomplete.length > 0) return 2
     return results.some(({ refused }) => refused.some(({ level }) => level === 'violation')) ? 1 : 0
   },
+}
+
+const FORMATS = ['text', 'json', 'sarif', 'junit', 'github', 'flux-schema']
+
+function printed(output: string, results: readonly ClusterResult[], fleet: Fleet, here: string): string {
+  if (output === 'text') return text(results, here)
+  if (output === 'json') return json(results)
+  const versions = new Map(results.map(({ cluster, kubernetes }) => [cluster, Number(kubernetes.slice(2))]))
+  const version = programVersion()
+  if (output === 'flux-schema')
+    return fluxSchemaReport(fleet, versions, { version, timestamp: new Date().toISOString() })
+  return formats.get(output)!(validateVerdict(fleet, versions), { here, rules: [schemaMismatch], version })
 }
 
 interface Refused {

@@ -89,3 +89,30 @@ test('a fleet whose objects are accepted, or lose a field, ends with 0', async (
   const { code, stdout, stderr } = await run(dir, 'validate', '--url', FLEET_URL)
   expect([code, stderr, stdout]).toEqual([0, '', expect.stringContaining('Flux drops the field "spec.port"')])
 })
+
+test('formats for programs have the same places', async () => {
+  const { dir, args } = fleetWith(WRONG)
+  const as = async (format: string) => (await run(dir, 'validate', ...args, '-o', format)).stdout
+  const { runs } = JSON.parse(await as('sarif')) as { runs: { results: { level: string; locations: unknown }[] }[] }
+  const ofType = runs[0]!.results.filter(one => JSON.stringify(one).includes('spec.type'))
+  expect(ofType).toMatchObject([{ level: 'error' }])
+  expect(JSON.stringify(ofType[0]!.locations)).toContain('"startLine":9,"startColumn":9')
+  expect(await as('junit')).toContain('spec.type')
+  expect(await as('github')).toMatch(/^::error /m)
+  const { apiVersion, report } = JSON.parse(await as('flux-schema')) as {
+    apiVersion: string
+    report: { summary: { total: number; invalid: number }; results: Record<string, unknown>[] }
+  }
+  expect(apiVersion).toBe('schema.plugin.fluxcd.io/v1beta1')
+  expect(report.results).toHaveLength(report.summary.total)
+  expect(report.results).toContainEqual(
+    expect.objectContaining({
+      resource: { apiVersion: 'v1', kind: 'Service', namespace: 'apps', name: 'web' },
+      status: 'invalid',
+      reason: 'schema-violation',
+      violations: expect.arrayContaining([{ path: '/spec/type', message: expect.stringContaining('spec.type') }]),
+    }),
+  )
+  const unknown = await run(dir, 'validate', ...args, '-o', 'xml')
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('Allowed: text, json, sarif')])
+})

@@ -1,10 +1,8 @@
-import { objectPart } from '../../facts/shown.ts'
 import { kubernetesVersion } from '../../fleet/model/kubernetes-version.ts'
-import { message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { compareObject } from './support/compare-object.ts'
 import { isDecrypted } from './support/is-decrypted.ts'
-import { problemText } from './support/problem-text.ts'
+import { mismatches } from './support/mismatches.ts'
 import { refusedUpdates } from './support/refused-updates.ts'
 
 /** The API server refuses the whole Kustomization where it refuses one object. */
@@ -17,33 +15,11 @@ export const schemaMismatch: Rule = {
   docs: 'Correct the field. A field that Flux drops before it applies the object is a warning. Kinds of Kubernetes itself are compared on clusters whose version `kubernetes` of `.github/bailiwick.yaml` declares; `bailiwick validate` compares them without a declaration. Custom kinds are compared with the CustomResourceDefinition that the platform renders. Without one, they are compared with a catalog of well-known projects, which gives warnings: the cluster may run another release. A change of a field that an update may not change (the selector of a Deployment, the template of a Job, `roleRef`) is found by comparing with the base; it is a warning where no version is declared. With `force`, Flux recreates the object, and there is no finding. Other kinds, values that are unknown and CEL rules of a CustomResourceDefinition are not compared.',
   kinds: 'every',
   *checkObject(subject, { config, index, before }) {
-    const { object, id, node } = subject
+    const { object, node } = subject
     const version = kubernetesVersion(config, node.cluster)
     const definitions = (of: string) => index.definitionsOf(node.cluster, of)
     const compared = compareObject(object, version, definitions, isDecrypted(node))
-    const { problems, count } = compared.answer
-    const who = objectPart(id.kind, id.namespace, id.name)
-    for (const problem of problems) {
-      const isCertain = compared.isCertain && problem.kind !== 'dropped-field'
-      yield {
-        node,
-        object,
-        level: isCertain ? 'violation' : 'warning',
-        path: problem.path,
-        value: `${problem.kind} ${problem.path.join('.')}`,
-        ...problemText(problem, who, compared.server),
-      }
-    }
+    yield* mismatches(subject, compared)
     if (before) yield* refusedUpdates(subject, before, version !== undefined)
-    if (count <= problems.length) return
-    yield {
-      node,
-      object,
-      level: compared.isCertain ? 'violation' : 'warning',
-      path: [],
-      value: 'more',
-      message: message`${who}: ${count - problems.length} more fields do not match ${compared.server}. The first ${problems.length} are listed.`,
-      fix: message`Correct the listed fields first.`,
-    }
   },
 }

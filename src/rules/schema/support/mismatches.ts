@@ -1,0 +1,48 @@
+import { objectPart } from '../../../facts/shown.ts'
+import type { Subject } from '../../../facts/subject.ts'
+import { type MapNode, stringAt } from '../../../kube/node.ts'
+import { message } from '../../../message/message.ts'
+import type { Problem } from '../../../schema/problem.ts'
+import type { Edit } from '../../model/finding.ts'
+import type { Breach } from '../../model/rule.ts'
+import type { ComparedObject } from './compare-object.ts'
+import { problemText } from './problem-text.ts'
+
+/** Each place of an object that the cluster refuses, or may refuse. */
+export function* mismatches(
+  { object, id, node }: Pick<Subject, 'object' | 'id' | 'node'>,
+  compared: ComparedObject,
+): Iterable<Breach> {
+  const { problems, count } = compared.answer
+  const who = objectPart(id.kind, id.namespace, id.name)
+  for (const problem of problems) {
+    const isCertain = compared.isCertain && problem.kind !== 'dropped-field'
+    yield {
+      node,
+      object,
+      level: isCertain ? 'violation' : 'warning',
+      path: problem.path,
+      value: `${problem.kind} ${problem.path.join('.')}`,
+      ...problemText(problem, who, compared.server),
+      ...(problem.kind === 'not-allowed' && problem.names ? { allowed: problem.names } : {}),
+      ...editOf(object.root, problem),
+    }
+  }
+  if (count <= problems.length) return
+  yield {
+    node,
+    object,
+    level: compared.isCertain ? 'violation' : 'warning',
+    path: [],
+    value: 'more',
+    message: message`${who}: ${count - problems.length} more fields do not match ${compared.server}. The first ${problems.length} are listed.`,
+    fix: message`Correct the listed fields first.`,
+  }
+}
+
+/** A word that differs from an allowed one in case alone is meant to be that one. */
+function editOf(root: MapNode, { kind, path, names = [] }: Problem): { edit?: Edit } {
+  const written = kind === 'not-allowed' ? stringAt(root, path)?.toLowerCase() : undefined
+  const [meant, ...others] = names.filter(name => name.toLowerCase() === written)
+  return meant === undefined || others.length > 0 ? {} : { edit: { set: meant } }
+}
