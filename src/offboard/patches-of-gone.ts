@@ -2,7 +2,7 @@ import type { Tree } from '../git/tree.ts'
 import { idOf } from '../kube/object.ts'
 import type { Placed } from './belongings.ts'
 import type { IsDoomed } from './entries.ts'
-import { type PatchTarget, patchesOf } from './patches.ts'
+import { type ListedPatch, type PatchTarget, patchesOf } from './patches.ts'
 
 interface Search {
   readonly tree: Tree
@@ -13,7 +13,7 @@ interface Search {
 }
 
 /** The patches of nothing but what goes, by the kustomization that lists them. */
-export function patchesOfGone({ tree, all, isDoomed, textOf }: Search) {
+export function patchesOfGone({ tree, all, isDoomed, textOf }: Search): { file: string; items: ListedPatch[] }[] {
   const files = new Set(all.filter(isDoomed).flatMap(({ object }) => object.trail.map(({ file }) => file)))
   return [...files].flatMap(file => {
     const text = textOf(file)

@@ -13,7 +13,7 @@ export interface PatchTarget {
 }
 
 /** A patch of a kustomization, by its place in its list. */
-interface ListedPatch {
+export interface ListedPatch {
   readonly key: string
   readonly index: number
   /** Path of its file in the tree; undefined for one that stands in the kustomization. */
