@@ -2,17 +2,19 @@ import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Plugin } from 'rolldown'
 
-/** Writes THIRD-PARTY-LICENSES.txt: name, version and license of every package that the bundle carries. */
+/** Writes THIRD-PARTY-LICENSES.txt: name, version and license of every package that the bundle carries, and what it carries of other projects. */
 export function collectLicenses(modules: string): Plugin {
   return {
     name: 'collect-licenses',
     generateBundle(_, bundle) {
       const files = Object.values(bundle).flatMap(output => (output.type === 'chunk' ? output.moduleIds : []))
       const folders = new Set(files.flatMap(file => packageFolder(relative(modules, file)) ?? []))
-      const source = [...folders]
-        .sort()
-        .map(folder => licenseOf(join(modules, folder)))
-        .join(`\n${'-'.repeat(80)}\n\n`)
+      const root = join(modules, '..')
+      const notices = globSync('src/**/NOTICE.md', { cwd: root }).sort()
+      const source = [
+        ...[...folders].sort().map(folder => licenseOf(join(modules, folder))),
+        ...notices.map(file => readFileSync(join(root, file), 'utf8')),
+      ].join(`\n${'-'.repeat(80)}\n\n`)
       this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES.txt', source })
     },
   }

@@ -87,6 +87,7 @@ test('the package brings no other, and names the license of each that it carries
   const licenses = readFileSync(join(home, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8')
   for (const name of ['yaml', 'probot', 'bullmq', '@kubernetes/client-node'])
     expect(licenses).toMatch(new RegExp(`^${name} \\d+\\.\\S+ \\(`, 'm'))
+  expect(licenses).toContain('external-secrets/external-secrets | v')
 })
 
 /** Command lines in the folder that holds the fleet of the tests. */
