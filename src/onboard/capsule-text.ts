@@ -1,80 +1,40 @@
-import type { Fleet } from '../fleet/model/fleet.ts'
-import { groupOf, idOf } from '../kube/object.ts'
+import { CAPSULE_FILE, capsuleManifest } from './capsule-objects.ts'
+import { type CapsulePlan, groupOfAccounts } from './capsule-plan.ts'
 import { codeSpan as code } from './code-span.ts'
-import { printManifests } from './manifests/print-manifest.ts'
-import { accountOf, type OnboardRequest, roleOf } from './request.ts'
+import { accountOf, type OnboardRequest } from './request.ts'
 
-const GROUP = 'capsule.clastix.io'
-const RBAC = 'rbac.authorization.k8s.io'
 const PROXY = 'https://capsule-proxy.capsule-system.svc:9001'
 
-/** Clusters of a request whose tenants are Capsule Tenants. */
-export function capsuleClusters(fleet: Fleet, { clusters }: OnboardRequest): string[] {
-  return clusters.filter(cluster =>
-    fleet.nodes.some(
-      node =>
-        node.cluster === cluster &&
-        node.objects.some(object => {
-          const { apiVersion, kind } = idOf(object)
-          return kind === 'Tenant' && groupOf(apiVersion) === GROUP
-        }),
-    ),
-  )
-}
-
-/** What is left to do by hand where a cluster uses Capsule; Markdown. The steps are those of capsule-addon-fluxcd. */
-export function capsuleText(request: OnboardRequest, clusters: readonly string[]): string[] {
-  if (clusters.length === 0) return []
-  const { tenant, namespaces } = request
-  const [home = ''] = namespaces
+/** What is written and what is left to do by hand where a cluster uses Capsule; Markdown. The steps are those of capsule-addon-fluxcd. */
+export function capsuleText(request: OnboardRequest, plan: CapsulePlan | undefined): string[] {
+  if (!plan) return []
+  const [home = ''] = request.namespaces
   const account = accountOf(request)
   const secret = `${account}-kubeconfig`
+  const where = plan.clusters.map(code).join(', ')
   return [
     '### Capsule',
-    `⚠️ ${clusters.map(code).join(', ')}: tenants there are Capsule Tenants, and this pull request does not make one. Without these steps, the account ${code(`${home}/${account}`)} works in its namespaces only, and Capsule does not check it.`,
-    `1. Add to ${code('rbac.yaml')}:`,
-    `\`\`\`yaml\n${printManifests(capsuleObjects({ tenant, home, account, role: roleOf(request) }))}\`\`\``,
-    [
-      `2. Add ${code(`system:serviceaccounts:${home}`)} to ${code('spec.userGroups')} of the CapsuleConfiguration. Capsule ignores accounts of other groups.`,
-      `3. With capsule-addon-fluxcd, annotate the ServiceAccount with ${code('capsule.addon.fluxcd/enabled: "true"')}; the addon makes the Secret ${code(secret)}. Otherwise make it yourself, and again before the token expires:`,
-    ].join('\n'),
+    ...(plan.isWritten ? [writtenText(request, where)] : byHand(request, plan, where)),
+    `Git cannot hold the token of the account. With capsule-addon-fluxcd, annotate the ServiceAccount with ${code('capsule.addon.fluxcd/enabled: "true"')}; the addon makes the Secret ${code(secret)}. Otherwise make it yourself, and again before the token expires:`,
     `\`\`\`\n${kubeconfigCommands(home, account, secret).join('\n')}\n\`\`\``,
-    `4. Add to the Kustomization in ${code('sync.yaml')}: ${code(`kubeConfig: {secretRef: {name: ${secret}, key: kubeconfig}}`)}.`,
+    `Then add to the Kustomization in ${code('sync.yaml')}: ${code(`kubeConfig: {secretRef: {name: ${secret}, key: kubeconfig}}`)}. Until then the account works in its namespaces only, without Capsule's proxy.`,
   ]
 }
 
-function capsuleObjects({
-  tenant,
-  home,
-  account,
-  role,
-}: { readonly [key in 'tenant' | 'home' | 'account' | 'role']: string }) {
-  const user = `system:serviceaccount:${home}:${account}`
-  const subject = { kind: 'ServiceAccount', name: account, namespace: home }
-  const name = `${home}-${account}-impersonator`
+function writtenText(request: OnboardRequest, where: string): string {
+  const [home = ''] = request.namespaces
   return [
-    {
-      apiVersion: `${GROUP}/v1beta2`,
-      kind: 'Tenant',
-      metadata: { name: tenant },
-      spec: {
-        additionalRoleBindings: [{ clusterRoleName: role, subjects: [subject] }],
-        owners: [{ kind: 'ServiceAccount', name: user }],
-      },
-    },
-    {
-      apiVersion: `${RBAC}/v1`,
-      kind: 'ClusterRole',
-      metadata: { name },
-      rules: [{ apiGroups: [''], resourceNames: [user], resources: ['users'], verbs: ['impersonate'] }],
-    },
-    {
-      apiVersion: `${RBAC}/v1`,
-      kind: 'ClusterRoleBinding',
-      metadata: { name },
-      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name },
-      subjects: [subject],
-    },
+    `Tenants of ${where} are Capsule Tenants. ${code(CAPSULE_FILE)} has the Tenant ${code(request.tenant)}, owned by ${code(`${home}/${accountOf(request)}`)}, and two cluster-wide rights:`,
+    `- The account may impersonate itself, which Capsule's proxy asks for.`,
+    `- The accounts of ${code(home)} may patch namespaces: Capsule decides for which. ${code(groupOfAccounts(request))} is added to ${code('spec.userGroups')} of the CapsuleConfiguration, because Capsule ignores accounts of other groups.`,
+  ].join('\n')
+}
+
+function byHand(request: OnboardRequest, plan: CapsulePlan, where: string): string[] {
+  return [
+    `⚠️ ${where}: tenants there are Capsule Tenants, and this pull request does not make one: ${plan.why}. Without it, Capsule does not check the account. Add to ${code('rbac.yaml')}:`,
+    `\`\`\`yaml\n${capsuleManifest(request, plan)}\`\`\``,
+    `Add ${code(groupOfAccounts(request))} to ${code('spec.userGroups')} of the CapsuleConfiguration. Capsule ignores accounts of other groups.`,
   ]
 }
 

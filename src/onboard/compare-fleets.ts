@@ -1,7 +1,7 @@
 import { parseAllDocuments } from 'yaml'
 import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
-import { at, canonical, type Node, toJson } from '../kube/node.ts'
-import { display, idOf, type ObjectId } from '../kube/object.ts'
+import { at, canonical, type Json, type Node, toJson } from '../kube/node.ts'
+import { display, groupOf, idOf, type KubeObject, type ObjectId } from '../kube/object.ts'
 import { stableText } from './stable-text.ts'
 
 /** What the new tenant must be on each of its clusters. */
@@ -10,6 +10,8 @@ export interface Expected {
   readonly manifests: string
   /** Key of the node that renders its objects, and the path that its Kustomization has there. */
   readonly nodes: ReadonlyMap<string, string>
+  /** A text that lists of objects of one kind get; nothing else of them changes. */
+  readonly listed?: { readonly group: string; readonly kind: string; readonly value: string }
 }
 
 /** Fields of a tenant's objects that make it what it is; a fleet's own patches may set the others. */
@@ -55,7 +57,7 @@ function compareNode(before: FleetNode, after: FleetNode, expected: Expected): s
   for (const [key, object] of old) {
     const other = now.get(key)
     if (!other) return `${display(idOf(object))} on ${after.cluster} would be gone`
-    if (canonical(other.root) !== canonical(object.root))
+    if (canonical(other.root) !== canonical(object.root) && !isListed(object, other, expected))
       return `${display(idOf(object))} on ${after.cluster} would change`
   }
   for (const one of wanted) {
@@ -67,6 +69,18 @@ function compareNode(before: FleetNode, after: FleetNode, expected: Expected): s
   const known = new Set(wanted.map(one => one.key))
   const stray = after.objects.find(object => !old.has(keyOf(idOf(object))) && !known.has(keyOf(idOf(object))))
   return stray && `${display(idOf(stray))} on ${after.cluster} would be new`
+}
+
+/** Whether the lists of an object have one text more, and everything else of it is as it was. */
+function isListed(before: KubeObject, after: KubeObject, { listed }: Expected): boolean {
+  const { apiVersion, kind } = idOf(before)
+  if (!listed || groupOf(apiVersion) !== listed.group || kind !== listed.kind) return false
+  const without = (value: Json): Json => {
+    if (Array.isArray(value)) return value.filter(one => one !== listed.value).map(without)
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, without(one)]))
+  }
+  return stableText(without(toJson(after.root))) === stableText(without(toJson(before.root)))
 }
 
 function expectedObjects(manifests: string, path: string) {

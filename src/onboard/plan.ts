@@ -3,7 +3,7 @@ import { overlayTree } from '../fleet/bootstrap/overlay-tree.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
 import { originAt, stringAt } from '../kube/node.ts'
-import { capsuleClusters } from './capsule-text.ts'
+import { CAPSULE_GROUP, type CapsulePlan, groupOfAccounts, planCapsule } from './capsule-plan.ts'
 import { quote } from './checked-names.ts'
 import { codeOwners } from './code-owners.ts'
 import { compareFleets, type Expected } from './compare-fleets.ts'
@@ -35,8 +35,8 @@ export interface OnboardPlan {
   readonly sources: readonly string[]
   /** Owners of the files by the CODEOWNERS of the fleet, as they are written there. */
   readonly owners: readonly string[]
-  /** Clusters of the request whose tenants are Capsule Tenants. */
-  readonly capsule: readonly string[]
+  /** What its clusters with Capsule get; absent where none of them has it. */
+  readonly capsule?: CapsulePlan
 }
 
 /**
@@ -48,7 +48,8 @@ export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: st
   const before = fleetAt(tree, fleetUrl, branch)
   const layouts = request.clusters.map(cluster => tenantLayout(before, tree, fleetUrl, cluster))
   if (request.access === 'deploy-key' || request.decryption) assertDecrypting(before, layouts)
-  const own = tenantFiles(request, tree, before, layouts)
+  const capsule = planCapsule(before, tree, request)
+  const own = tenantFiles(request, tree, before, layouts, capsule)
   const created = kept(tree, new Map([...own.objects, ...own.kustomizations, ...patches(request, layouts)]), own)
   const present = [...created].filter(([path, text]) => readText(tree, path) === text).map(([path]) => path)
   const ownFiles = new Set(
@@ -56,10 +57,13 @@ export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: st
   )
   findConflicts(before, request, { url: fleetUrl, branch }, ownFiles)
   refuseOtherContent(tree, created)
-  const drafts = new Map([...created, ...own.edits, ...overlayEdits(request, tree, layouts)])
+  const drafts = new Map([...created, ...own.edits, ...(capsule?.edits ?? []), ...overlayEdits(request, tree, layouts)])
   const expected: Expected = {
     manifests: [...own.objects.keys()].map(path => withStart(created.get(path)!)).join(''),
     nodes: new Map(layouts.map(({ node, cluster }) => [node, pathOn(request, cluster) ?? './'])),
+    ...(capsule?.isWritten
+      ? { listed: { group: CAPSULE_GROUP, kind: 'CapsuleConfiguration', value: groupOfAccounts(request) } }
+      : {}),
   }
   const { files, notes } = fitting(before, tree, drafts, layouts, expected, { url: fleetUrl, branch })
   const sources = [...new Set(before.nodes.map(node => node.source.url))].sort()
@@ -69,11 +73,10 @@ export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: st
     tree,
     made.map(({ path }) => path),
   )
-  const capsule = capsuleClusters(before, request)
   return {
     files: made,
     owners,
-    capsule,
+    ...(capsule ? { capsule } : {}),
     summary: [...notes, ...own.notes, ...blindSpots(before)],
     directories,
     sources,

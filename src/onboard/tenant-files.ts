@@ -2,6 +2,8 @@ import { BailiwickError } from '../errors.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
 import { customScopes } from '../kube/scope/scope.ts'
+import { CAPSULE_FILE, capsuleManifest } from './capsule-objects.ts'
+import type { CapsulePlan } from './capsule-plan.ts'
 import { accountOf, type OnboardRequest } from './request.ts'
 import { addOwners } from './template/add-owners.ts'
 import { fillTemplate } from './template/fill-template.ts'
@@ -23,7 +25,7 @@ interface TenantFiles {
 }
 
 /** Names that Bailiwick writes itself. */
-const OWN = ['rbac.yaml', 'sync.yaml', 'kustomization.yaml', AUTH_FILE, KEY_FILE]
+const OWN = ['rbac.yaml', 'sync.yaml', 'kustomization.yaml', AUTH_FILE, KEY_FILE, CAPSULE_FILE]
 
 /** The files of a tenant in each folder that keeps it: what the flux CLI exports, sealed Secrets, and the template of the fleet. */
 export function tenantFiles(
@@ -31,6 +33,7 @@ export function tenantFiles(
   tree: Tree,
   fleet: Fleet,
   layouts: readonly TenantLayout[],
+  capsule?: CapsulePlan,
 ): TenantFiles {
   const objects = new Map<string, string>()
   const kustomizations = new Map<string, string>()
@@ -46,6 +49,7 @@ export function tenantFiles(
     const files = new Map([['rbac.yaml', tenantManifest(request)]])
     if (request.sealed !== undefined) files.set(AUTH_FILE, request.sealed)
     if (request.sealedKey !== undefined) files.set(KEY_FILE, request.sealedKey)
+    if (capsule?.isWritten) files.set(CAPSULE_FILE, capsuleManifest(request, capsule))
     files.set('sync.yaml', syncManifest(request))
     for (const [name, text] of template.files) {
       const path = `${template.folder}/${name}`

@@ -1,47 +1,179 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { overlayTree } from '../../src/fleet/bootstrap/overlay-tree.ts'
+import type { Tree } from '../../src/git/tree.ts'
+import { editedTree } from '../../src/offboard/edited-tree.ts'
+import { planOffboarding } from '../../src/offboard/plan.ts'
+import { fleetAt } from '../../src/onboard/fleet-at.ts'
 import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
-import { planOnboarding } from '../../src/onboard/plan.ts'
+import { type OnboardPlan, planOnboarding } from '../../src/onboard/plan.ts'
 import { pullRequestText } from '../../src/onboard/pull-request-text.ts'
 import { acmeFleet } from './fleets.ts'
 
 const ARGS = ['ops-team', '--repo', 'https://github.com/acme/ops-team', '--namespace', 'ops', '--role', 'admin']
-const TENANT =
-  'apiVersion: capsule.clastix.io/v1beta1\nkind: Tenant\nmetadata:\n  name: dev-team\nspec:\n  owners: []\n'
+const URL = 'https://github.com/acme/fleet'
+const RBAC = 'tenants/base/dev-team/rbac.yaml'
+const INFRASTRUCTURE = 'infrastructure/capsule.yaml'
+const TENANT = `apiVersion: capsule.clastix.io/v1beta1
+kind: Tenant
+metadata:
+  name: dev-team
+spec:
+  owners:
+  - kind: ServiceAccount
+    name: system:serviceaccount:apps:dev-team
+`
+const CONFIGURATION = `# who Capsule looks at
+apiVersion: capsule.clastix.io/v1beta1
+kind: CapsuleConfiguration
+metadata:
+  name: default
+spec:
+  userGroups:
+  # the tenants
+  - system:serviceaccounts:apps # dev-team
+  forceTenantPrefix: false
+`
 
-function bodyOn(clusters: readonly string[], tenant: string): string {
-  const rbac = 'tenants/base/dev-team/rbac.yaml'
-  const text = new TextDecoder().decode(acmeFleet().read(rbac))
-  const tree = overlayTree(acmeFleet(), new Map([[rbac, `${text.trimEnd()}\n---\n${tenant}`]]))
-  const request = parseOnboardArguments([...ARGS, ...clusters.flatMap(name => ['--cluster', name])])
-  return pullRequestText(request, planOnboarding(request, tree, 'https://github.com/acme/fleet', 'main')).body
+const textOf = (tree: Tree, path: string) => new TextDecoder().decode(tree.read(path))
+
+/** The fleet with a Capsule Tenant for dev-team, on both clusters; `configuration` is applied to both, too. */
+function fleetWith(tenant: string, configuration?: string): Tree {
+  const files = new Map([[RBAC, `${textOf(acmeFleet(), RBAC).trimEnd()}\n---\n${tenant}`]])
+  if (configuration !== undefined) {
+    const list = 'infrastructure/kustomization.yaml'
+    files.set(list, textOf(acmeFleet(), list).replace('resources:\n', 'resources:\n  - capsule.yaml\n'))
+    files.set(INFRASTRUCTURE, configuration)
+  }
+  return overlayTree(acmeFleet(), files)
 }
 
-test('a cluster with Capsule: what is left to do, with the objects and the commands', () => {
-  const body = bodyOn(['staging'], TENANT)
-  expect(body).toContain('⚠️ `staging`: tenants there are Capsule Tenants, and this pull request does not make one.')
-  const [, yaml = ''] = /```yaml\n(.*?)```/s.exec(body) ?? []
-  const [tenant, role, binding] = parseAllDocuments(yaml).map(document => document.toJS())
-  const subjects = [{ kind: 'ServiceAccount', name: 'ops-team', namespace: 'ops' }]
-  expect(tenant.spec).toEqual({
-    additionalRoleBindings: [{ clusterRoleName: 'admin', subjects }],
-    owners: [{ kind: 'ServiceAccount', name: 'system:serviceaccount:ops:ops-team' }],
+function onboarding(tree: Tree, clusters: readonly string[] = ['staging']) {
+  const request = parseOnboardArguments([...ARGS, ...clusters.flatMap(name => ['--cluster', name])])
+  const plan = planOnboarding(request, tree, URL, 'main')
+  return { plan, body: pullRequestText(request, plan).body, file: (path: string) => fileOf(plan, path) }
+}
+
+const fileOf = ({ files }: OnboardPlan, path: string) => files.find(one => one.path === path)?.content
+
+const SUBJECTS = [{ kind: 'ServiceAccount', name: 'ops-team', namespace: 'ops' }]
+
+describe('a fleet whose CapsuleConfiguration is in git', () => {
+  const tree = fleetWith(TENANT, CONFIGURATION)
+  const { plan, body, file } = onboarding(tree)
+
+  test('the Tenant, the rights at the proxy and the right to patch namespaces are in the pull request', () => {
+    const [tenant, role, binding, patcher, patching] = parseAllDocuments(
+      file('tenants/base/ops-team/capsule.yaml')!,
+    ).map(document => document.toJS())
+    expect(tenant).toEqual({
+      apiVersion: 'capsule.clastix.io/v1beta1',
+      kind: 'Tenant',
+      metadata: { labels: { 'toolkit.fluxcd.io/tenant': 'ops-team' }, name: 'ops-team' },
+      spec: {
+        additionalRoleBindings: [{ clusterRoleName: 'admin', subjects: SUBJECTS }],
+        owners: [{ kind: 'ServiceAccount', name: 'system:serviceaccount:ops:ops-team' }],
+      },
+    })
+    expect(role.rules).toEqual([
+      {
+        apiGroups: [''],
+        resources: ['users'],
+        verbs: ['impersonate'],
+        resourceNames: ['system:serviceaccount:ops:ops-team'],
+      },
+    ])
+    expect([binding.roleRef.name, binding.subjects]).toEqual([role.metadata.name, SUBJECTS])
+    expect(patcher.rules).toEqual([{ apiGroups: [''], resources: ['namespaces'], verbs: ['patch'] }])
+    expect([patching.roleRef.name, patching.subjects]).toEqual([
+      patcher.metadata.name,
+      [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:serviceaccounts:ops' }],
+    ])
+    expect(file('tenants/base/ops-team/kustomization.yaml')).toContain('  - capsule.yaml\n')
+    expect(body).toContain('`capsule.yaml` has the Tenant `ops-team`')
   })
-  expect(role.rules).toEqual([
-    {
-      apiGroups: [''],
-      resources: ['users'],
-      verbs: ['impersonate'],
-      resourceNames: ['system:serviceaccount:ops:ops-team'],
-    },
-  ])
-  expect([binding.roleRef.name, binding.subjects]).toEqual([role.metadata.name, subjects])
-  for (const words of ['`system:serviceaccounts:ops`', '--duration=24h', 'secretRef: {name: ops-team-kubeconfig']) {
-    expect(body).toContain(words)
-  }
+
+  test('Capsule looks at its accounts from now on; the rest of the file stays', () => {
+    const line = '  - system:serviceaccounts:apps # dev-team\n'
+    expect(file(INFRASTRUCTURE)).toBe(CONFIGURATION.replace(line, `${line}  - system:serviceaccounts:ops\n`))
+  })
+
+  test('our own check has no violation', () => {
+    const after = overlayTree(tree, new Map(plan.files.map(({ path, content }) => [path, content])))
+    const [before, now] = [fleetAt(tree, URL, 'main'), fleetAt(after, URL, 'main')]
+    const { verdict } = evaluateFleet(now, { base: before, combination: '' })
+    expect(verdict.violations.filter(({ state }) => state === 'new').map(({ rule }) => rule)).toEqual([])
+    // without the group there is one
+    const without = new Map(plan.files.map(({ path, content }) => [path, content]))
+    without.delete(INFRASTRUCTURE)
+    const missing = evaluateFleet(fleetAt(overlayTree(tree, without), URL, 'main'), { base: before, combination: '' })
+    expect(missing.verdict.violations.map(({ rule }) => rule)).toContain('capsule-group-missing')
+  })
+
+  test('the same again gives no files', () => {
+    const after = overlayTree(tree, new Map(plan.files.map(({ path, content }) => [path, content])))
+    expect(onboarding(after).plan.files).toEqual([])
+  })
+
+  test("a fleet's own ClusterRole for namespaces is bound, and none is made", () => {
+    const role = `---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: capsule-namespace-provisioner-gitops\nrules: []\n`
+    const made = onboarding(fleetWith(TENANT, `${CONFIGURATION}${role}`)).file('tenants/base/ops-team/capsule.yaml')!
+    expect(made.match(/^kind: ClusterRole$/gm)).toHaveLength(1)
+    expect(made).toContain('  kind: ClusterRole\n  name: capsule-namespace-provisioner-gitops\n')
+  })
+})
+
+describe('what is left to do by hand', () => {
+  test.each([
+    ['no CapsuleConfiguration', undefined],
+    [
+      'a list in one line',
+      CONFIGURATION.replace(/userGroups:\n.*\n.*\n/, 'userGroups: [system:serviceaccounts:apps]\n'),
+    ],
+    ['no list', CONFIGURATION.replace(/ {2}userGroups:\n.*\n.*\n/, '')],
+  ])('%s: the objects and the group are in the text', (_, configuration) => {
+    const { body, file } = onboarding(fleetWith(TENANT, configuration))
+    expect(file('tenants/base/ops-team/capsule.yaml')).toBeUndefined()
+    expect(body).toContain('⚠️ `staging`: tenants there are Capsule Tenants, and this pull request does not make one')
+    const [, yaml = ''] = /```yaml\n(.*?)```/s.exec(body) ?? []
+    expect(parseAllDocuments(yaml).map(document => document.toJS().kind)).toEqual([
+      'Tenant',
+      'ClusterRole',
+      'ClusterRoleBinding',
+      'ClusterRole',
+      'ClusterRoleBinding',
+    ])
+    expect(body).toContain('`system:serviceaccounts:ops`')
+  })
+
+  test('the token, which git cannot hold', () => {
+    const { body } = onboarding(fleetWith(TENANT, CONFIGURATION))
+    for (const words of ['--duration=24h', 'secretRef: {name: ops-team-kubeconfig']) expect(body).toContain(words)
+  })
 })
 
 test('a kind of the same name in another group is not Capsule', () => {
-  expect(bodyOn(['staging'], TENANT.replace('capsule.clastix.io', 'minio.min.io'))).not.toContain('Capsule')
+  const other = fleetWith(TENANT.replace('capsule.clastix.io', 'minio.min.io'), CONFIGURATION)
+  const { body, file } = onboarding(other)
+  expect([body.includes('Capsule'), file(INFRASTRUCTURE)]).toEqual([false, undefined])
+})
+
+test('offboarding takes all of it away again, and nothing of others', () => {
+  const tree = fleetWith(TENANT, CONFIGURATION)
+  const { plan } = onboarding(tree)
+  const after = overlayTree(tree, new Map(plan.files.map(({ path, content }) => [path, content])))
+  const request = { tenant: 'ops-team', clusters: [] }
+  const first = planOffboarding(request, after, URL, 'main')
+  const middle = editedTree(after, new Map(first.files.map(({ path, content }) => [path, content])))
+  const rest = planOffboarding(request, middle, URL, 'main')
+  expect([first.stage, rest.stage]).toEqual(['workloads', 'rest'])
+  const gone = rest.objects.flatMap(({ names }) => names)
+  expect(gone.filter(name => /^(?:Tenant|Cluster)/.test(name)).sort()).toEqual([
+    'ClusterRole ops-namespace-provisioner',
+    'ClusterRole ops-ops-team-impersonator',
+    'ClusterRoleBinding ops-namespace-provisioner-ops-team',
+    'ClusterRoleBinding ops-ops-team-impersonator',
+    'Tenant ops-team',
+  ])
 })

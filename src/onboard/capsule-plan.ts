@@ -1,0 +1,81 @@
+import type { Fleet } from '../fleet/model/fleet.ts'
+import type { Tree } from '../git/tree.ts'
+import { at, stringAt } from '../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import { decodeText } from '../kube/yaml/decode-text.ts'
+import type { CapsuleVersion } from './capsule-objects.ts'
+import type { OnboardRequest } from './request.ts'
+
+/** How the clusters of a request use Capsule. */
+export interface CapsulePlan extends CapsuleVersion {
+  /** Clusters whose tenants are Capsule Tenants. */
+  readonly clusters: readonly string[]
+  /** Whether the objects can be written: every cluster of the request uses Capsule, and its lists are known. */
+  readonly isWritten: boolean
+  /** Files with the CapsuleConfiguration that lists the group now. */
+  readonly edits: ReadonlyMap<string, string>
+  /** Why the objects are not written; '' where they are. */
+  readonly why: string
+}
+
+export const CAPSULE_GROUP = 'capsule.clastix.io'
+const PROVISIONER = 'capsule-namespace-provisioner-gitops'
+
+const isCapsule = (object: KubeObject, kind: string) => {
+  const id = idOf(object)
+  return id.kind === kind && groupOf(id.apiVersion) === CAPSULE_GROUP
+}
+
+/** Plans a tenant on clusters with Capsule; undefined where none of them has a Capsule Tenant. */
+export function planCapsule(fleet: Fleet, tree: Tree, request: OnboardRequest): CapsulePlan | undefined {
+  const on = (cluster: string) => fleet.nodes.filter(node => node.cluster === cluster).flatMap(node => node.objects)
+  const clusters = request.clusters.filter(cluster => on(cluster).some(object => isCapsule(object, 'Tenant')))
+  const [first] = clusters
+  if (first === undefined) return undefined
+  const objects = clusters.flatMap(on)
+  const versions = new Set(objects.filter(one => isCapsule(one, 'Tenant')).map(one => idOf(one).apiVersion))
+  const version = [...versions].sort().at(-1)!
+  const provisioner = clusters.every(cluster =>
+    on(cluster).some(object => idOf(object).kind === 'ClusterRole' && idOf(object).name === PROVISIONER),
+  )
+  const isMixed = clusters.length < request.clusters.length
+  const edits = isMixed ? undefined : groupEdits(tree, objects, groupOfAccounts(request))
+  const why = isMixed
+    ? 'some of its clusters do not use Capsule, and all of them share the files of a tenant'
+    : 'no CapsuleConfiguration of the fleet has a list `spec.userGroups` that can be edited'
+  return {
+    clusters,
+    version,
+    ...(provisioner ? { provisioner: PROVISIONER } : {}),
+    isWritten: edits !== undefined,
+    edits: edits ?? new Map(),
+    why: edits === undefined ? why : '',
+  }
+}
+
+/** Capsule passes by accounts of groups that it does not know. */
+export const groupOfAccounts = ({ namespaces }: OnboardRequest): string => `system:serviceaccounts:${namespaces[0]}`
+
+/** The group added to each CapsuleConfiguration of the fleet; undefined where one cannot be edited, or there is none. */
+function groupEdits(tree: Tree, objects: readonly KubeObject[], group: string): Map<string, string> | undefined {
+  const edits = new Map<string, string>()
+  const configurations = objects.filter(object => isCapsule(object, 'CapsuleConfiguration'))
+  if (configurations.length === 0) return undefined
+  for (const { root } of configurations) {
+    const list = at(root, ['spec', 'userGroups'])
+    if (list?.type !== 'list' || list.items.length === 0) return undefined
+    if (list.items.some((_, index) => stringAt(root, ['spec', 'userGroups', index]) === group)) continue
+    const last = list.items.at(-1)!
+    const { file, line, repository } = last.origin
+    if (repository !== root.origin.repository || tree.entry(file)?.type !== 'file' || edits.has(file)) {
+      if (edits.get(file)?.includes(group)) continue
+      return undefined
+    }
+    const lines = decodeText({ repository, path: file }, tree.read(file)).split('\n')
+    const text = lines[line - 1] ?? ''
+    const indent = /^ *(?=- [^[{&*|>]+$)/.exec(text)?.[0]
+    if (indent === undefined || text.includes('\r')) return undefined
+    edits.set(file, [...lines.slice(0, line), `${indent}- ${group}`, ...lines.slice(line)].join('\n'))
+  }
+  return edits
+}
