@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fleetFiles } from '../fleets/read-fleet.ts'
@@ -21,6 +21,42 @@ test('a tenant leaves in two runs, and a third has nothing to do', async () => {
   expect(existsSync(join(dir, 'tenants/base'))).toBe(false)
   expect((await run(dir, 'offboard', 'dev-team')).stdout).toBe(
     'nothing to do: the fleet has nothing of tenant dev-team there\n',
+  )
+})
+
+test('a tenant that runs on both clusters leaves the old one in the next run of a move', async () => {
+  const ran = await run(fleet(), 'move', 'dev-team', '--to', 'production')
+  expect(ran).toMatchObject({ code: 0, stderr: '' })
+  expect(ran.stdout).toContain('removes on staging: Kustomization apps/dev-team')
+  expect(ran.stdout).not.toContain('removes on production')
+})
+
+test('what a move would change besides is named', async () => {
+  const dir = fleet()
+  for (let change = 0; change < 2; change++) await run(dir, 'offboard', 'dev-team', '--cluster', 'production')
+  const quota =
+    'apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota, namespace: apps}\nspec: {hard: {pods: "1"}}\n'
+  writeFileSync(join(dir, 'clusters/production/quota.yaml'), quota)
+  writeFileSync(join(dir, 'clusters/staging/quota.yaml'), quota)
+  const ran = await run(dir, 'move', 'dev-team', '--to', 'production')
+  expect(ran).toMatchObject({ code: 2, stdout: '' })
+  expect(ran.stderr).toContain('ResourceQuota apps/quota')
+})
+
+test.each([
+  ['no cluster', ['move', 'dev-team'], '--to is missing'],
+  ['two clusters', ['move', 'dev-team', '--to', 'staging', '--to', 'production'], 'from one cluster to one'],
+  ['an unknown cluster', ['move', 'dev-team', '--to', 'nowhere'], 'this fleet has no cluster nowhere'],
+  [
+    'the cluster that it is on',
+    ['move', 'dev-team', '--to', 'staging', '--from=staging'],
+    '--from and --to are both staging',
+  ],
+])('a move with %s is refused', async (_name, args, reason) => {
+  const ran = await run(fleet(), ...args)
+  expect(ran).toMatchObject({ code: 2, stdout: '' })
+  expect(ran.stderr).toContain(
+    `error[offboard-input]: ${reason.startsWith('from') ? `a tenant moves ${reason}` : reason}`,
   )
 })
 
