@@ -1,27 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { AUTH, FLEET, ONBOARD, openSealedFleet, TEAM } from '../story/sealed-fleet.ts'
-import type { Stage } from '../story/stage.ts'
-import { command, lastRun } from './commands.ts'
+import { AUTH, FLEET, TEAM } from '../story/sealed-fleet.ts'
+import { lastRun } from './commands.ts'
+import { type OpsTeam, openOpsTeam } from './ops-team.ts'
 
 const OFFBOARD = '/bailiwick offboard ops-team'
-let stage: Stage
-let issue = 0
+let stage: OpsTeam['stage']
+let say: OpsTeam['say']
+let merge: OpsTeam['merge']
 beforeAll(async () => {
-  ;({ stage, issue } = await openSealedFleet({ retry: { attempts: 3, backoffMs: 10 } }))
-  expect((await say(ONBOARD)).reactions).toEqual(['rocket'])
-  await merge(stage.github.pullRequestsOf(FLEET).at(-1)!.issue.number)
-})
+  ;({ stage, say, merge } = await openOpsTeam())
+}, 120_000)
 afterAll(() => stage?.close())
 
-const say = (body: string, as = 'ada') => command(stage, { repo: FLEET, issue, as, body })
 const pulls = (stageOf: 'workloads' | 'rest') =>
   stage.github
     .pullRequestsOf(FLEET)
     .filter(({ head }) => head.ref.startsWith('bailiwick/offboard-ops-team-') && head.ref.endsWith(stageOf))
-async function merge(pull: number): Promise<void> {
-  expect(stage.github.merge({ repo: FLEET, pull, as: 'ada' })).toMatchObject({ status: 200 })
-  await stage.settle()
-}
 const has = (path: string) => stage.github.filesOf(FLEET, 'main').includes(path)
 
 describe('a tenant leaves a fleet that Flux applies', () => {
