@@ -2,7 +2,7 @@ import type { GateGap } from './evaluate-gate.ts'
 import type { ProtectionLayer } from './protected-branch.ts'
 
 /** The branch of a trail: its protection on GitHub, and who wrote its commits. Plain data. */
-export interface TrailBranch {
+interface TrailBranch {
   readonly layers: readonly ProtectionLayer[]
   /** Whether GitHub does not show the branch protection to the App. */
   readonly hidden: boolean
