@@ -35,7 +35,10 @@ function mayFit({ applied }: ApplyResults, { text, refused = Number.POSITIVE_INF
     const kept = refused === Number.POSITIVE_INFINITY ? node.objects : node.objects.slice(0, refused)
     objects += kept.length
     bytes += longest(node.reason) + longest(node.note)
-    for (const { message } of kept) bytes += longest(message)
+    for (const { message, fields = [] } of kept) {
+      bytes += longest(message)
+      for (const { field } of fields) bytes += field.length
+    }
   }
   return objects <= RESULT_LIMITS.objects && bytes <= RESULT_LIMITS.bytes
 }
@@ -68,8 +71,14 @@ function fittedNode({ reason, note, user, objects, place: _, ...node }: AppliedN
   }
 }
 
-function fittedObject({ object, action, message }: AppliedObject, { text }: Fit): AppliedObject {
-  return { object: fittedId(object), action, ...(message === undefined ? {} : { message: clip(message, text) }) }
+function fittedObject({ object, action, message, fields }: AppliedObject, { text }: Fit): AppliedObject {
+  const names = fields?.slice(0, RESULT_LIMITS.fields).map(({ field }) => ({ field: clip(field, RESULT_LIMITS.name) }))
+  return {
+    object: fittedId(object),
+    action,
+    ...(message === undefined ? {} : { message: clip(message, text) }),
+    ...(names === undefined ? {} : { fields: names }),
+  }
 }
 
 function fittedDrift({ fields, managers, object, ...note }: DriftNote): DriftNote {

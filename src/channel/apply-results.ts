@@ -89,7 +89,13 @@ function readyOf(one: JsonReader): Pick<AppliedNode, 'ready'> {
 }
 
 function readObject(one: JsonReader): AppliedObject {
-  return { object: readId(one), action: one.field('action').oneOf(ACTIONS), ...textOf(one, 'message') }
+  const fields = one.optional('fields')?.list(RESULT_LIMITS.fields)
+  return {
+    object: readId(one),
+    action: one.field('action').oneOf(ACTIONS),
+    ...textOf(one, 'message'),
+    ...(fields ? { fields: fields.map(name => ({ field: name.field('field').text(RESULT_LIMITS.name) })) } : {}),
+  }
 }
 
 function readId(one: JsonReader): AppliedObject['object'] {

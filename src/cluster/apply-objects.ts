@@ -5,10 +5,12 @@ import { type Applied, applyObject } from './apply-object.ts'
 import { waves } from './apply-order.ts'
 import type { ApplyRequest } from './apply-request.ts'
 import type { ClusterClient } from './client.ts'
+import { ClusterError } from './cluster-error.ts'
 import { eachLimited } from './each-limited.ts'
 import { failureScope } from './failure-scope.ts'
 import { idOf } from './id-of.ts'
 import { entryOf, type InventoryEntry } from './inventory-entry.ts'
+import { namedFields } from './named-fields.ts'
 import { prepareObject } from './prepare-object.ts'
 import type { Prepared } from './prepared.ts'
 import { prerequisiteOf } from './prerequisite-of.ts'
@@ -28,6 +30,8 @@ interface ObjectResult {
   /** Of the failure. */
   readonly code?: ErrorCode
   readonly message?: string
+  /** Which fields it is about. */
+  readonly fields?: readonly string[]
   /** What the inventory should hold for it; absent where it must not (its name cannot be recorded). */
   readonly entry?: InventoryEntry
   /** How the live object differed. */
@@ -185,7 +189,16 @@ class Apply {
 
   #fail(item: Item, error: BailiwickError): void {
     const message = error.fix === undefined ? error.message : `${error.message}. ${error.fix}`
-    this.#results.set(item, { id: item.id, action: 'failed', code: error.code, message, ...entryOfItem(item) })
+    const fields = error instanceof ClusterError ? namedFields(error.refusal) : []
+    const named = fields.length === 0 ? {} : { fields }
+    this.#results.set(item, {
+      id: item.id,
+      action: 'failed',
+      code: error.code,
+      message,
+      ...named,
+      ...entryOfItem(item),
+    })
   }
 }
 

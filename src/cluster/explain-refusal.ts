@@ -57,7 +57,7 @@ function hidden({ code, refusal }: ClusterError, id: ObjectId): ClusterError {
   return new ClusterError(
     code,
     message,
-    { ...refusal, said: '', causes: [] },
+    { ...refusal, said: '', causes: refusal.causes.map(({ reason, field }) => ({ reason, field, message: '' })) },
     {
       fix: 'The message is omitted because it may quote the value. Check the types of the fields.',
     },

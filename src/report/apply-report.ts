@@ -20,6 +20,14 @@ export interface AppliedObject {
   readonly drift?: Pick<DriftNote, 'fields' | 'managers'>
   /** Where it is written; of what was refused only. */
   readonly place?: SourceLine
+  /** Which fields were refused, as the API server names them. */
+  readonly fields?: readonly NamedField[]
+}
+
+/** A field of an object. `place`: where it is written, or what it would be a part of. */
+export interface NamedField {
+  readonly field: string
+  readonly place?: SourceLine
 }
 
 /** Why a node is not ready, beside NotApproved and ReconciliationFailed. */
@@ -78,11 +86,13 @@ export function applyReport(cluster: string, nodes: readonly AppliedNode[], here
 
 /** One for each refused object that this repository writes; of a node that failed as a whole, one at its Kustomization. */
 function annotationsOf({ key, outcome, reason = '', place, objects }: AppliedNode, here: string): Annotation[] {
-  const refused = objects.flatMap(({ action, object, message = 'refused', ...one }) =>
-    action === 'refused'
-      ? { ...one, title: `${display(object)} refused (${key})`, message: redact(message, object) }
-      : [],
-  )
+  const refused = objects.flatMap(({ action, object, message = 'refused', fields = [], ...one }) => {
+    if (action !== 'refused') return []
+    const [first] = fields.flatMap(field => (isHere(field.place, here) ? [field.place] : []))
+    const at = first ?? one.place
+    const title = `${display(object)} refused (${key})`
+    return { title, message: redact(message, object), ...(at ? { place: at } : {}) }
+  })
   const whole = outcome === 'failed' && refused.length === 0
   const all = whole ? [{ title: `${key} failed`, message: redact(reason), ...(place ? { place } : {}) }] : refused
   return all.flatMap(({ title, message, place: at }) =>
@@ -111,10 +121,15 @@ function nodeSection(node: AppliedNode, here: string): Section {
   const changed = node.objects
     .filter(item => item.action !== 'unchanged')
     .sort((a, b) => order.indexOf(a.action) - order.indexOf(b.action))
-  const lines = changed.slice(0, MAX_OBJECTS).map(({ action, object, message, place }) => {
+  const lines = changed.slice(0, MAX_OBJECTS).map(({ action, object, message, place, fields = [] }) => {
     const at = isHere(place, here) ? ` at ${code(placeOf(place, here))}` : ''
     const why = message ? `: ${code(redact(message, object), 1000)}` : ''
-    return `- ${action} ${code(display(object))}${at}${why}`
+    const parts = fields.flatMap(one =>
+      isHere(one.place, here)
+        ? [`  - ${code(redact(one.field, object), 300)} at ${code(placeOf(one.place, here))}`]
+        : [],
+    )
+    return [`- ${action} ${code(display(object))}${at}${why}`, ...parts].join('\n')
   })
   const left = changed.length - lines.length
   if (left > 0) lines.push(`- … and ${left} more`)

@@ -11,9 +11,10 @@ export function applyViewFor(nodes: readonly AppliedNode[], { verdict, nodes: ev
     ...node,
     ...(reason === undefined ? {} : { reason: words.hide(reason) }),
     ...(note === undefined ? {} : { note: words.hide(note) }),
-    objects: objects.map(({ message, ...object }) => ({
+    objects: objects.map(({ message, fields, ...object }) => ({
       ...object,
       ...(message === undefined ? {} : { message: words.hide(message) }),
+      ...(fields === undefined ? {} : { fields: fields.map(one => ({ ...one, field: words.hide(one.field) })) }),
     })),
   }))
 }

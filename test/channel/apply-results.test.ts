@@ -27,6 +27,13 @@ test('what a worker sends is read as it was', () => {
   expect(parseApplyResults(applyResultsText(results))).toEqual(results)
 })
 
+test('refused fields are sent without a line, which the web process looks up', () => {
+  const place = { repository: 'https://github.com/acme/secret', file: 'x', line: 1 }
+  const one = { object, action: 'refused' as const, message: 'no', fields: [{ field: 'data.key', place }] }
+  const sent = parseApplyResults(applyResultsText({ ...results, applied: [{ ...node, objects: [one] }] }))
+  expect(sent.applied[0]!.objects).toEqual([{ ...one, fields: [{ field: 'data.key' }] }])
+})
+
 test('what no field is named for is dropped: no line, no drift of an object, nothing inherited', () => {
   const place = { repository: 'https://github.com/acme/secret', file: 'x', line: 1 }
   const drift = { fields: ['x'], managers: ['y'] }
@@ -39,7 +46,10 @@ test('what no field is named for is dropped: no line, no drift of an object, not
 
 describe('each limit: as much is read, and one more is refused', () => {
   const { objects, nodes, drift, fields, managers, text, name } = RESULT_LIMITS
+  const refused = (fields: object[]) => ({ applied: [{ ...node, objects: [{ ...AN_OBJECT, fields }] }] })
   test.each<[string, number, (count: number) => object]>([
+    ['refused fields', fields, count => refused(times(count, { field: 'x' }))],
+    ['a refused field', name, count => refused([{ field: long(count) }])],
     ['nodes', nodes, count => ({ applied: times(count, node) })],
     ['objects of one node', objects, count => ({ applied: [{ ...node, objects: times(count, AN_OBJECT) }] })],
     [

@@ -54,6 +54,30 @@ describe.skipIf(!haveAssets())('an apply that meets trouble', () => {
     expect(results[0]!.message).toContain('metadata.name: Invalid value')
   })
 
+  test('a refusal names the fields that the API server names, those of a Secret too', async () => {
+    const web: Json = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web', namespace: 'apps' },
+      spec: {
+        replicas: -1,
+        selector: { matchLabels: { app: 'web' } },
+        template: { metadata: { labels: { app: 'other' } }, spec: { containers: [{ name: 'Not Valid', image: 'a' }] } },
+      },
+    }
+    const secret: Json = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'token', namespace: 'apps' },
+      data: { 'not a key': 'aHVudGVyMg==' },
+    }
+    const { objects } = await applyObjects(cluster.client, { user, owner, objects: [web, secret] })
+    expect(objects.map(({ id, fields }) => [id.name, fields])).toEqual([
+      ['token', ['data[not a key]']],
+      ['web', ['spec.replicas', 'spec.template.metadata.labels', 'spec.template.spec.containers[0].name']],
+    ])
+  })
+
   test('a namespace that is being deleted fails at once, and nothing after it is applied', async () => {
     const namespace: Json = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'leaving' } }
     await apply([namespace], { user: platform })

@@ -64,3 +64,18 @@ test('values of a Secret and what looks like a credential do not reach an annota
   expect(annotations[0]!.message).toContain('***')
   expect(JSON.stringify(annotations)).not.toContain('aHVudGVyMg')
 })
+
+test('a refused field is shown at its own line, and one of another repository is not', () => {
+  const theirs = { repository: 'https://github.com/acme/fleet', file: 'plan.yaml', line: 2 }
+  const [one] = refused(HERE).objects
+  const fields = [
+    { field: 'spec.replicas', place: theirs },
+    { field: 'spec.paused' },
+    { field: 'metadata.labels[`\n# x](//evil.example)]', place: { repository: HERE, file: 'patch.yaml', line: 7 } },
+  ]
+  const { annotations, summary } = applyReport('staging', [node({ objects: [{ ...one!, fields }] })], HERE)
+  expect(annotations).toMatchObject([{ path: 'patch.yaml', line: 7 }])
+  expect(summary).toContain('- refused `Deployment apps/web` at `base/web.yaml:12`: ')
+  expect(summary).toMatch(/\n {2}- ``metadata\.labels\[`.*evil\.example\)\]`` at `patch\.yaml:7`/)
+  expect(summary).not.toMatch(/plan\.yaml|^# x/m)
+})

@@ -30,7 +30,7 @@ const reportOf = (evil: string) => {
   const actions = ['created', 'configured', 'unchanged', 'skipped', 'pruned', 'withheld', 'refused']
   const node = {
     ...{ user: evil, outcome: 'failed', reason: evil, note: evil },
-    objects: actions.map(action => ({ object: id, action, message: evil })),
+    objects: actions.map(action => ({ object: id, action, message: evil, fields: [{ field: evil }] })),
   }
   const drift = { object: id, change: 'changed', fields: [evil], managers: [evil], ...times }
   return JSON.stringify({

@@ -98,7 +98,8 @@ function driftIn(objects: readonly Result[], node: ApprovedNode, before: Invento
     .map(one => ({ ...described(one), ...(one.drift ? { drift: one.drift } : {}) }))
 }
 
-function described({ id, action, message }: Result): AppliedObject {
+function described({ id, action, message, fields }: Result): AppliedObject {
   const said = action === 'failed' ? 'refused' : action === 'recreated' ? 'configured' : action
-  return { object: id, action: said, ...(message === undefined ? {} : { message }) }
+  const named = fields === undefined ? {} : { fields: fields.map(field => ({ field })) }
+  return { object: id, action: said, ...(message === undefined ? {} : { message }), ...named }
 }

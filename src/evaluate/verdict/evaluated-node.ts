@@ -3,6 +3,7 @@ import { objectTexts } from '../../fleet/graph/object-texts.ts'
 import type { FleetNode, IncludedSource } from '../../fleet/model/fleet.ts'
 import { sourceRevision } from '../../fleet/sources/source-revision.ts'
 import { readApplySettings } from '../../flux/apply-settings/read-apply-settings.ts'
+import { type FieldLines, fieldLines } from '../../kube/field-lines.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { SourceLine } from '../../origin.ts'
 import type { EvaluatedNode, Finding, NodeFailure } from '../../rules/model/finding.ts'
@@ -58,6 +59,7 @@ const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
     failures: [],
     objects: objectTexts(node.objects),
     places: placesOf(node.objects),
+    lines: linesOf(node.objects),
     declared: placeOf(node.kustomization),
     path: node.path,
     ...(node.holes?.length ? { holes: node.holes.map(({ error }) => error.message) } : {}),
@@ -67,6 +69,10 @@ const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
 })
 
 const placesOf = oncePer((objects: FleetNode['objects']): readonly SourceLine[] => objects.map(placeOf))
+
+const linesOf = oncePer((objects: FleetNode['objects']): readonly FieldLines[] =>
+  objects.map(({ root }) => fieldLines(root)),
+)
 
 function placeOf({ root }: KubeObject): SourceLine {
   const { repository, file, line } = root.origin

@@ -113,9 +113,13 @@ function stuckText(one: NodeState, facts: CommentFacts): string {
     .join('\n\n')
 }
 
-function refusedLine({ object, message = '', place }: AppliedObject, facts: CommentFacts): string {
+function refusedLine({ object, message = '', place, fields = [] }: AppliedObject, facts: CommentFacts): string {
   const why = message === '' ? '' : `: ${code(message, 1000)}`
-  return `- refused ${code(display(object))}${place ? linkOf(place, facts) : ''}${why}`
+  const parts = fields.flatMap(one => {
+    const at = one.place ? linkOf(one.place, facts) : ''
+    return at === '' ? [] : [`  - ${code(one.field, 300)}${at}`]
+  })
+  return [`- refused ${code(display(object))}${place ? linkOf(place, facts) : ''}${why}`, ...parts].join('\n')
 }
 
 /** Lines of another repository may be read by fewer people than those of this one. */

@@ -89,9 +89,16 @@ const ORDER: readonly AppliedObject['action'][] = ['refused', 'withheld', 'prune
 
 const byWeight = (a: AppliedObject, b: AppliedObject): number => ORDER.indexOf(a.action) - ORDER.indexOf(b.action)
 
-function safe({ message, place, ...item }: AppliedObject, isShown: (place: SourceLine) => boolean): AppliedObject {
+function safe(
+  { message, place, fields, ...item }: AppliedObject,
+  isShown: (place: SourceLine) => boolean,
+): AppliedObject {
+  const shown = fields?.flatMap(({ field, place: at }) =>
+    at && isShown(at) ? [{ field: redact(field, item.object), place: at }] : [],
+  )
   return {
     ...item,
+    ...(shown?.length ? { fields: shown } : {}),
     ...(message === undefined ? {} : { message: redact(message, item.object).slice(0, MAX_REASON) }),
     ...(place && isShown(place) ? { place } : {}),
   }
@@ -105,6 +112,7 @@ function countsOf(objects: readonly AppliedObject[]): NodeState['counts'] {
 
 /** Lines of other repositories have other authors. */
 function pathsOf({ objects }: AppliedNode, { source, path = '' }: EvaluatedNode): string[] {
-  const files = objects.flatMap(({ place }) => (place?.repository === source.url ? [place.file] : []))
-  return [...new Set([...files.slice(0, MAX_PATHS), path.replace(/^\.?\//, '')])]
+  const places = objects.flatMap(({ place, fields = [] }) => [...fields.map(one => one.place), place])
+  const files = places.flatMap(place => (place?.repository === source.url ? [place.file] : []))
+  return [...new Set([...[...new Set(files)].slice(0, MAX_PATHS), path.replace(/^\.?\//, '')])]
 }

@@ -99,8 +99,8 @@ function nodeRow(one: NodeState, here: string): Html {
 function objectList(objects: NodeState['objects'], links: Parameters<typeof placeLink>[0]): Content {
   if (objects.length === 0) return undefined
   const items = objects.map(
-    ({ action, object, message, place }) =>
-      html`<li>${action} <code>${display(object)}</code>${place && html` ${placeLink(links, place)}`}${message !== undefined && html`: ${message}`}</li>`,
+    ({ action, object, message, place, fields = [] }) =>
+      html`<li>${action} <code>${display(object)}</code>${place && html` ${placeLink(links, place)}`}${message !== undefined && html`: ${message}`}${fields.map(one => one.place && html`<div><code>${one.field}</code> ${placeLink(links, one.place)}</div>`)}</li>`,
   )
   return html`<ul class="plain small">${items}</ul>`
 }

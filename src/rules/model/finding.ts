@@ -2,6 +2,7 @@ import type { SealedFile, ValueNeed } from '../../fleet/model/cluster-values.ts'
 import type { Cluster, NotReached, NotSeen, Tenant } from '../../fleet/model/fleet.ts'
 import type { ApplySettings } from '../../flux/apply-settings/apply-settings.ts'
 import type { SettingsProblem } from '../../flux/apply-settings/settings-reader.ts'
+import type { FieldLines } from '../../kube/field-lines.ts'
 import type { ObjectId } from '../../kube/object.ts'
 import type { ServiceKey } from '../../kube/sops-services.ts'
 import type { Message } from '../../message/message.ts'
@@ -209,6 +210,8 @@ export interface EvaluatedNode {
   readonly objects: readonly string[]
   /** Where each of `objects` is written, in their order; absent where they are for a report only. */
   readonly places?: readonly SourceLine[]
+  /** Where the values of each of `objects` are written, in their order. */
+  readonly lines?: readonly FieldLines[]
   /** Where its Flux Kustomization is written. */
   readonly declared?: SourceLine
   /** The directory of its source that it builds. */
