@@ -215,6 +215,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/jobs/redeliver.ts MOST_SENT',
   ],
   shown: [
+    'src/protection/trail-gaps.ts LISTED',
     'src/report/applied/commit-status.ts LONGEST_DESCRIPTION',
     'src/report/applied/commit-status.ts LONGEST_NAME',
     'src/trail/trail-line.ts MAX_LINE',
