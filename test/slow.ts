@@ -19,6 +19,7 @@ export const SLOW: readonly string[] = [
   'test/package/loaded.test.ts',
   'test/package/pack.test.ts',
 
+  'test/policy/native/api-server.test.ts',
   'test/queue/bullmq-queue.test.ts',
   'test/schema/api-server.test.ts',
   'test/story/killed-at-redis.test.ts',

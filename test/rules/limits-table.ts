@@ -174,6 +174,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/cel/kubernetes/texts.ts MAX_FORMATTED',
     'src/policy/cel/parse-cel.ts MAX_DEPTH',
     'src/policy/cel/tokens-of.ts MAX_LENGTH',
+    'src/policy/kyverno/match-object.ts MAX_DEPTH',
     'src/policy/kyverno/pattern-tree.ts MAX_DEPTH',
   ],
   memory: [

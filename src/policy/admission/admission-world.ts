@@ -7,7 +7,7 @@ import type { KubeObject } from '../../kube/object.ts'
 export interface AdmissionWorld {
   /** Policies of a kind, `<group>/<Kind>`: those that the platform renders. */
   policies(kind: string): readonly KubeObject[]
-  /** Policies of a kind in a namespace, whoever renders them there. */
+  /** Policies of a kind in a namespace, that the platform renders. */
   policiesIn(kind: string, namespace: string): readonly KubeObject[]
   object(kind: string, namespace: string, name: string): KubeObject | undefined
   objects(kind: string, namespace: string | undefined): readonly KubeObject[]
@@ -21,7 +21,7 @@ const lists = new WeakMap<readonly { readonly object: KubeObject }[], readonly K
 export function worldOf(index: FleetIndex, cluster: string): AdmissionWorld {
   return {
     policies: kind => objectsOf(index.platformAnywhere(cluster, kind)),
-    policiesIn: (kind, namespace) => objectsOf(index.rendered(cluster, kind, namespace)),
+    policiesIn: (kind, namespace) => objectsOf(index.platformRendered(cluster, kind, namespace)),
     object: (kind, namespace, name) => {
       const versions = index.versionsOf(cluster, kind, namespace, name)
       return (versions.findLast(isPlatform) ?? versions.at(-1))?.object

@@ -1,5 +1,7 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { at, canonical, type Node } from '../../kube/node.ts'
+import { userInfo } from '../../kube/rbac/groups-of.ts'
+import { worldOf } from '../admission/admission-world.ts'
 import { refusesByCel } from '../cel/ask-cel.ts'
 import type { NotEvaluated, PolicyEngine, PolicyFinding, PolicyQuestion } from '../engine.ts'
 import { deniesAddress } from './denied-address.ts'
@@ -12,7 +14,9 @@ export const kyvernoEngine: PolicyEngine = {
   evaluate(index, question) {
     const { subject, field } = question
     const [findings, notEvaluated]: [PolicyFinding[], NotEvaluated[]] = [[], []]
-    for (const one of rulesFor(index, subject)) {
+    const { cluster, identity } = subject.node
+    const asked = { ...subject, user: userInfo(identity.user), operations: ['CREATE', 'UPDATE'] }
+    for (const one of rulesFor(worldOf(index, cluster), asked)) {
       const { policy, rule, origin, message, enforces, why = BEYOND } = one
       const refuses = one.why === undefined ? isRefused(index, one, question) : undefined
       if (refuses === undefined && mentions(one, question)) notEvaluated.push({ policy, rule, origin, why })

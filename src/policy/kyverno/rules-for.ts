@@ -1,12 +1,11 @@
-import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { namespaceLabels } from '../../facts/namespace-labels.ts'
-import type { Subject } from '../../facts/subject.ts'
-import { at, type Node, stringAt } from '../../kube/node.ts'
+import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { textsOf } from '../../kube/read-text.ts'
+import { textMapOf, textsOf } from '../../kube/read-text.ts'
 import type { Origin } from '../../origin.ts'
+import type { AdmissionWorld } from '../admission/admission-world.ts'
 import type { PolicyRuleName } from '../engine.ts'
-import { isSelected, type NamespaceLabels } from './selection.ts'
+import { podTemplateOf } from './pod-template-of.ts'
+import { isSelected, type KyvernoSubject, type NamespaceLabels } from './selection.ts'
 import { matchesWildcard } from './wildcard.ts'
 
 /** A validating rule of a Kyverno policy of the fleet that speaks about an object. */
@@ -16,24 +15,28 @@ export interface KyvernoRule extends PolicyRuleName {
   readonly message: string
   /** Whether it refuses; else it only reports. */
   readonly enforces: boolean
+  /** Where the Pod stands that it speaks about, in an object that makes Pods. */
+  readonly template: Path
   /** Why it is not known whether it speaks about the object. */
   readonly why?: string
 }
 
 /** The rules that speak about an object, or may, of policies that the platform renders. */
-export function rulesFor(index: FleetIndex, subject: Subject): KyvernoRule[] {
-  const { cluster } = subject.node
+export function rulesFor(world: AdmissionWorld, subject: KyvernoSubject): KyvernoRule[] {
   const { namespace } = subject.id
-  const policies = [
-    ...index.platformAnywhere(cluster, CLUSTER_POLICY),
-    ...(namespace ? index.platformRendered(cluster, POLICY, namespace) : []),
-  ]
-  const labels: NamespaceLabels = name => namespaceLabels(index, cluster, name)
-  const found = policies.flatMap(({ object }) => rulesOf(object, subject, labels))
+  const policies = [...world.policies(CLUSTER_POLICY), ...(namespace ? world.policiesIn(POLICY, namespace) : [])]
+  const labels: NamespaceLabels = name => {
+    const object = world.object('/Namespace', '', name)
+    return new Map([
+      ...(textMapOf(at(object?.root, ['metadata', 'labels'])) ?? []),
+      ['kubernetes.io/metadata.name', name],
+    ])
+  }
+  const found = policies.flatMap(object => rulesOf(object, subject, labels))
   if (found.length === 0) return found
-  const exceptions = index.platformAnywhere(cluster, 'kyverno.io/PolicyException')
+  const exceptions = world.policies('kyverno.io/PolicyException')
   return found.flatMap(one => {
-    const excepted = exceptions.map(({ object }) => isExcepted(object, one, subject, labels))
+    const excepted = exceptions.map(object => isExcepted(object, one, subject, labels))
     if (excepted.includes(true)) return []
     return excepted.includes(undefined)
       ? [{ ...one, why: 'a PolicyException asks for what only the cluster knows' }]
@@ -47,13 +50,15 @@ export const POLICY = 'kyverno.io/Policy'
 /** What a rule asks of the cluster. */
 const OF_THE_CLUSTER = ['preconditions', 'context', 'celPreconditions']
 
-function rulesOf(policy: KubeObject, subject: Subject, labels: NamespaceLabels): KyvernoRule[] {
+function rulesOf(policy: KubeObject, subject: KyvernoSubject, labels: NamespaceLabels): KyvernoRule[] {
   const { kind, namespace, name } = idOf(policy)
   const rules = at(policy.root, ['spec', 'rules'])
   if (rules?.type !== 'list') return []
   return rules.items.flatMap((rule): KyvernoRule[] => {
     const validate = at(rule, ['validate'])
-    const isMeant = isSelected(rule, subject, labels)
+    const isOwn = isSelected(rule, subject, labels)
+    const template = isOwn === false ? podTemplateOf(policy, rule, subject) : undefined
+    const isMeant = template ? isSelected(rule, { ...subject, kind: '/Pod' }, labels) : isOwn
     if (validate?.type !== 'map' || isMeant === false) return []
     const enforces = isEnforced(policy, validate, subject)
     const asks = OF_THE_CLUSTER.find(key => at(rule, [key]) !== undefined) ?? (isMeant ? undefined : 'match or exclude')
@@ -66,6 +71,7 @@ function rulesOf(policy: KubeObject, subject: Subject, labels: NamespaceLabels):
         validate,
         message: stringAt(validate, ['message']) ?? '',
         enforces: enforces === true,
+        template: template ?? [],
         ...(why !== undefined
           ? { why }
           : enforces === undefined
@@ -77,7 +83,7 @@ function rulesOf(policy: KubeObject, subject: Subject, labels: NamespaceLabels):
 }
 
 /** What the rule says goes before what the policy says, exceptions for namespaces before both; `Audit` is the default. */
-function isEnforced(policy: KubeObject, validate: Node, subject: Subject): boolean | undefined {
+function isEnforced(policy: KubeObject, validate: Node, subject: KyvernoSubject): boolean | undefined {
   const own = at(validate, ['failureActionOverrides'])
   const overrides = own ?? at(policy.root, ['spec', 'validationFailureActionOverrides'])
   for (const one of overrides?.type === 'list' ? overrides.items : []) {
@@ -96,7 +102,7 @@ const isEnforce = (action: string) => action.toLowerCase() === 'enforce'
 function isExcepted(
   exception: KubeObject,
   rule: PolicyRuleName,
-  subject: Subject,
+  subject: KyvernoSubject,
   labels: NamespaceLabels,
 ): boolean | undefined {
   const list = at(exception.root, ['spec', 'exceptions'])

@@ -1,14 +1,25 @@
-import type { Subject } from '../../facts/subject.ts'
 import { readLabelSelector, selects } from '../../kube/label-selector.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
+import type { KubeObject, ObjectId } from '../../kube/object.ts'
+import type { UserInfo } from '../../kube/rbac/request.ts'
 import { textMapOf, textsOf } from '../../kube/read-text.ts'
 import { matchesWildcard } from './wildcard.ts'
+
+/** What a rule of Kyverno is asked about. */
+export interface KyvernoSubject {
+  readonly object: KubeObject
+  readonly id: ObjectId
+  /** `<group>/<Kind>`; of a rule that speaks about Pods and is asked about their template, that of a Pod. */
+  readonly kind: string
+  readonly user: UserInfo
+  readonly operations: readonly string[]
+}
 
 /** Labels of a namespace, as the platform wrote them. */
 export type NamespaceLabels = (namespace: string) => ReadonlyMap<string, string>
 
 /** Whether a rule of Kyverno speaks about an object by its `match` and `exclude`; undefined: it cannot be decided here. */
-export function isSelected(rule: Node, subject: Subject, labels: NamespaceLabels): boolean | undefined {
+export function isSelected(rule: Node, subject: KyvernoSubject, labels: NamespaceLabels): boolean | undefined {
   const matched = inBlock(at(rule, ['match']), subject, labels)
   if (matched !== true) return matched
   const exclude = at(rule, ['exclude'])
@@ -19,7 +30,7 @@ export function isSelected(rule: Node, subject: Subject, labels: NamespaceLabels
 const isEmpty = (node: Node | undefined) =>
   !node || (node.type === 'map' ? node.fields.size === 0 : node.type === 'scalar' && node.value === null)
 
-function inBlock(block: Node | undefined, subject: Subject, labels: NamespaceLabels): boolean | undefined {
+function inBlock(block: Node | undefined, subject: KyvernoSubject, labels: NamespaceLabels): boolean | undefined {
   if (block?.type !== 'map') return undefined
   const [one, all] = [at(block, ['any']), at(block, ['all'])]
   if (one?.type === 'list') return some(one.items.map(item => inFilter(item, subject, labels)))
@@ -28,18 +39,18 @@ function inBlock(block: Node | undefined, subject: Subject, labels: NamespaceLab
 }
 
 /** One filter: all its parts must hold. Roles of the user are not worked out here. */
-function inFilter(filter: Node, subject: Subject, labels: NamespaceLabels): boolean | undefined {
+function inFilter(filter: Node, subject: KyvernoSubject, labels: NamespaceLabels): boolean | undefined {
   if (filter.type !== 'map') return undefined
   return every(
     [...filter.fields].map(([key, { value }]) => {
       if (key === 'resources') return inResources(value, subject, labels)
-      if (key === 'subjects') return isSubject(value, subject.node.identity.user)
+      if (key === 'subjects') return isSubject(value, subject.user)
       return isEmpty(value) || (value.type === 'list' && value.items.length === 0) ? true : undefined
     }),
   )
 }
 
-function inResources(resources: Node, subject: Subject, labels: NamespaceLabels): boolean | undefined {
+function inResources(resources: Node, subject: KyvernoSubject, labels: NamespaceLabels): boolean | undefined {
   if (resources.type !== 'map') return undefined
   const { object, id } = subject
   return every(
@@ -49,7 +60,7 @@ function inResources(resources: Node, subject: Subject, labels: NamespaceLabels)
         return anyText({ ...value, type: 'list', items: [value] }, one => matchesWildcard(one, id.name))
       if (key === 'names') return anyText(value, one => matchesWildcard(one, id.name))
       if (key === 'namespaces') return anyText(value, one => matchesWildcard(one, id.namespace))
-      if (key === 'operations') return anyText(value, one => one === 'CREATE' || one === 'UPDATE')
+      if (key === 'operations') return anyText(value, one => subject.operations.includes(one))
       if (key === 'annotations') return hasAnnotations(value, at(object.root, ['metadata', 'annotations']))
       if (key === 'selector') return isLabelled(value, textMapOf(at(object.root, ['metadata', 'labels'])))
       if (key === 'namespaceSelector') return isLabelled(value, labels(id.namespace))
@@ -71,11 +82,12 @@ function isKind(written: string, kind: string): boolean {
   )
 }
 
-function isSubject(list: Node, user: string): boolean | undefined {
+function isSubject(list: Node, { name: user, groups }: UserInfo): boolean | undefined {
   if (list.type !== 'list') return undefined
   return some(
     list.items.map(item => {
       const [kind, name = '', namespace = ''] = ['kind', 'name', 'namespace'].map(key => stringAt(item, [key]))
+      if (kind === 'Group') return groups.some(group => matchesWildcard(name, group))
       if (kind === 'User') return matchesWildcard(name, user)
       if (kind === 'ServiceAccount') return matchesWildcard(`system:serviceaccount:${namespace}:${name}`, user)
       return undefined

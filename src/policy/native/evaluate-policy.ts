@@ -37,7 +37,9 @@ export function evaluatePolicy(
 }
 
 /** True: go on; false: the policy does not apply. */
-function conditionsHold({ conditions }: CelPolicy, names: Names): boolean | PolicyVerdict {
+function conditionsHold({ conditions }: CelPolicy, all: Names): boolean | PolicyVerdict {
+  // the API server does not hand the Namespace to conditions
+  const names: Names = { get: name => (name === 'namespaceObject' ? null : all.get(name)) }
   let problem: PolicyVerdict | undefined
   for (const rule of conditions) {
     const outcome = evaluated(rule, names)

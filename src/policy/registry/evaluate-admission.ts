@@ -1,11 +1,14 @@
 import type { AdmissionAnswer, AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
+import { evaluateKyverno } from '../kyverno/evaluate-kyverno.ts'
+import { CLUSTER_POLICY, POLICY } from '../kyverno/rules-for.ts'
 import { evaluateNative, NATIVE_POLICY } from '../native/native-engine.ts'
 
 type AdmissionEngine = (world: AdmissionWorld, request: AdmissionRequest) => AdmissionAnswer
 
 /** The engines, with the kinds of policies that each evaluates. */
 const ENGINES: readonly { readonly kinds: readonly string[]; readonly evaluate: AdmissionEngine }[] = [
+  { kinds: [CLUSTER_POLICY, POLICY], evaluate: evaluateKyverno },
   { kinds: [NATIVE_POLICY], evaluate: evaluateNative },
 ]
 

@@ -17,7 +17,7 @@ export const policyDenied: Rule = {
   title: 'Object that a policy of the cluster refuses',
   why: 'An admission policy that refuses one object stops the whole Kustomization, and none of its objects is applied. Without the rule this is seen only after the merge.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
-  docs: 'Change the object so that the policy allows it. The message is the one of the policy. A policy that denies makes violations, one that warns or audits makes warnings. Policies are those that the platform renders: ValidatingAdmissionPolicies with their bindings. They are evaluated with both sides of the change, the account that applies, the Namespace, parameters and RBAC of the fleet. Defaults of the API server are filled in for workloads, Services and Secrets.',
+  docs: 'Change the object so that the policy allows it. The message is the one of the policy. A policy that denies makes violations, one that warns or audits makes warnings. Policies are those that the platform renders: ValidatingAdmissionPolicies with their bindings, and Kyverno ClusterPolicies and Policies with `validate.pattern` or `validate.anyPattern`, also for the Pods that workloads make. Other parts of Kyverno policies are listed by `policy-not-evaluated`; what Kyverno policies say about sources is reported by `source-url-allowlist`. They are evaluated with both sides of the change, the account that applies, the Namespace, parameters and RBAC of the fleet. Defaults of the API server are filled in for workloads, Services and Secrets.',
   kinds: 'every',
   *checkObject(subject, context) {
     const { node, object } = subject
