@@ -39,7 +39,7 @@ async function grow(): Promise<void> {
     if (isNew) github.openPullRequest({ repo: REPOSITORY, head: branch, title: branch, as: 'dora' })
     if (++pushes % 10 === 0) {
       const docs = { [`docs/${pushes}.md`]: `${pushes}\n` }
-      github.push({ repo: REPOSITORY, branch: 'main', files: docs, as: 'dora' })
+      github.push({ repo: REPOSITORY, branch: 'main', files: docs, as: 'ada' })
     }
     await stage.settle()
   }

@@ -28,7 +28,8 @@ export const trail: Command = {
   -o text|json     text for people
 
 Exit code 0: the trail is complete; 1: it was changed; 2: it could not be read.
-The signatures of its commits are not checked: git verify-commit does, with GitHub's key.`,
+Who wrote its commits cannot be verified in a clone: GitHub shows it for each commit, and the first report lists those that the
+App did not write.`,
   async run(args, io) {
     const options = parseOptions(args, ['ref', 'anchors', 'output'], USAGE)
     const [verb, dir = '.', more] = options.positionals
@@ -87,6 +88,7 @@ function verified({ entries, head, problems, anchors, without }: Answer): string
     ...problemLines(problems),
     `${entries.length} entries, ${anchors.length} published places compared.`,
     ...(without > 0 ? [`${without} lines of --anchors name no place in the trail.`] : []),
+    'Who wrote the commits is not verifiable in a clone. The first report of the fleet shows it.',
     ...(anchors.length === 0 ? ['Entries that were cut off at the end are only found with --anchors.'] : []),
   ]
 }

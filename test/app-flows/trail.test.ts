@@ -5,6 +5,7 @@ import { TRAIL_BRANCH } from '../../src/trail/trail-files.ts'
 import { verifyTrail } from '../../src/trail/verify-trail.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { command, giveRoles, lastRun, nextSecond, proposeViolation } from './commands.ts'
+import { reportOf, surveyAgain } from './survey.ts'
 
 const FLEET = 'acme/fleet'
 const REPO = 'acme/dev-team'
@@ -100,6 +101,21 @@ test('the branch has a history of its own, and one commit for each file', async 
   expect(commits).toHaveLength(files().length)
   expect(commits.at(-1)?.parents).toEqual([])
   for (const { commit } of commits) expect(commit.message).toMatch(/^trail: entries \d+ to \d+ \[skip ci\]$/)
+})
+
+test('the first report lists what can rewrite the branch, and commits of someone else', async () => {
+  await surveyAgain(stage)
+  const before = reportOf(stage.github).body
+  expect(before).toContain('### Trail')
+  expect(before).toContain('force pushes can replace its entries')
+  expect(before).not.toContain('this App did not write')
+  const [last] = await history()
+  const files = { 'trail/9999999999.jsonl': 'x\n' }
+  stage.github.push({ repo: FLEET, branch: TRAIL_BRANCH, files, as: 'ada' })
+  const forged = stage.github.commitOf(FLEET, TRAIL_BRANCH)
+  await surveyAgain(stage)
+  expect(reportOf(stage.github).body).toContain(`this App did not write \`${forged.slice(0, 10)}\``)
+  await force(last!.sha)
 })
 
 test('a trail that was cut is not continued, and its decisions wait', async () => {

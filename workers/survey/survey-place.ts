@@ -90,7 +90,7 @@ export async function surveyPlace(context: WorkerContext, desk: SurveyDesk, surv
     gates: await readGates(gates, installation, survey.gated),
     baseline: await offerBaseline(writer, surveyed.fleet, survey, has(BASELINE_FILE)),
     hasForm: has(FORM),
-    ...(context.outbox ? { trail: await readTrailGaps(gates, repository) } : {}),
+    trail: context.outbox ? await readTrailGaps(gates, repository) : 'off',
     ...openDesignation(desk, repository.id),
   }
   const isDefault = branch === repository.defaultBranch

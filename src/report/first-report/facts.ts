@@ -30,8 +30,8 @@ export interface FirstReportFacts {
   readonly survey: FleetSurvey
   readonly gates: readonly BranchGate[]
   readonly baseline: BaselineState
-  /** Absent where no trail is written. */
-  readonly trail?: TrailFacts
+  /** `off`: none is written. */
+  readonly trail?: TrailFacts | 'off'
   /** Whether the fleet has the form by which teams ask for a tenant. */
   readonly hasForm: boolean
   /** What an owner of the organization has to decide about who is a fleet. */

@@ -55,12 +55,16 @@ function gapText({ level, what, fix }: GateGap): string {
   return `- ${MARKS[level]} ${prose(what, 400)}.${fix ? ` **Fix:** ${prose(fix, 300)}` : ''}`
 }
 
-function trailText({ branch, gaps }: TrailFacts): string {
+function trailText(trail: TrailFacts | 'off'): string {
+  if (trail === 'off') return OFF
+  const { branch, gaps } = trail
   const title = `### Trail\n\nDecisions about this fleet are written to the branch ${code(branch)}.`
   if (gaps === undefined) return `${title} Nothing is written yet.`
   if (gaps.length === 0) return `${title} ✅ It is protected, and this App wrote its latest commits.`
   return `${title}\n\n${gaps.map(gapText).join('\n')}`
 }
+
+const OFF = '### Trail\n\nDecisions about this fleet are not recorded. The operator turns the trail on with `TRAIL=on`.'
 
 const HOW = [
   `**How:** *Settings → Rules → Rulesets → New branch ruleset*, enforcement *Active*, an empty bypass list, the branch as target; *Require status checks to pass* with ${code(CHECK_NAME)} and this App as its source, *Require branches to be up to date*; *Require a pull request*, *Block force pushes*, *Restrict deletions*.`,
