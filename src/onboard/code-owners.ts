@@ -33,8 +33,11 @@ export function codeOwners(tree: Tree, paths: readonly string[]): string[] {
   return [...new Set(owners)].sort()
 }
 
-/** A pattern of a directory owns what is in it. */
+/** A pattern of a directory owns what is in it; `docs/*` owns its files alone, unlike in .gitignore (GitHub, About code owners). */
 function owns(pattern: string, path: readonly string[], work: MatchWork): boolean {
-  const rules = new IgnoreRules([parsePattern(pattern, [])], work)
+  const name = path.at(-1)!.replaceAll(/[\\*?[\]!#]/g, '\\$&')
+  const isFiles = pattern.endsWith('/*')
+  const rules = new IgnoreRules([parsePattern(isFiles ? `${pattern.slice(0, -1)}${name}` : pattern, [])], work)
+  if (isFiles) return rules.ignores(path, false) && !rules.ignores(path.slice(0, -1), true)
   return path.some((_, index) => rules.ignores(path.slice(0, index + 1), index < path.length - 1))
 }

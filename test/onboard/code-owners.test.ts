@@ -11,6 +11,13 @@ test('of each file the last line that matches counts, as on GitHub', () => {
   expect(owners(text, 'tenants/base/ops/sync.yaml')).toEqual([])
 })
 
+test('a star after the last slash means files of that folder alone', () => {
+  expect(owners('tenants/* @ada\n', 'tenants/README.md')).toEqual(['@ada'])
+  expect(owners('tenants/* @ada\n', 'tenants/base/ops/sync.yaml')).toEqual([])
+  expect(owners('tenants/* @ada\n', 'tenants/x/x')).toEqual([])
+  expect(owners('tenants/** @ada\n', 'tenants/base/ops/sync.yaml')).toEqual(['@ada'])
+})
+
 test('a file that GitHub ignores for its size names nobody', () => {
   const line = '* @acme/all\n'
   const most = 3 * 1024 * 1024
