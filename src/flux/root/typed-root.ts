@@ -1,13 +1,13 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, textNode } from '../../kube/edit-node.ts'
-import type { Field, MapNode, Node } from '../../kube/node.ts'
-import { invalid, refuseCaseVariant } from '../../kustomize/fields/read-fields.ts'
+import type { Field, MapNode, Node, ScalarValue } from '../../kube/node.ts'
+import { invalid, isTextInOldYaml, refuseCaseVariant } from '../../kustomize/fields/read-fields.ts'
 import type { Origin } from '../../origin.ts'
 import { type RootField, type RootType, rootFields } from './root-types.ts'
 
 /**
  * A kustomization file as Flux writes it back: decoded leniently into kustomize's structs and encoded again (sigs.k8s.io
- * yaml): numbers and booleans are texts where a text is asked for; what is empty is not written. Fields that the structs
+ * yaml): numbers and booleans of YAML 1.1 are texts where a text is asked for; what is empty is not written. Fields that the structs
  * do not have Flux drops without a word, where kustomize fails; nobody means that, so they are refused. Throws
  * `kustomize-invalid` for other types than asked for, `kustomize-unsupported`, and rule `kustomize-case-variant-key`.
  */
@@ -66,12 +66,20 @@ function scalar(node: Node, type: 'string' | 'bool' | 'int', coerces: boolean, w
     const { value, text, origin } = node
     if (type === 'bool' && typeof value === 'boolean') return node
     if (type === 'int' && (typeof value === 'bigint' || Number.isInteger(value))) return node
+    const old = isTextInOldYaml(node) ? undefined : oldBoolean(value)
+    if (type === 'bool' && old !== undefined) return { type: 'scalar', value: old, origin }
+    if (type === 'string' && coerces && old !== undefined) return { ...textNode(String(old), origin), quoted: true }
     if (type === 'string' && typeof value === 'string') return node
     const isExact = text === undefined && (typeof value === 'boolean' || Number.isSafeInteger(value))
     if (type === 'string' && coerces && isExact) return { ...textNode(String(value), origin), quoted: true }
   }
   const wanted = { string: 'a quoted string', bool: 'true or false', int: 'a whole number' }
   return invalid(`${where}: wrong type. Allowed: ${wanted[type]}`, node.origin)
+}
+
+/** What YAML 1.1 reads in a plain `y` or `off`, which is a text for YAML 1.2. */
+function oldBoolean(value: ScalarValue): boolean | undefined {
+  return typeof value === 'string' ? /^(?:y|yes|on)$/i.test(value) : undefined
 }
 
 function isWritten(value: Node, { value: type, always }: RootField): boolean {

@@ -1,4 +1,5 @@
 import { APPLY } from './cases/apply.ts'
+import { FILES } from './cases/files.ts'
 import { HEALTH } from './cases/health.ts'
 import { ORIGIN } from './cases/origin.ts'
 import { PRUNE } from './cases/prune.ts'
@@ -10,6 +11,7 @@ import type { SameCase } from './step.ts'
 export const SAME_CASES: Readonly<Record<string, SameCase>> = {
   ...APPLY,
   ...PRUNE,
+  ...FILES,
   ...ORIGIN,
   ...TRANSFORM,
   ...TROUBLE,
