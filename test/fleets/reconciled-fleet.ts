@@ -3,6 +3,7 @@ import { approve } from '../../src/approval/approve.ts'
 import { parseExact } from '../../src/cluster/exact-json.ts'
 import { idOf } from '../../src/cluster/id-of.ts'
 import { itemsAt, jsonAt, mapAt, stringAt } from '../../src/cluster/json-at.ts'
+import type { RemoteServer } from '../../src/cluster/remote-servers.ts'
 import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/graph/combination.ts'
@@ -18,12 +19,19 @@ const BUILT_IN = /^(?:|apps|batch|policy|autoscaling|.*\.k8s\.io)$/
 const MERGE = { contentType: 'application/merge-patch+json' }
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-/** What the worker may apply of a fleet to one of its clusters, and why it holds the rest. */
-export function approvedOfFleet(input: FleetInput, cluster: string): Approved {
+/**
+ * What the worker may apply of a fleet to one of its clusters, and why it holds the rest. `kubeConfigs`: as clusters.yaml lists
+ * them for it.
+ */
+export function approvedOfFleet(
+  input: FleetInput,
+  cluster: string,
+  kubeConfigs: readonly RemoteServer[] = [],
+): Approved {
   const combination = combinationOf(input)
   const evaluation = evaluateFleet(buildFleet(input), { combination })
   const { url, branch, commit } = input.fleet
-  const before = initialApproval({ cluster, fleet: url, branch })
+  const before = initialApproval({ cluster, fleet: url, branch, kubeConfigs })
   const { state } = approve(before, { type: 'judged', combination, nodes: evaluation.nodes, baseline: [] })
   const sources = evaluation.nodes.map(({ source }) => ({ url: source.url, ref: {}, commit: source.commit }))
   const heads = { combination, complete: true, fleet: { url, branch, commit }, sources }
