@@ -13,12 +13,12 @@ export const SLOW: readonly string[] = [
   'test/cluster/status/with-controllers.test.ts',
   'test/fleets/reconciled.test.ts',
   'test/kustomize/hostile.test.ts',
+  'test/offboard/random-fleets.test.ts',
   'test/oracles/stdin.test.ts',
   'test/package/action.test.ts',
   'test/package/image.test.ts',
   'test/package/loaded.test.ts',
   'test/package/pack.test.ts',
-
   'test/policy/native/api-server.test.ts',
   'test/queue/bullmq-queue.test.ts',
   'test/schema/api-server.test.ts',
