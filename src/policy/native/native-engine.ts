@@ -66,7 +66,7 @@ function verdictsOf(
   const origin = binding.root.origin
   if (typeof matched === 'string') return [{ unclear: matched, origin }]
   const params = paramsOf(world, policy.object, binding, request)
-  if (typeof params === 'string') return policy.failsClosed ? [{ refused: params, field: [], origin }] : []
+  if (typeof params === 'string') return [{ unclear: params, origin }]
   return params.flatMap(one => evaluatePolicy(policy, world, request, one))
 }
 

@@ -8,8 +8,9 @@ import { labelsOf } from '../admission/namespace-value.ts'
 import { objectValue } from '../admission/object-value.ts'
 
 /**
- * The objects of parameters that a binding hands to a policy, one evaluation each; a text: why there is none where one must be
- * (CollectParams of k8s.io/apiserver pkg/admission/plugin/policy/generic).
+ * The objects of parameters that a binding hands to a policy, one evaluation each (CollectParams of k8s.io/apiserver
+ * pkg/admission/plugin/policy/generic); a text: why they are not known. Parameters that the fleet does not render may be on the
+ * cluster all the same, so parameterNotFoundAction decides nothing here.
  */
 export function paramsOf(
   world: AdmissionWorld,
@@ -22,10 +23,7 @@ export function paramsOf(
   if (!paramKind || !reference) return [null]
   const kind = `${groupOf(stringAt(paramKind, ['apiVersion']) ?? '')}/${stringAt(paramKind, ['kind']) ?? ''}`
   const objects = found(world, kind, reference, request)
-  if (typeof objects === 'string') return objects
-  if (objects.length > 0) return objects.map(objectValue)
-  if (stringAt(reference, ['parameterNotFoundAction']) !== 'Deny') return []
-  return 'no params found for policy binding with `Deny` parameterNotFoundAction'
+  return objects.length > 0 ? objects.map(objectValue) : 'the fleet does not render the parameters of its binding'
 }
 
 function found(
@@ -33,7 +31,7 @@ function found(
   kind: string,
   reference: NonNullable<ReturnType<typeof at>>,
   request: AdmissionRequest,
-): readonly KubeObject[] | string {
+): readonly KubeObject[] {
   const named = stringAt(reference, ['namespace']) ?? ''
   // a namespace is in none itself
   const own = request.isNamespaced ? request.id.namespace : ''

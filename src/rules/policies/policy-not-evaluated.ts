@@ -1,7 +1,8 @@
 import { objectPart, quoted } from '../../facts/shown.ts'
-import { message, part } from '../../message/message.ts'
+import { codeWord, message, part } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { admissionOf } from './support/admission-of.ts'
+import { partsNotEvaluated } from './support/parts-not-evaluated.ts'
 
 /** What a policy would answer and cannot be said here: nobody takes silence for a yes. */
 export const policyNotEvaluated: Rule = {
@@ -9,12 +10,23 @@ export const policyNotEvaluated: Rule = {
   severity: 'low',
   level: 'warning',
   title: 'Policy that cannot be evaluated for an object',
-  why: 'The answer of the policy depends on what only the cluster knows, or the policy uses something that is not supported. The object may be refused after the merge.',
+  why: 'The answer of the policy depends on what only the cluster knows, or the policy, or a part of it, is of a kind that is not supported. The object may be refused or changed after the merge.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
   docs: 'Read the reason. Render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
   kinds: 'every',
   *checkObject(subject, context) {
     const { node, object, id } = subject
+    // a tenant's own policies are for the tenant's own objects
+    for (const value of node.tenant === undefined ? partsNotEvaluated(subject) : []) {
+      yield {
+        node,
+        object,
+        path: [],
+        value,
+        message: message`${objectPart(id.kind, id.namespace, id.name)}: Bailiwick does not evaluate ${quoted('value', value)}, so what it refuses or changes is not known before the merge. Evaluated: ValidatingAdmissionPolicies, and ${codeWord('validate')} of Kyverno's ClusterPolicies and Policies.`,
+        fix: message`Check on the cluster what the policy does to the objects that it selects.`,
+      }
+    }
     const said = new Set<string>()
     for (const { policy, rule, why, origin } of admissionOf(subject, context)?.notEvaluated ?? []) {
       const value = `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${why}`

@@ -74,7 +74,7 @@ export class Draw {
       ],
     }
     const paramRef = {
-      ...this.one<Fields>([{ name: 'params' }, { name: 'absent' }, { selector: { matchLabels: { params: 'yes' } } }]),
+      ...this.one<Fields>([{ name: 'params' }, { selector: { matchLabels: { params: 'yes' } } }]),
       namespace: 'apps',
       parameterNotFoundAction: this.one(['Allow', 'Deny']),
     }
