@@ -86,6 +86,8 @@ interface ClusterResult {
   readonly objects: number
   /** How many objects were not compared, by `<apiVersion> <kind>`. */
   readonly notCompared: Readonly<Record<string, number>>
+  /** Values of custom kinds of which a schema says something that could not be decided. */
+  readonly undecided: number
   /** Sources whose objects are not visible. */
   readonly notVisible: readonly string[]
   readonly refused: readonly Refused[]
@@ -95,12 +97,14 @@ function validateCluster(fleet: Fleet, cluster: string, asked: number | undefine
   const version = asked ?? kubernetesVersion(fleet.config, cluster) ?? NEWEST
   const nodes = fleet.nodes.filter(node => node.cluster === cluster)
   const notCompared: Record<string, number> = Object.create(null)
+  let undecided = 0
   const index = new FleetIndex(fleet)
   const definitions = (kind: string) => index.definitionsOf(cluster, kind)
   const objects = nodes.flatMap(node => node.objects.map(object => ({ object, isDecrypted: isDecrypted(node) })))
   const refused = objects.flatMap(({ object, isDecrypted }) => {
     const compared = compareObject(object, version, definitions, isDecrypted)
     const { problems, count, isKnown } = compared.answer
+    undecided += compared.answer.undecided ?? 0
     const { apiVersion, kind } = idOf(object)
     if (!isKnown) notCompared[`${apiVersion} ${kind}`] = (notCompared[`${apiVersion} ${kind}`] ?? 0) + 1
     return problems.map((problem, at) => refusedOf(object, problem, compared, at === 0 ? count - problems.length : 0))
@@ -110,6 +114,7 @@ function validateCluster(fleet: Fleet, cluster: string, asked: number | undefine
     kubernetes: `1.${version}`,
     objects: objects.length,
     notCompared: { ...notCompared },
+    undecided,
     notVisible: nodes.filter(({ source }) => source.opaque !== undefined).map(({ key }) => key),
     refused,
   }
@@ -131,7 +136,7 @@ function refusedOf(object: KubeObject, problem: Problem, { server, isCertain }: 
 }
 
 function text(results: readonly ClusterResult[], here: string): string {
-  const lines = results.flatMap(({ cluster, kubernetes, objects, notCompared, notVisible, refused }) => {
+  const lines = results.flatMap(({ cluster, kubernetes, objects, notCompared, undecided, notVisible, refused }) => {
     const others = Object.entries(notCompared)
     const count = others.reduce((sum, [, number]) => sum + number, 0)
     return [
@@ -141,6 +146,7 @@ function text(results: readonly ClusterResult[], here: string): string {
         visible(`    ${message} ${fix}`, 1000),
       ]),
       ...(count > 0 ? [visible(`  not compared: ${count} objects of ${others.length} custom kinds`)] : []),
+      ...(undecided > 0 ? [visible(`  undecided: ${undecided} values of custom kinds`)] : []),
       ...notVisible.map(key => visible(`  not visible: ${key}`)),
     ]
   })

@@ -14,6 +14,8 @@ export interface SchemaAnswer {
   readonly count: number
   /** A kind that is none of Kubernetes itself is not compared with anything. */
   readonly isKnown: boolean
+  /** Values of a custom kind of which the schema says something that could not be decided. */
+  readonly undecided?: number
 }
 
 /** In which an object is applied. */

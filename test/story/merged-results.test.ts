@@ -77,7 +77,7 @@ describe.skipIf(missing)(`results on merged pull requests${missing ? ` (${missin
     expect(statuses(TEAM)).toEqual([[expect.stringContaining('dev-team'), 'failure', 'reconciliation failed']])
     const run = saidOfApply(stage.github, TEAM)
     expect(run).toMatchObject({ conclusion: 'failure' })
-    expect(run.annotations).toMatchObject([{ path: 'staging/bad.yaml', start_line: 1 }])
+    expect(run.annotations).toMatchObject([{ path: 'staging/bad.yaml', start_line: 7 }])
     expect(run.annotations[0]!.message).toContain('spec.replicas')
   })
 

@@ -8,31 +8,25 @@ import { walkCustom } from './custom-walk.ts'
 import type { Definition } from './definition.ts'
 import { withDefaults } from './with-defaults.ts'
 
-/** What is said of an object of a custom kind. */
-interface CustomAnswer extends SchemaAnswer {
-  /** Values of which the schema says something that could not be decided. */
-  readonly unsure: number
-}
-
 /**
  * Compares an object with the definition of its kind, as the API server does: defaults first, then the schema, then the
  * metadata that every object has (k8s.io/apiextensions-apiserver, pkg/apiserver).
  */
-export function checkCustom(root: MapNode, definition: Definition, isDecrypted = false): CustomAnswer {
+export function checkCustom(root: MapNode, definition: Definition, isDecrypted = false): SchemaAnswer {
   const apiVersion = stringAt(root, ['apiVersion']) ?? ''
   const name = apiVersion.slice(apiVersion.indexOf('/') + 1)
   if (!definition.served.includes(name)) return notServed(apiVersion, definition)
   const version = definition.version(name)
-  if (version === undefined) return { problems: [], count: 0, unsure: 0, isKnown: false }
+  if (version === undefined) return { problems: [], count: 0, isKnown: false }
   const problems: Problem[] = []
-  let [count, unsure] = [0, 0]
+  let [count, undecided] = [0, 0]
   const heard = {
     problem(one: Problem) {
       count += 1
       if (problems.length < MAX_PROBLEMS) problems.push(one)
     },
     unsure() {
-      unsure += 1
+      undecided += 1
     },
   }
   const object = withDefaults(isDecrypted ? withoutSops(root) : root, version.schema)
@@ -41,10 +35,10 @@ export function checkCustom(root: MapNode, definition: Definition, isDecrypted =
   const walk = new TypeWalk(NEWEST)
   if (metadata) walk.value(metadata, { is: 'object', type: 'meta.v1.ObjectMeta' }, ['metadata'])
   problems.push(...walk.problems)
-  return { problems: problems.slice(0, MAX_PROBLEMS), count: count + walk.count, unsure, isKnown: true }
+  return { problems: problems.slice(0, MAX_PROBLEMS), count: count + walk.count, undecided, isKnown: true }
 }
 
-function notServed(apiVersion: string, { served }: Definition): CustomAnswer {
+function notServed(apiVersion: string, { served }: Definition): SchemaAnswer {
   const names = served.map(version => `${groupOf(apiVersion)}/${version}`)
   const allowed = names.join(', ')
   const problem: Problem = {
@@ -54,5 +48,5 @@ function notServed(apiVersion: string, { served }: Definition): CustomAnswer {
     found: 'a version that is not served',
     names,
   }
-  return { problems: [problem], count: 1, unsure: 0, isKnown: true }
+  return { problems: [problem], count: 1, isKnown: true }
 }

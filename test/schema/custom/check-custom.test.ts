@@ -24,12 +24,12 @@ describe('what the API server refuses of a custom kind', () => {
 
 describe('what it accepts', () => {
   test.each(ACCEPTED)('%s', (_what, text) => {
-    expect(answer(text)).toMatchObject({ problems: [], count: 0, unsure: 0, isKnown: true })
+    expect(answer(text)).toMatchObject({ problems: [], count: 0, undecided: 0, isKnown: true })
   })
 
   test('what SOPS encrypted can be anything, and is counted', () => {
     const sealed = 'ENC[AES256_GCM,data:xxxx,iv:aa,tag:bb,type:int]'
-    expect(answer(change('size: 3', `size: ${sealed}`))).toMatchObject({ problems: [], unsure: 1 })
+    expect(answer(change('size: 3', `size: ${sealed}`))).toMatchObject({ problems: [], undecided: 1 })
     expect(answer(change('source: {git: x}', `source: {git: '${sealed}'}`))).toMatchObject({ problems: [] })
   })
 })
@@ -37,8 +37,8 @@ describe('what it accepts', () => {
 test('hostile texts against a pattern cost no more than others', () => {
   const steep = WIDGETS.replace('^[a-z]+(-[a-z]+)*$', '^(a+)+$').replace('maxLength: 8', 'maxLength: 100000')
   const text = change('ab-c', `${'a'.repeat(50_000)}b`)
-  const { problems, unsure } = checkCustom(rootOf(text), definitionOf(rootOf(steep))!)
-  expect([problems.length, unsure]).toEqual([1, 0])
+  const { problems, undecided } = checkCustom(rootOf(text), definitionOf(rootOf(steep))!)
+  expect([problems.length, undecided]).toEqual([1, 0])
 })
 
 describe('the catalog', () => {
