@@ -17,7 +17,7 @@ export function scalarProblem(node: Node, scalar: Scalar, path: Path): Problem |
   const wrong = (allowed: string, found = writtenAs(node)): Problem => ({ kind: 'wrong-type', path, allowed, found })
   if (node.type !== 'scalar') return wrong(ALLOWED[scalar])
   const { value } = node
-  const bad = (allowed: string): Problem => ({ kind: 'bad-format', path, allowed, found: 'another text' })
+  const bad = (allowed: string): Problem => ({ kind: 'bad-format', path, allowed, found: 'text of another form' })
   switch (scalar) {
     case 'string':
       return typeof value === 'string' ? undefined : wrong(ALLOWED.string)

@@ -4,5 +4,7 @@ import type { Node } from '../kube/node.ts'
 export function writtenAs(node: Node): string {
   if (node.type === 'map') return 'a map'
   if (node.type === 'list') return 'a list'
+  if (node.value === null) return 'null'
+  if (typeof node.value === 'bigint') return 'a number'
   return typeof node.value === 'string' ? 'a string' : `a ${typeof node.value}`
 }

@@ -9,11 +9,19 @@ interface Said {
 
 export const isNew = ({ state }: { readonly state: string }): boolean => state === 'new'
 
+/** Objects of the cases are as short as they can be: what the API server would still ask of them is held elsewhere (test/schema). */
+const isCompared = (rule: string): boolean => rule !== 'schema-mismatch'
+
 /** The ids of what is new, each once. */
 export function newIn({ violations, warnings, errors }: Said) {
   return {
     violations: sorted(violations.filter(isNew).map(one => one.rule)),
-    warnings: sorted(warnings.filter(isNew).map(one => one.rule)),
+    warnings: sorted(
+      warnings
+        .filter(isNew)
+        .map(one => one.rule)
+        .filter(isCompared),
+    ),
     errors: sorted(errors.filter(isNew).map(one => one.code)),
   }
 }
@@ -21,7 +29,7 @@ export function newIn({ violations, warnings, errors }: Said) {
 /** An expectation in the same form. */
 export const wanted = ({ violations = [], warnings = [], errors = [] }: Expectation) => ({
   violations: sorted(violations),
-  warnings: sorted(warnings),
+  warnings: sorted(warnings.filter(isCompared)),
   errors: sorted(errors),
 })
 

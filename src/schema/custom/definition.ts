@@ -32,6 +32,8 @@ export function definitionOf(root: MapNode): Definition | undefined {
     return served?.type === 'scalar' && served.value === true
   }
   const versions = new Map(list.items.filter(isServed).map(node => [stringAt(node, ['name']) ?? '', node]))
+  // no version at all: this is no definition that a cluster could have
+  if (versions.size === 0) return undefined
   const made = new Map<string, CustomVersion | undefined>()
   const make = (name: string): CustomVersion | undefined => {
     const node = versions.get(name)

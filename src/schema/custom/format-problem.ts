@@ -22,5 +22,5 @@ const FORMATS: ReadonlyMap<string, readonly [pattern: RegExp, allowed: string]> 
 export function formatProblem(text: string, format: string, path: Path): Problem | undefined {
   const known = FORMATS.get(format)
   if (known === undefined || known[0].test(text)) return undefined
-  return { kind: 'bad-format', path, allowed: known[1], found: 'another text' }
+  return { kind: 'bad-format', path, allowed: known[1], found: 'text of another form' }
 }

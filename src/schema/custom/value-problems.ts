@@ -28,7 +28,12 @@ function* countProblems(
   path: Path,
 ): Generator<Problem> {
   const [least, most] = [bounds.get(`min${what}`), bounds.get(`max${what}`)]
-  const bad = (allowed: string): Problem => ({ kind: 'bad-format', path, allowed, found: `one of ${count} ${name}` })
+  const bad = (allowed: string): Problem => ({
+    kind: 'bad-format',
+    path,
+    allowed,
+    found: `a value of ${count} ${name}`,
+  })
   if (least !== undefined && count < least) yield bad(`a value of at least ${least} ${name}`)
   if (most !== undefined && count > most) yield bad(`a value of at most ${most} ${name}`)
 }
@@ -39,7 +44,12 @@ function* textProblems(text: string, schema: CustomSchema, path: Path): Generato
     const answer = matchesText(schema.pattern, text)
     if (answer === undefined) yield 'unsure'
     if (answer === false)
-      yield { kind: 'bad-format', path, allowed: `text that matches ${schema.pattern}`, found: 'another text' }
+      yield {
+        kind: 'bad-format',
+        path,
+        allowed: `text that matches ${schema.pattern}`,
+        found: 'text that does not match',
+      }
   }
   const problem = formatProblem(text, schema.format, path)
   if (problem) yield problem

@@ -41,7 +41,7 @@ export function compareObject(
   }
   const server = own
     ? message`CustomResourceDefinition ${part('object', `${group}/${kind}`)}`
-    : message`The catalog's definition of ${part('object', `${group}/${kind}`)}`
+    : message`the catalog's definition of ${part('object', `${group}/${kind}`)}`
   // what one release of a project does not serve, the cluster's may
   const isOther = own === undefined && !custom.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
   const answer = name === '' || isOther ? UNKNOWN : checkCustom(object.root, custom, isDecrypted)

@@ -20,7 +20,7 @@ export function problemText(problem: Problem, who: MessagePart, server: Message)
       )
     case 'missing-field':
       return {
-        message: message`${who}: ${field} is missing. ${server} requires it.${allowedWords(problem)}`,
+        message: message`${who}: ${field} is missing, which ${server} requires.${allowedWords(problem)}`,
         fix: message`Set ${field}.`,
       }
     case 'wrong-type':
