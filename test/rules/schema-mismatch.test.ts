@@ -122,6 +122,9 @@ describe('custom kinds', () => {
     const { violations, warnings } = evaluationOf(given(CERTIFICATE)).verdict
     expect(ofTenant(violations)).toEqual([])
     expect(ofTenant(warnings).map(({ fix }) => fix)).toContain('Rename it to secretName, or remove it.')
+    const newer = CERTIFICATE.replace('secretNames: web', 'secretName: web, ofALaterRelease: x')
+    expect(newer).not.toBe(CERTIFICATE)
+    expect(ofTenant(evaluationOf(given(newer)).verdict.warnings)).toEqual([])
     const another = [CERTIFICATE.replace('Names', 'Name'), CERTIFICATE.replace('io/v1', 'io/v1alpha2')]
     for (const text of another) expect(ofTenant(evaluationOf(given(text)).verdict.warnings), text).toEqual([])
   })

@@ -2,7 +2,7 @@ import { objectPart, quoted } from '../../facts/shown.ts'
 import { codeWord, message, part } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { admissionOf } from './support/admission-of.ts'
-import { partsNotEvaluated } from './support/parts-not-evaluated.ts'
+import { partsNotEvaluated, WHOLE_KIND } from './support/parts-not-evaluated.ts'
 
 /** What a policy would answer and cannot be said here: nobody takes silence for a yes. */
 export const policyNotEvaluated: Rule = {
@@ -23,7 +23,7 @@ export const policyNotEvaluated: Rule = {
         object,
         path: [],
         value,
-        message: message`${objectPart(id.kind, id.namespace, id.name)}: Bailiwick does not evaluate ${quoted('value', value)}, so what it refuses or changes is not known before the merge. Evaluated: ValidatingAdmissionPolicies, and ${codeWord('validate')} of Kyverno's ClusterPolicies and Policies.`,
+        message: message`${objectPart(id.kind, id.namespace, id.name)}: Bailiwick does not evaluate ${value === WHOLE_KIND ? message`policies of this kind` : message`${quoted('field', value)} in it`}, so what it refuses or changes is not known before the merge. Evaluated: ValidatingAdmissionPolicies, and ${codeWord('validate')} of Kyverno's ClusterPolicies and Policies.`,
         fix: message`Check on the cluster what the policy does to the objects that it selects.`,
       }
     }

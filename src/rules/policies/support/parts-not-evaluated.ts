@@ -22,12 +22,13 @@ const KINDS = new Set([
   'policies.kubewarden.io/AdmissionPolicy',
   'policies.kubewarden.io/AdmissionPolicyGroup',
 ])
+export const WHOLE_KIND = 'kind'
 const KYVERNO = new Set(['kyverno.io/ClusterPolicy', 'kyverno.io/Policy'])
 const PARTS = ['mutate', 'generate', 'verifyImages']
 
-/** What of a policy is never evaluated, whatever object it is asked about: `this kind of policy`, or parts of its rules. */
+/** What of a policy is never evaluated, whatever object it is asked about: WHOLE_KIND, or parts of its rules. */
 export function partsNotEvaluated({ kind, object }: Pick<Subject, 'kind' | 'object'>): readonly string[] {
-  if (KINDS.has(kind)) return ['this kind of policy']
+  if (KINDS.has(kind)) return [WHOLE_KIND]
   if (!KYVERNO.has(kind)) return []
   const rules = at(object.root, ['spec', 'rules'])
   if (rules?.type !== 'list') return []

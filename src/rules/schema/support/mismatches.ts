@@ -1,6 +1,7 @@
 import { objectPart } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { type MapNode, stringAt } from '../../../kube/node.ts'
+import { probably } from '../../../message/closest.ts'
 import { message } from '../../../message/message.ts'
 import type { Problem } from '../../../schema/problem.ts'
 import type { Edit } from '../../model/finding.ts'
@@ -16,6 +17,7 @@ export function* mismatches(
   const { problems, count } = compared.answer
   const who = objectPart(id.kind, id.namespace, id.name)
   for (const problem of problems) {
+    if (compared.isCustom && !compared.isCertain && mayBeNewer(object.root, problem)) continue
     const isCertain = compared.isCertain && problem.kind !== 'dropped-field'
     yield {
       node,
@@ -38,6 +40,15 @@ export function* mismatches(
     message: message`${who}: ${count - problems.length} more fields do not match ${compared.server}. The first ${problems.length} are listed.`,
     fix: message`Correct the listed fields first.`,
   }
+}
+
+/** A field or word that the definition does not know, and none like it: the cluster may run a later release that does. */
+function mayBeNewer(root: MapNode, problem: Problem): boolean {
+  const { kind, path, names = [] } = problem
+  if (kind === 'unknown-field') return probably(String(path.at(-1)), names) === undefined
+  if (kind !== 'not-allowed') return false
+  const written = stringAt(root, path)
+  return written === undefined || probably(written, names) === undefined
 }
 
 /** A word that differs from an allowed one in case alone is meant to be that one. */
