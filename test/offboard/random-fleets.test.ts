@@ -73,7 +73,8 @@ describe.skipIf(missing)(`random fleets on an API server with its controllers${m
     180_000,
   )
 
-  test.runIf(process.env.OFFBOARDED_FLEETS)('every layout was among them', () => {
-    expect(new Set(SEEDS.map(seed => LAYOUTS[seed % LAYOUTS.length])).size).toBe(LAYOUTS.length)
-  })
+  if (process.env.OFFBOARDED_FLEETS)
+    test('every layout was among them', () => {
+      expect(new Set(SEEDS.map(seed => LAYOUTS[seed % LAYOUTS.length])).size).toBe(LAYOUTS.length)
+    })
 })
