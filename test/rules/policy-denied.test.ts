@@ -186,3 +186,25 @@ test('what depends on the cluster is said, not passed', () => {
   expect(denied({ validations: `- {expression: "object.metadata.uid != '' || true"}` })).toEqual([])
   expect(denied({ validations: `- {expression: "'a'.unknownFunction()"}` })).toEqual(['policy-not-evaluated warning'])
 })
+
+test('a policy that no engine evaluates is said when the platform adds it', () => {
+  const mutating = `apiVersion: admissionregistration.k8s.io/v1beta1\nkind: MutatingAdmissionPolicy\nmetadata: {name: m}\n`
+  const images = `apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: i}\nspec: {rules: [{name: a, match: {any: [{resources: {kinds: [Pod]}}]}, verifyImages: []}]}\n`
+  const fleet = (text: string) =>
+    miniFleet({
+      fleet: {
+        'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, policies.yaml]\n',
+        'tenants/policies.yaml': text,
+      },
+    })
+  const none = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: flux-system}\n`
+  const saidOf = (head: string, base: string) =>
+    evaluationOf(fleet(head), { base: fleet(base) })
+      .verdict.warnings.filter(({ rule, state }) => rule === 'policy-not-evaluated' && state === 'new')
+      .map(({ message }) => plainText(message))
+  expect(saidOf(`${mutating}---\n${images}`, none)).toEqual([
+    expect.stringContaining('does not evaluate policies of this kind'),
+    expect.stringContaining('does not evaluate "verifyImages" in it'),
+  ])
+  expect(saidOf(`${mutating}---\n${images}`, `${mutating}---\n${images}`)).toEqual([])
+})

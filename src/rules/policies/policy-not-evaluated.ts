@@ -1,6 +1,8 @@
 import { objectPart, quoted } from '../../facts/shown.ts'
+import type { Subject } from '../../facts/subject.ts'
+import { canonical } from '../../kube/node.ts'
 import { codeWord, message, part } from '../../message/message.ts'
-import type { Rule } from '../model/rule.ts'
+import type { Rule, RuleContext } from '../model/rule.ts'
 import { admissionOf } from './support/admission-of.ts'
 import { partsNotEvaluated, WHOLE_KIND } from './support/parts-not-evaluated.ts'
 
@@ -12,12 +14,12 @@ export const policyNotEvaluated: Rule = {
   title: 'Policy that cannot be evaluated for an object',
   why: 'The answer of the policy depends on what only the cluster knows, or the policy, or a part of it, is of a kind that is not supported. The object may be refused or changed after the merge.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
-  docs: 'Read the reason. Render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
+  docs: 'Read the reason. Not evaluated at all: MutatingAdmissionPolicies, `mutate`, `generate` and `verifyImages` of Kyverno policies, the policies of `policies.kyverno.io`, Gatekeeper and Kubewarden; the rule says so when the platform adds or changes one of them. Otherwise render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
   kinds: 'every',
   *checkObject(subject, context) {
     const { node, object, id } = subject
-    // a tenant's own policies are for the tenant's own objects
-    for (const value of node.tenant === undefined ? partsNotEvaluated(subject) : []) {
+    const parts = node.tenant === undefined && isChanged(subject, context) ? partsNotEvaluated(subject) : []
+    for (const value of parts) {
       yield {
         node,
         object,
@@ -43,4 +45,11 @@ export const policyNotEvaluated: Rule = {
       }
     }
   },
+}
+
+/** Said when a policy of the platform comes or changes; docs/rules.md says it of those that stand. A tenant's own are for its own objects. */
+function isChanged({ object, id, kind, node }: Subject, { before }: RuleContext): boolean {
+  if (!before) return false
+  const old = before.versionsOf(node.cluster, kind, id.namespace, id.name)
+  return !old.some(version => canonical(version.object.root) === canonical(object.root))
 }
