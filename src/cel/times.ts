@@ -1,3 +1,5 @@
+import { refuseLong } from './refuse-long.ts'
+
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[-+]\d{2}:\d{2})$/
 const DURATION = /^([-+]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+|0)$/
 const PART = /(\d*)(?:\.(\d*))?(ns|us|µs|ms|s|m|h)/g
@@ -10,6 +12,7 @@ const NANOS: ReadonlyMap<string, bigint> = new Map([
   ['m', 60_000_000_000n],
   ['h', 3_600_000_000_000n],
 ])
+const LIKE_A_DURATION = /^[+-]?[\d.][\d.hmsnuµμ]*$/
 const MAX_TEXT = 100
 
 /** Nanoseconds since 1970 of an RFC 3339 text. */
@@ -22,8 +25,9 @@ export function readTimestamp(text: string): bigint | undefined {
   return BigInt(millis) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
 }
 
-/** Nanoseconds of a duration as Go writes it, such as `1h30m`. */
+/** Nanoseconds of a duration as Go writes it, such as `1h30m`. Throws CelBudgetError for one that is too long. */
 export function readGoDuration(text: string): bigint | undefined {
+  refuseLong(text, MAX_TEXT, LIKE_A_DURATION)
   const [, sign, parts] = text.length > MAX_TEXT ? [] : (DURATION.exec(text) ?? [])
   if (parts === undefined) return undefined
   let sum = 0n

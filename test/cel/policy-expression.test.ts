@@ -63,3 +63,18 @@ test('a hostile expression costs a limited number of steps', () => {
     expect([text, ask(text, input)]).toEqual([text, many])
   }
 })
+
+test('a text beyond what is worked out is neither yes nor no', () => {
+  const many = (most: number) => `not evaluated: a text of more than ${most} characters`
+  for (const [expression, made, most] of [
+    ['isQuantity(text)', (length: number) => '1'.padStart(length, '0'), 500],
+    ['isURL(text)', (length: number) => `https://a.example/${'a'.repeat(length - 18)}`, 20_000],
+    ['isSemver(text)', (length: number) => `1.0.0-${'a'.repeat(length - 6)}`, 1_000],
+    ["duration(text) > duration('1s')", (length: number) => `${'1'.padStart(length - 1, '0')}h`, 100],
+  ] as const) {
+    expect([expression, ask(expression, { text: made(most) })]).toEqual([expression, 'true'])
+    expect([expression, ask(expression, { text: made(most + 1) })]).toEqual([expression, many(most)])
+  }
+  expect(ask('isQuantity(text)', { text: '1e1001' })).toBe('not evaluated: a quantity with an exponent beyond 1000')
+  expect(ask('isQuantity(text)', { text: 'a'.repeat(600) })).toBe('false')
+})

@@ -1,3 +1,6 @@
+import { CelBudgetError } from '../cel-error.ts'
+import { refuseLong } from '../refuse-long.ts'
+
 const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?\d{1,4})?$/
 const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 const DECIMAL: ReadonlyMap<string, number> = new Map([
@@ -12,14 +15,16 @@ const DECIMAL: ReadonlyMap<string, number> = new Map([
   ['P', 15],
   ['E', 18],
 ])
+const LIKE_A_QUANTITY = /^[+-]?[\d.]+(?:[A-Za-z]{0,2}|[eE][+-]?\d+)$/
 const MAX_TEXT = 500
 const MAX_EXPONENT = 1_000
 
 /**
  * A quantity times 10^9, rounded up as the API server rounds (resource.ParseQuantity of k8s.io/apimachinery); undefined for
- * what is no quantity.
+ * a text that is not a quantity. Throws CelBudgetError for one that is too long, or has too large an exponent.
  */
 export function parseQuantity(text: string): bigint | undefined {
+  refuseLong(text, MAX_TEXT, LIKE_A_QUANTITY)
   const [, sign, whole = '', fraction, suffix = ''] = text.length > MAX_TEXT ? [] : (QUANTITY.exec(text) ?? [])
   if (sign === undefined || whole + (fraction ?? '') === '') return undefined
   const digits = BigInt(whole + (fraction ?? ''))
@@ -30,7 +35,7 @@ export function parseQuantity(text: string): bigint | undefined {
   let exponent = -scale
   if (binary >= 0) numerator *= 1024n ** BigInt(binary + 1)
   else exponent += decimal ?? Number(suffix.slice(1))
-  if (Math.abs(exponent) > MAX_EXPONENT) return undefined
+  if (Math.abs(exponent) > MAX_EXPONENT) throw new CelBudgetError(`a quantity with an exponent beyond ${MAX_EXPONENT}`)
   if (exponent >= 0) numerator *= 10n ** BigInt(exponent)
   else {
     const divisor = 10n ** BigInt(-exponent)

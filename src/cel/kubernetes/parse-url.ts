@@ -1,3 +1,5 @@
+import { refuseLong } from '../refuse-long.ts'
+
 /** An address as Go's net/url reads it; `path` is escaped. */
 export interface GoUrl {
   readonly scheme: string
@@ -16,9 +18,10 @@ const PLAIN_IN_PATH = /[^A-Za-z0-9\-_.~$&+,/:;=@!'()*[\]%]/gu
 const HOST = /^(?:[A-Za-z0-9\-_.~!$&'()*+,;=:<>"]|%[0-9a-fA-F]{2}|[^\p{ASCII}])*$/u
 const MAX_TEXT = 20_000
 
-/** Parses an absolute address or path (url.ParseRequestURI of Go, as Kubernetes uses it); undefined for anything else. */
+/** Parses an absolute address or path (url.ParseRequestURI of Go, as Kubernetes uses it); undefined for anything else. Throws CelBudgetError for a text that is too long. */
 export function parseUrl(text: string): GoUrl | undefined {
-  if (text === '' || text.length > MAX_TEXT || CONTROL.test(text)) return undefined
+  refuseLong(text, MAX_TEXT)
+  if (text === '' || CONTROL.test(text)) return undefined
   const [, scheme = '', rest = text] = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s.exec(text) ?? []
   if (scheme === '' && text.startsWith(':')) return undefined
   const mark = rest.indexOf('?')

@@ -1,5 +1,6 @@
 import { CelError } from '../cel-error.ts'
 import type { FunctionTable } from '../function-library.ts'
+import { refuseLong } from '../refuse-long.ts'
 import { type CelValue, LibraryValue } from '../values.ts'
 
 const NUMBER = '(0|[1-9]\\d{0,18})'
@@ -50,7 +51,8 @@ function withText(
 }
 
 function parse(text: string): Semver | undefined {
-  const [, major, minor, patch, pre, build] = text.length > MAX_TEXT ? [] : (SEMVER.exec(text) ?? [])
+  refuseLong(text, MAX_TEXT)
+  const [, major, minor, patch, pre, build] = SEMVER.exec(text) ?? []
   if (major === undefined) return undefined
   const parts = pre?.split('.') ?? []
   if (parts.some(part => part === '' || /^0\d+$/.test(part))) return undefined

@@ -1,3 +1,4 @@
+import { CelBudgetError } from '../../cel/cel-error.ts'
 import { parseQuantity } from '../../cel/kubernetes/parse-quantity.ts'
 import { readGoDuration } from '../../cel/times.ts'
 import type { Node, ScalarValue } from '../../kube/node.ts'
@@ -17,7 +18,12 @@ export function matchesScalar(pattern: Node, value: Node | undefined): boolean |
   if (typeof wanted !== 'string')
     return given !== null && given !== '' && typeof given !== 'boolean' && Number(given) === Number(wanted)
   if (wanted.includes('{{') || wanted.includes('$(')) return 'its pattern has variables'
-  return matchesText(wanted, given)
+  try {
+    return matchesText(wanted, given)
+  } catch (error) {
+    if (error instanceof CelBudgetError) return `it compares ${error.message}`
+    throw error
+  }
 }
 
 function matchesText(pattern: string, given: ScalarValue): boolean {
