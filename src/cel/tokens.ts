@@ -10,7 +10,7 @@ const SPACE = /(?:[ \t\r\n\f]|\/\/[^\n]*)*/y
 const NUMBER =
   /0[xX][0-9a-fA-F]+[uU]?|(?:[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|\.[0-9]+(?:[eE][-+]?[0-9]+)?)|[0-9]+[uU]?/y
 const NAME = /[_a-zA-Z][_a-zA-Z0-9]*/y
-/** A field whose name is no identifier (cel-spec, escaped identifiers). */
+/** A field whose name is not an identifier (cel-spec, escaped identifiers). */
 const QUOTED_NAME = /`[a-zA-Z0-9_.\-/ ]+`/y
 const MARK = /\|\||&&|==|!=|<=|>=|[-+*/%<>!?:.,()[\]{}]/y
 const PREFIX = /(?:[rR][bB]?|[bB][rR]?)?(?="|')/y

@@ -46,7 +46,7 @@ export abstract class LibraryValue {
   }
 }
 
-/** Fields that are worked out when they are asked for; what `field` throws is the error of whoever asks. */
+/** Fields that are computed when an expression reads them; an error of `field` is an error of that expression. */
 export class LazyFields {
   readonly field: (name: string) => CelValue | undefined
   constructor(field: (name: string) => CelValue | undefined) {

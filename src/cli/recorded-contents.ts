@@ -45,7 +45,7 @@ export async function contentsOf(
 interface Folder {
   readonly dir: string
   readonly isClone: boolean
-  /** What lies there; of a folder that is no clone. */
+  /** The content of a folder that is not a clone. */
   readonly tree?: Tree
 }
 

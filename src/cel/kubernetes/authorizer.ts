@@ -5,7 +5,7 @@ import { CelError, CelUnknownError } from '../cel-error.ts'
 import type { FunctionTable } from '../function-library.ts'
 import { type CelValue, LibraryValue } from '../values.ts'
 
-/** What a cluster's RBAC says; `unknown`: why that cannot be said. */
+/** The answer of a cluster's RBAC; `unknown`: why it is not known. */
 export type Authorize = (
   user: UserInfo,
   request: AccessRequest,

@@ -6,7 +6,7 @@ import { parseCel } from '../parse-cel.ts'
 import type { CelValue } from '../values.ts'
 import { kubernetesLibrary } from './kubernetes-library.ts'
 
-/** What an expression comes to, the error that the API server would have, or why neither can be said here. */
+/** The value of an expression, the error that the API server would report, or why neither is known. */
 type CelOutcome = { readonly value: CelValue } | { readonly error: string } | { readonly notEvaluated: string }
 
 /**

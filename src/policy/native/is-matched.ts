@@ -6,7 +6,7 @@ import type { AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { type KnownLabels, labelsOf, namespaceLabelsOf } from '../admission/namespace-value.ts'
 
-/** Whether a policy speaks about a request; a text: why that cannot be said here. */
+/** Whether a policy applies to a request; a text: why that is not known. */
 type Matched = boolean | string
 
 /** Kinds that no policy of admission sees, so that nobody locks himself out. */
