@@ -73,6 +73,8 @@ export function applyReport(cluster: string, nodes: readonly AppliedNode[], here
   if (held.length > 0) parts.push(`${count(held.length, 'Kustomization')} held`)
   const broken = failed.filter(node => node.outcome === 'failed').length
   if (broken > 0) parts.push(`${count(broken, 'Kustomization')} failed`)
+  const checked = nodes.filter(node => node.outcome === 'applied' && node.reason !== undefined).length
+  if (checked > 0) parts.push(`${count(checked, 'Kustomization')} not ready yet`)
   const clean = nodes.filter(node => !failed.includes(node) && !held.includes(node))
   const sections = [...failed, ...held, ...clean].map(node => nodeSection(node, here))
   return {
@@ -139,9 +141,16 @@ function nodeSection(node: AppliedNode, here: string): Section {
   // a run that ended before its first node was nobody's
   const as = node.user === '' ? '' : `\n\nas ${code(node.user)}`
   const at = isHere(node.place, here) ? ` at ${code(placeOf(node.place, here))}` : ''
-  const head = `### ${code(node.key)}${at} ${node.outcome}${reason}${as}`
+  const head = `### ${code(node.key)}${at} ${outcomeOf(node)}${reason}${as}`
   if (node.note) lines.push(`- ${prose(redact(node.note))}`)
   return { text: [head, lines.join('\n')].filter(part => part !== '').join('\n\n'), label: 'Kustomization' }
+}
+
+/** A refused object keeps the others of its stage from the cluster; earlier stages stay. */
+function outcomeOf({ outcome, objects }: AppliedNode): string {
+  if (outcome !== 'applied' || objects.every(({ action }) => action !== 'refused')) return outcome
+  const isChanged = objects.some(({ action }) => ['created', 'configured', 'pruned'].includes(action))
+  return isChanged ? 'applied in part' : 'refused'
 }
 
 /** The name of the check run that says what a worker applied to a cluster. */

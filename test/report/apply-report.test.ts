@@ -79,3 +79,20 @@ test('a refused field is shown at its own line, and one of another repository is
   expect(summary).toMatch(/\n {2}- ``metadata\.labels\[`.*evil\.example\)\]`` at `patch\.yaml:7`/)
   expect(summary).not.toMatch(/plan\.yaml|^# x/m)
 })
+
+test('a Kustomization with a refused object is not called applied', () => {
+  const [one] = refused(HERE).objects
+  const two = { object: { ...web, name: 'db' }, action: 'created' as const }
+  const heading = (objects: AppliedNode['objects']) =>
+    applyReport('staging', [node({ objects })], HERE).summary.match(/^### .*$/m)?.[0]
+  expect(heading([one!])).toBe('### `staging/apps/dev-team` refused')
+  expect(heading([one!, { ...two, action: 'withheld' }])).toBe('### `staging/apps/dev-team` refused')
+  expect(heading([one!, two])).toBe('### `staging/apps/dev-team` applied in part')
+  expect(heading([two])).toBe('### `staging/apps/dev-team` applied')
+})
+
+test('the title says what is applied and not ready yet', () => {
+  const title = (reason?: string) => applyReport('staging', [node(reason ? { reason } : {})], HERE).title
+  expect(title('its health checks still run')).toBe('1 Kustomization not ready yet')
+  expect(title()).toBe('Nothing to do: the cluster is as it was approved')
+})
