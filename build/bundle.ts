@@ -8,9 +8,9 @@ import { collectLicenses } from './collect-licenses.ts'
 const PROGRAMS = {
   bailiwick: 'src/cli/bailiwick.js',
   main: 'src/cli/main.ts',
-  web: 'src/index.ts',
-  worker: 'workers/index.ts',
-  setup: 'src/setup/index.ts',
+  web: 'src/index.js',
+  worker: 'workers/index.js',
+  setup: 'src/setup/index.js',
   probe: 'src/web/probe.ts',
 }
 

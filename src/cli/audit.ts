@@ -9,6 +9,7 @@ import { errorLine } from './error-line.ts'
 import { parseOptions } from './parse-options.ts'
 import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { table } from './table.ts'
+import { wrap } from './wrap.ts'
 
 const USAGE = 'audit [FLEET] [--cluster NAME] [--strict] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
 
@@ -62,12 +63,17 @@ function text(found: ClusterAudit, here: string): string {
     visible(`${cluster} (${path}): ${counts}`),
     '',
     ...table(TITLES, rows),
-    ...(advice.length > 0 ? ['', 'What to do', ...unique(advice.flatMap(adviceText))] : []),
+    ...(advice.length > 0 ? ['', 'What to do', ...unique(advice.map(adviceText))] : []),
   ]
   return `${lines.join('\n')}\n`
 }
 
-const adviceText = ({ check, why, fix }: AuditItem) => [visible(`  ${check}: ${why}.${fix ? ` ${fix}` : ''}`, 600)]
+/** What to do about one item, as one text of several lines. */
+function adviceText({ check, why, fix }: AuditItem): string {
+  const [first, ...more] = wrap(visible(`${check}: ${why}.${fix ? ` ${fix}` : ''}`, 600), 96)
+  return [`  ${first}`, ...more.map(line => `    ${line}`)].join('\n')
+}
+
 const STATES: readonly AuditState[] = ['weak', 'unknown', 'ok']
 const weakFirst = (items: readonly AuditItem[]) => STATES.flatMap(state => items.filter(item => item.state === state))
 const unique = (lines: readonly string[]) => [...new Set(lines)]

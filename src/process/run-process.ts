@@ -9,8 +9,12 @@ export async function runProcess(main: () => Promise<void>): Promise<void> {
     await main()
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
-    const fix = error.fix === undefined ? '' : `; ${error.fix}`
-    process.stderr.write(`error[${error.code}]: ${error.message}${fix}\n`.replaceAll(/[\r\n]+(?!$)/g, ' '))
+    const fix = error.fix === undefined ? '' : ` ${sentence(error.fix)}`
+    const what = fix === '' || /[.!?]$/.test(error.message) ? error.message : `${error.message}.`
+    process.stderr.write(`error[${error.code}]: ${what}${fix}\n`.replaceAll(/[\r\n]+(?!$)/g, ' '))
     process.exit(2)
   }
 }
+
+/** A remedy is a sentence of its own, however it is written beside the setting. */
+const sentence = (fix: string) => fix.replace(/^[a-z](?=[a-z]* )/, first => first.toUpperCase())

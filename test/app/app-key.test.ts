@@ -21,7 +21,7 @@ const start = (file: string, changes: Record<string, string>) =>
   runProgram(['node', file], environment({ CACHE_DIR: folder, GITHUB_API_URL: env.github.url, ...changes }))
 
 describe('a key that is not of the App ends the start with one line and exit code 2', () => {
-  const line = /^error\[config\]: APP_ID and PRIVATE_KEY: GitHub does not accept this key for the App \d+; .+\n$/
+  const line = /^error\[config\]: APP_ID and PRIVATE_KEY: GitHub does not accept this key for the App \d+\. Open .+\n$/
 
   test.each([
     ['a key of another App', () => ({ APP_ID: String(env.github.app.id), PRIVATE_KEY: privateKey })],

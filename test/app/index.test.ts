@@ -29,10 +29,10 @@ afterEach(async () => {
 
 describe('a start with bad settings ends with one line and exit code 2', () => {
   test.each([
-    ['src/index.ts', environment({ APP_ID: undefined }), /^error\[config\]: APP_ID is missing; copy the "App ID"/],
+    ['src/index.ts', environment({ APP_ID: undefined }), /^error\[config\]: APP_ID is missing\. Copy the "App ID"/],
     ['src/index.ts', environment({ WEBHOOK_SECRET: 'development' }), /^error\[config\]: WEBHOOK_SECRET .*openssl/],
     ['src/index.ts', environment({ PORT: 'x' }), /^error\[config\]: PORT is not a whole number/],
-    ['workers/index.ts', environment(), /^error\[config\]: REDIS_URL is missing; /],
+    ['workers/index.ts', environment(), /^error\[config\]: REDIS_URL is missing\. Set /],
   ])('%s %#', async (file, env, line) => {
     const program = run(['node', file], env)
     expect(await program.exit).toBe(2)

@@ -47,6 +47,12 @@ test('each cluster by itself, with the line where it is written', async () => {
   expect(staging?.items.map(row)).toEqual(production?.items.map(item => of(row(item))))
 })
 
+test('no line of the text is wider than 100 columns', async () => {
+  const { stdout } = await run(ACME, 'audit', ...FLEET)
+  expect(Math.max(...stdout.split('\n').map(line => line.length))).toBeLessThanOrEqual(100)
+  expect(stdout).toContain('\n  status-writers: ')
+})
+
 test('text for people, of one cluster', async () => {
   const { code, stdout } = await run(ACME, 'audit', ...FLEET, '--cluster', 'staging')
   expect(code).toBe(0)

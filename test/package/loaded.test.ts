@@ -72,7 +72,9 @@ describe('what a start loads', () => {
   })
 
   test('the web process: nothing that renders or judges', () => {
-    const loaded = new Set(['web.js'])
+    // the entry asks for the Node that it needs, and then for the program
+    const entry = bundle.chunks.get('web.js')
+    const loaded = new Set(['web.js', ...(entry?.dynamicImports ?? [])])
     for (const name of loaded) for (const next of bundle.chunks.get(name)?.imports ?? []) loaded.add(next)
     const modules = [...loaded].flatMap(name => bundle.chunks.get(name)?.moduleIds ?? [])
     const files = modules.map(id => relative(root, id).split(sep).join('/'))

@@ -153,6 +153,29 @@ const stdout = () => console.log(new Error('here').stack)
 await main(['--version'], { stdout, stderr: console.error, stdin: [], cwd: '/' })
 `
 
+/** What a program sees on Node 20; the import of what only later versions have is not held against it. */
+const NODE_20 = `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.19.0"}})`
+
+test.each([
+  ...['dist/web.js', 'dist/worker.js', 'dist/setup.js', 'dist/bailiwick.js'].map(file => ['package', file] as const),
+  ...['src/index.js', 'workers/index.js', 'src/setup/index.js'].map(file => ['checkout', file] as const),
+])('on Node 20, the %s says at %s which Node it needs', async (where, file) => {
+  const folder = where === 'package' ? home : root
+  const { code, stdout, stderr } = await run(process.execPath, ['--import', NODE_20, join(folder, file)], work)
+  expect(stderr).toMatch(/^error\[config\]: Node 20\.19\.0 is too old[^\n]* 22\.18 or newer[^\n]*\n$/)
+  expect([code, stdout]).toEqual([2, ''])
+})
+
+test('what names the Node that is needed is loaded by any Node', () => {
+  for (const name of ['web', 'worker', 'setup']) {
+    const entry = readFileSync(join(home, `dist/${name}.js`), 'utf8')
+    const chunks = [...entry.matchAll(/^import .*"\.\/(chunks\/[^"]+)"/gm)].map(([, path]) => path!)
+    const modules = ['', ...chunks].map(path => (path === '' ? entry : readFileSync(join(home, 'dist', path), 'utf8')))
+    // the helper of the bundler, the question and the file of settings: nothing of the program
+    expect(modules.join('').length, name).toBeLessThan(6000)
+  }
+})
+
 test('a program in TypeScript finds the types, without those of Node', async () => {
   writeFileSync(
     join(installed, 'program.ts'),
