@@ -13,6 +13,7 @@ import { checkRunOf } from './check-run.ts'
 import { matrixLine } from './matrix.ts'
 import { nextStep } from './next-step.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
+import { impactSection } from './policies/impact-section.ts'
 import { pruneSection } from './prune-section.ts'
 import { type View, viewFor } from './text/audience.ts'
 import { failureText, findingText } from './text/finding-text.ts'
@@ -86,7 +87,9 @@ function sections(verdict: Verdict, context: ReportContext, level: DetailLevel):
     })
   // names of others' repositories are for the fleet's own readers
   const broken = audience === undefined ? wouldBreak(verdict, nodes, here) : ''
+  const impact = impactSection(verdict, here)
   return [
+    ...(impact ? [{ text: fold(impact.heading, impact.list), label: 'list of objects that policies affect' }] : []),
     ...(broken === ''
       ? []
       : [{ text: fold('Repositories that this would break', broken), label: 'list of repositories' }]),

@@ -1,5 +1,6 @@
 import type { Changes } from '../diff/changes.ts'
 import type { EvaluatedNode, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
+import { ownPolicy } from './text/own-policy.ts'
 import { ownWaiver } from './text/own-waiver.ts'
 import { ownWords } from './text/own-words.ts'
 import { PrivateWords } from './text/private-words.ts'
@@ -73,8 +74,8 @@ function isNarrower({ source, charts = [] }: EvaluatedNode, narrower: ReadonlySe
 }
 
 function withoutText(finding: Finding): Finding {
-  const { edit: _edit, allowed: _allowed, cause: _cause, clusterAnswer: _answer, waiver: _waiver, ...more } = finding
-  const { said: _said, saidFix: _saidFix, ...rest } = more
+  const { edit: _edit, allowed: _allowed, cause: _cause, clusterAnswer: _answer, ...more } = finding
+  const { waiver: _waiver, policy: _policy, said: _said, saidFix: _saidFix, ...rest } = more
   return {
     ...rest,
     ...{ identity: '', field: '', origin: NOWHERE, via: [], message: NARROWER, fix: FIX },
@@ -84,7 +85,7 @@ function withoutText(finding: Finding): Finding {
 
 /** Its own text, with the names that only narrower sources have left out, and without files of theirs. */
 function withoutNames(
-  { edit, allowed = [], clusterAnswer, waiver, ...finding }: Finding,
+  { edit, allowed = [], clusterAnswer, waiver, policy, ...finding }: Finding,
   words: PrivateWords,
 ): Finding {
   const { object } = finding
@@ -95,6 +96,7 @@ function withoutNames(
     ...ownWords(finding, said => words.hideIn(said, writing)),
     ...(clusterAnswer === undefined ? {} : { clusterAnswer: hide(clusterAnswer) }),
     ...(waiver ? { waiver: ownWaiver(waiver, hide) } : {}),
+    ...(policy ? { policy: ownPolicy(policy, text => words.hide(text)) } : {}),
     via: finding.via.filter(({ step }) => step !== 'kustomization' && !step.startsWith('flux-')),
     ...(edit && (written === undefined || hide(written) === written) ? { edit } : {}),
     ...(allowed.length > 0 && allowed.every(value => hide(value) === value) ? { allowed } : {}),

@@ -4,6 +4,7 @@ import { markdownOf } from '../message/markdown-of.ts'
 import { saidOf } from '../message/said.ts'
 import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { UNENCRYPTED_SETTING } from '../rules/secrets/unencrypted-setting.ts'
+import { impactSection } from './policies/impact-section.ts'
 import { failureText, findingText } from './text/finding-text.ts'
 import type { Section } from './text/fold.ts'
 import { groupFailures } from './text/group-failures.ts'
@@ -21,6 +22,7 @@ export function verdictSections(verdict: Verdict, here: string, rulesUrl?: strin
   const reported = warnings.filter(finding => finding.reported)
   return [
     ...approvalSections(verdict),
+    ...impactSections(verdict, here),
     ...list('Could not be evaluated', groupFailures(fresh), 'error', group => failureText(group, here)),
     ...byRule(verdict.violations.filter(isNew), 'violation', { here, rulesUrl }),
     ...byRule(reported, 'reported violation', { here, rulesUrl }),
@@ -46,6 +48,14 @@ function approvalSections({ requiredApprovals: all }: Verdict): Section[] {
   if (all.length > lines.length) lines.push(`- … and ${all.length - lines.length} more`)
   const text = `### Required approvals of a fleet admin (${all.length})\n\n${lines.join('\n')}`
   return [{ text, label: 'list of required approvals' }]
+}
+
+/** The sum of what follows, for policies that a change alters. */
+function impactSections(verdict: Verdict, here: string): Section[] {
+  const impact = impactSection(verdict, here)
+  return impact
+    ? [{ text: `### ${impact.heading}\n\n${impact.list}`, label: 'list of objects that policies affect' }]
+    : []
 }
 
 function list<T>(heading: string, items: readonly T[], label: string, text: (item: T) => string): Section[] {

@@ -42,6 +42,7 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
     ...(breach.edit ? { edit: breach.edit } : {}),
     ...(breach.allowed?.length ? { allowed: breach.allowed.slice(0, MAX_ALLOWED) } : {}),
     ...(breach.clusterAnswer === undefined ? {} : { clusterAnswer: breach.clusterAnswer }),
+    ...(breach.policy ? { policy: breach.policy } : {}),
   }
 }
 

@@ -1,7 +1,9 @@
-import type { Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
+import type { Finding, FindingPolicy, NodeFailure, Verdict } from '../../rules/model/finding.ts'
+import { blastRadius } from '../policies/blast-radius.ts'
 
 /** The object that `check -o json` prints: exactly the keys of the command line's contract, in its order. */
 export function verdictJson(verdict: Verdict): Record<string, unknown> {
+  const impact = blastRadius(verdict)
   return {
     result: verdict.result,
     summary: verdict.summary,
@@ -20,6 +22,7 @@ export function verdictJson(verdict: Verdict): Record<string, unknown> {
     requiredApprovals: verdict.requiredApprovals.map(({ rule, message, path }) => ({ rule, message, path })),
     evaluated: verdict.evaluated,
     ...(verdict.filter ? { filter: verdict.filter } : {}),
+    ...(impact.length > 0 ? { policyImpact: impact } : {}),
     ...(verdict.notEvaluated.length > 0 ? { notEvaluated: verdict.notEvaluated.map(findingJson) } : {}),
   }
 }
@@ -40,6 +43,7 @@ function findingJson(finding: Finding): Record<string, unknown> {
     fix,
     fingerprint,
     cause,
+    policy,
   } = finding
   const { apiVersion, kind, namespace, name } = object
   return {
@@ -57,6 +61,16 @@ function findingJson(finding: Finding): Record<string, unknown> {
     fix,
     fingerprint,
     ...(cause === undefined ? {} : { cause }),
+    ...(policy ? { policy: policyJson(policy) } : {}),
+  }
+}
+
+function policyJson({ kind, namespace, name, rule, action, origin, isUnchanged }: FindingPolicy) {
+  const { repository, file, line } = origin
+  return {
+    ...{ kind, namespace, name, rule, action },
+    origin: { repository, file, line },
+    objectUnchanged: isUnchanged === true,
   }
 }
 

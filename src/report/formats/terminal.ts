@@ -6,6 +6,9 @@ import { terminalOf } from '../../message/terminal-of.ts'
 import { visible } from '../../message/visible.ts'
 import type { Finding, RequiredApproval, Verdict } from '../../rules/model/finding.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
+import { blastRadius } from '../policies/blast-radius.ts'
+import { impactLines } from '../policies/impact-lines.ts'
+import { impactHeading } from '../policies/impact-section.ts'
 import { fixMessage } from '../text/fix-text.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from '../text/group-failures.ts'
 import { headlineOf, isNew, stateText } from '../text/headline.ts'
@@ -32,6 +35,7 @@ export function terminalText(
     ...groupFailures(verdict.errors).flatMap(group => failureLines(group, here, say)),
     ...groupFindings(shown(verdict.violations)).flatMap(group => findingLines(group, 'violation', here, say)),
     ...groupFindings(shown(verdict.warnings)).flatMap(group => findingLines(group, 'warning', here, say)),
+    ...impactText(verdict, here),
     ...verdict.notSeen.map(({ source, url, reason }) => {
       const at = url === '' ? '' : ` (${visible(url)})`
       return `not visible: ${visible(source)}${at}: ${visible(reason)}`
@@ -48,6 +52,18 @@ export function terminalText(
 
 const shown = (list: readonly Finding[]) =>
   list.filter(finding => finding.state === 'new' || finding.state === 'standing')
+
+function impactText(verdict: Verdict, here: string): string[] {
+  const impacts = blastRadius(verdict)
+  if (impacts.length === 0) return []
+  const { lines, left } = impactLines(impacts, here, text => visible(text))
+  return [
+    `policies: ${impactHeading(impacts)}`,
+    ...lines.flatMap(({ head, tenants }) => [`  ${head}`, ...tenants.map(line => `    ${line}`)]),
+    ...(left > 0 ? [`  and ${left} more policies (-o json lists all)`] : []),
+    '',
+  ]
+}
 
 /** A message as it is written on the reader's terminal. */
 type Say = (said: Message) => string

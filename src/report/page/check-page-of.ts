@@ -1,11 +1,15 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Visibility } from '../../fleet/model/visibility.ts'
 import { sayingOf } from '../../message/said.ts'
+import { visible } from '../../message/visible.ts'
 import type { EvaluatedNode, Verdict } from '../../rules/model/finding.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
 import { checkRunOf } from '../check-run.ts'
 import { CLOSED_ERROR, isOpenError } from '../open-error.ts'
 import type { Outcome, ReportContext } from '../outcome.ts'
+import { blastRadius, type PolicyImpact } from '../policies/blast-radius.ts'
+import { impactLines } from '../policies/impact-lines.ts'
+import { impactHeading } from '../policies/impact-section.ts'
 import { viewFor } from '../text/audience.ts'
 import type { CheckPage, PageError } from './check-page.ts'
 import { graphOf } from './graph-of.ts'
@@ -56,6 +60,7 @@ export function checkPageOf(
   if (outcome instanceof BailiwickError) return { ...page, ...nothing, ...errorOf(outcome, context) }
   const view = viewFor(outcome, audience, repository, nodes)
   const verdict = bounded(view.verdict)
+  const impacts = blastRadius(view.verdict)
   const graph = graphOf(nodes, audience)
   const assumed = assumedClusters(view.verdict, audience)
   return {
@@ -63,11 +68,17 @@ export function checkPageOf(
     verdict,
     ...(assumed === undefined ? {} : { assumed }),
     hidden: view.hidden,
+    ...(impacts.length > 0 ? { impact: impactOf(impacts, repository) } : {}),
     ...(changes ? { changes } : {}),
     graph: graph.slice(0, MAX.graph),
     left: leftOf({ ...view.verdict, graph }),
   }
 }
+
+const impactOf = (impacts: readonly PolicyImpact[], here: string) => ({
+  heading: impactHeading(impacts),
+  ...impactLines(impacts, here, text => visible(text)),
+})
 
 function bounded(verdict: Verdict): Verdict {
   const { tenants, notSeen, notReached, errors } = verdict

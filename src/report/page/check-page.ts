@@ -6,6 +6,7 @@ import type { Message } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import type { Verdict } from '../../rules/model/finding.ts'
 import type { ReportContext } from '../outcome.ts'
+import type { ImpactLines } from '../policies/impact-lines.ts'
 import type { View } from '../text/audience.ts'
 
 /** A Kustomization of the graph, for people. */
@@ -66,6 +67,8 @@ export interface CheckPage {
   readonly circumstances?: Circumstances
   /** What the change does to what the clusters get; absent where nothing was compared. */
   readonly changes?: Changes
+  /** What changed policies do to existing objects; absent for nothing. */
+  readonly impact?: ImpactLines & { readonly heading: string }
   readonly graph: readonly GraphNode[]
   /** The commit of each repository that was evaluated, by address: what links to files point at. */
   readonly commits: Readonly<Record<string, string>>

@@ -10,6 +10,7 @@ import { findingsSection, foldedFindings } from './findings-section.ts'
 import { graphSection } from './graph-section.ts'
 import { type Content, type Html, html } from './html.ts'
 import { icon } from './icon.ts'
+import { impactList } from './impact-list.ts'
 import { type Frame, layout } from './layout.ts'
 import { type Links, repositoryLink } from './links.ts'
 import { matrixSection } from './matrix-section.ts'
@@ -121,7 +122,7 @@ function partsOf(page: CheckPage): Part[] {
   return [...verdictParts(verdict, page, links), ...restParts(verdict, page, links)]
 }
 
-function verdictParts(verdict: Verdict, { left, changes }: CheckPage, links: Links): Part[] {
+function verdictParts(verdict: Verdict, { left, changes, impact }: CheckPage, links: Links): Part[] {
   const violations = verdict.violations.filter(isNew)
   const warnings = verdict.warnings.filter(isNew)
   const errors = verdict.errors.filter(isNew)
@@ -130,6 +131,7 @@ function verdictParts(verdict: Verdict, { left, changes }: CheckPage, links: Lin
     ...part(errors.length, 'errors', `Could not be evaluated (${groupFailures(errors).length})`, () =>
       failureSection(errors, links),
     ),
+    ...(impact ? part(1, 'policies', impact.heading, () => impactList(impact)) : []),
     ...part(violations.length, 'violations', `Violations (${groupFindings(violations).length})`, () => [
       findingsSection(violations, links),
       leftLine(left.violations, 'violation'),

@@ -1,6 +1,7 @@
 import { evaluatedIn } from '../../evaluate/verdict/evaluated.ts'
 import { countFindings } from '../../evaluate/verdict/group-findings.ts'
 import type { EvaluatedNode, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
+import { ownPolicy } from './own-policy.ts'
 import { ownWaiver } from './own-waiver.ts'
 import { ownWords } from './own-words.ts'
 import { PrivateWords } from './private-words.ts'
@@ -82,7 +83,7 @@ function foreignNew<T extends Finding | NodeFailure>(list: readonly T[], audienc
 }
 
 function ownFinding(finding: Finding, words: PrivateWords, repository: string): Finding {
-  const { object, edit, allowed = [], clusterAnswer, waiver, ...rest } = finding
+  const { object, edit, allowed = [], clusterAnswer, waiver, policy, ...rest } = finding
   const byOthers = finding.origin.repository !== repository
   // the object is what the tenant wrote itself, but where someone else wrote what is wrong with it
   const writing = byOthers ? { byOthers } : { written: [object.name, object.namespace] }
@@ -95,6 +96,7 @@ function ownFinding(finding: Finding, words: PrivateWords, repository: string): 
     origin: ownOrigin(finding.origin, words, repository),
     ...(clusterAnswer === undefined ? {} : { clusterAnswer: hide(clusterAnswer) }),
     ...(waiver ? { waiver: ownWaiver(waiver, hide) } : {}),
+    ...(policy ? { policy: ownPolicy(policy, text => words.hide(text, { byOthers: true })) } : {}),
     via: finding.via.map(step => ({ ...step, file: words.hide(step.file, { byOthers: isOfFlux(step) }) })),
     ...(edit && isSafe ? { edit } : {}),
     // what names others is left to the words of the rule, which are hidden one by one

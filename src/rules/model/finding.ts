@@ -56,6 +56,23 @@ export interface Finding {
   readonly clusterAnswer?: string
   /** Of a finding that is waived. */
   readonly waiver?: GrantedWaiver
+  /** Of a finding of an admission policy: which one. */
+  readonly policy?: FindingPolicy
+}
+
+/** The admission policy that a finding is about. */
+export interface FindingPolicy {
+  readonly kind: string
+  /** '' for a policy of the whole cluster. */
+  readonly namespace: string
+  readonly name: string
+  /** The rule of the policy, or the binding that makes it count. */
+  readonly rule: string
+  /** `unknown`: it was not evaluated for this object. */
+  readonly action: 'deny' | 'warn' | 'audit' | 'unknown'
+  readonly origin: SourceLine
+  /** The change leaves the object as it is, so it is the policy, or something that it reads, that changed. */
+  readonly isUnchanged?: true
 }
 
 /** By whom, why and until when a finding is waived. */

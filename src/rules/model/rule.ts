@@ -8,7 +8,7 @@ import type { Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Message } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
-import type { Edit, Severity } from './finding.ts'
+import type { Edit, FindingPolicy, Severity } from './finding.ts'
 
 /** `error`: what cannot be decided; such a finding is an error of its node with the rule's id as its code. */
 export type FindingLevel = 'violation' | 'warning' | 'error'
@@ -48,6 +48,8 @@ export interface Breach {
   readonly allowed?: readonly string[]
   /** What the cluster would answer, where that is known for sure and the message does not say it. */
   readonly clusterAnswer?: string
+  /** The admission policy that refuses the object, or that was not evaluated for it. */
+  readonly policy?: FindingPolicy
 }
 
 /** What a rule says about itself; docs/rules.md is made of it. */

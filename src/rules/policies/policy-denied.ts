@@ -7,7 +7,8 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Message, message, part } from '../../message/message.ts'
 import type { AdmissionFinding, AdmissionOperation } from '../../policy/admission/admission-request.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
-import { admissionOf, deletionOf } from './support/admission-of.ts'
+import { type Admission, admissionOf, deletionOf } from './support/admission-of.ts'
+import { findingPolicy } from './support/finding-policy.ts'
 import { saidElsewhere } from './support/said-elsewhere.ts'
 
 /** What the cluster's own policies answer, before the merge and under the account that applies. */
@@ -25,7 +26,7 @@ export const policyDenied: Rule = {
     if (!admission || admission.findings.length === 0) return
     const isSaid = saidElsewhere(subject, context)
     for (const finding of admission.findings) {
-      if (!isSaid(finding)) yield breachOf(node, object, admission.operation, finding)
+      if (!isSaid(finding)) yield breachOf(node, object, admission, finding)
     }
   },
   *checkNode(node, context) {
@@ -55,7 +56,7 @@ function* deleted(
     if (isKept(object)) continue
     const admission = deletionOf(node, object, idOf(object), context)
     if (!admission) return
-    for (const finding of admission.findings) yield breachOf(node, object, 'DELETE', finding)
+    for (const finding of admission.findings) yield breachOf(node, object, admission, finding)
   }
 }
 
@@ -68,7 +69,7 @@ const VERBS: Readonly<Record<AdmissionOperation, 'create' | 'update' | 'delete'>
 function breachOf(
   node: FleetNode,
   object: KubeObject,
-  operation: AdmissionOperation,
+  { operation, isUnchanged }: Pick<Admission, 'operation' | 'isUnchanged'>,
   finding: AdmissionFinding,
 ): Breach {
   const { kind, namespace, name } = idOf(object)
@@ -85,6 +86,7 @@ function breachOf(
     message: message`${who}: ${by} ${said(finding)}: ${quoted('value', finding.message)}. The policy is at ${place}. It ${effect(action)} when ${identityPart(node.identity)} tries to ${VERBS[operation]} the object.`,
     fix: message`Change the object so that ${by} allows it.`,
     ...(denies ? {} : { level: 'warning' as const }),
+    policy: findingPolicy(finding, action, isUnchanged),
   }
 }
 

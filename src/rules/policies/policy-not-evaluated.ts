@@ -4,6 +4,7 @@ import { canonical } from '../../kube/node.ts'
 import { codeWord, message, part } from '../../message/message.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
 import { admissionOf } from './support/admission-of.ts'
+import { findingPolicy } from './support/finding-policy.ts'
 import { partsNotEvaluated, WHOLE_KIND } from './support/parts-not-evaluated.ts'
 
 /** What a policy would answer and cannot be said here: nobody takes silence for a yes. */
@@ -30,7 +31,9 @@ export const policyNotEvaluated: Rule = {
       }
     }
     const said = new Set<string>()
-    for (const { policy, rule, why, origin } of admissionOf(subject, context)?.notEvaluated ?? []) {
+    const admission = admissionOf(subject, context)
+    for (const one of admission?.notEvaluated ?? []) {
+      const { policy, rule, why, origin } = one
       const value = `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${why}`
       if (said.has(value)) continue
       said.add(value)
@@ -42,6 +45,7 @@ export const policyNotEvaluated: Rule = {
         value,
         message: message`${objectPart(id.kind, id.namespace, id.name)}: ${by} was not evaluated: ${quoted('value', why)}. The policy is at ${part('path', `${origin.file}:${origin.line}`)}.`,
         fix: message`Check on the cluster whether ${by} allows the object.`,
+        policy: findingPolicy(one, 'unknown', admission?.isUnchanged === true),
       }
     }
   },

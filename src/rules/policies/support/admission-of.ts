@@ -16,8 +16,10 @@ import { evaluateAdmission, hasPolicies } from '../../../policy/registry/evaluat
 import type { RuleContext } from '../../model/rule.ts'
 
 /** The request by which Flux would bring an object to its cluster, and what the policies there say about it. */
-interface Admission extends AdmissionAnswer {
+export interface Admission extends AdmissionAnswer {
   readonly operation: AdmissionOperation
+  /** The change leaves the object as it was. */
+  readonly isUnchanged: boolean
 }
 
 /** What policies say about an object that is rendered; undefined where the cluster has none, and for what is embedded in another object. */
@@ -30,10 +32,16 @@ export function admissionOf(subject: Subject, context: RuleContext): Admission |
     .versionsOf(node.cluster, kind, id.namespace, id.name)
     .some(version => version.object === object)
   if (!isRendered) return undefined
-  const old = before && changedFrom(before.versionsOf(node.cluster, kind, id.namespace, id.name), object)
+  const versions = before?.versionsOf(node.cluster, kind, id.namespace, id.name) ?? []
+  const old = changedFrom(versions, object)
+  const isUnchanged = versions.length > 0 && old === undefined
   const request = requestOf(context, world, node, { object, id, old, operation: old ? 'UPDATE' : 'CREATE' })
   const answer = evaluateAdmission(world, request)
-  return { operation: request.operation, ...(sourceKinds.includes(kind) ? withoutKyverno(answer) : answer) }
+  return {
+    operation: request.operation,
+    isUnchanged,
+    ...(sourceKinds.includes(kind) ? withoutKyverno(answer) : answer),
+  }
 }
 
 /** What Kyverno's rules say about sources is what `source-url-allowlist` reports: it compares every spelling of an address. */
@@ -52,7 +60,7 @@ export function deletionOf(
   const world = worldOf(context.index, node.cluster)
   if (!hasPolicies(world)) return undefined
   const request = requestOf(context, world, node, { object, id, old: undefined, operation: 'DELETE' })
-  return { operation: 'DELETE', ...evaluateAdmission(world, request) }
+  return { operation: 'DELETE', isUnchanged: false, ...evaluateAdmission(world, request) }
 }
 
 /**
