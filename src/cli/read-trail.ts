@@ -10,8 +10,13 @@ import { type ReadTrail, type TrailProblem, verifyTrail } from '../trail/verify-
 export async function readTrail(dir: string, ref: string, anchors: readonly TrailAnchor[] = []): Promise<ReadTrail> {
   const { commit } = await resolveRef(dir, ref)
   const { files, problems } = filesOf(await openCommit(dir, commit))
-  const { entries, head, problems: found } = verifyTrail(files, anchors)
-  return { entries, head, problems: [...problems, ...(await additionsOnly(dir, commit)).map(inHistory), ...found] }
+  const { entries, head, fleet, problems: found } = verifyTrail(files, anchors)
+  return {
+    entries,
+    head,
+    fleet,
+    problems: [...problems, ...(await additionsOnly(dir, commit)).map(inHistory), ...found],
+  }
 }
 
 /** The files of the trail; what else the branch holds is a problem, for nothing else was written there. */

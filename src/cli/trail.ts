@@ -40,8 +40,9 @@ App did not write.`,
       throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
     const noted = await readAnchors(options.one('anchors'), io)
     const at = resolve(io.cwd, dir)
-    const { entries, head, problems: found } = await readTrail(at, options.one('ref') ?? TRAIL_BRANCH, noted.anchors)
-    const answer = { entries, head: head ?? null, problems: found, ...noted }
+    const read = await readTrail(at, options.one('ref') ?? TRAIL_BRANCH, noted.anchors)
+    const { entries, head, fleet, problems: found } = read
+    const answer = { entries, head: head ?? null, fleet: fleet ?? null, problems: found, ...noted }
     if (output === 'json') io.stdout(`${JSON.stringify(answer, null, 2)}\n`)
     else io.stdout(`${(verb === 'show' ? shown(answer) : verified(answer)).join('\n')}\n`)
     return found.length > 0 ? 1 : 0
@@ -79,14 +80,18 @@ async function readAll(stream: Io['stdin']): Promise<string> {
 
 type Answer = { readonly entries: readonly TrailEntry[]; readonly problems: readonly TrailProblem[] } & Noted & {
     readonly head: TrailAnchor | null
+    readonly fleet: number | null
   }
 
-function verified({ entries, head, problems, anchors, without }: Answer): string[] {
+function verified({ entries, head, fleet, problems, anchors, without }: Answer): string[] {
   const last = head ? `entry ${head.seq}, hash ${head.hash}` : 'no entry'
   return [
     problems.length === 0 ? `The trail is complete: ${last}.` : `The trail was changed. Its end: ${last}.`,
     ...problemLines(problems),
     `${entries.length} entries, ${anchors.length} published places compared.`,
+    ...(fleet === null
+      ? []
+      : [`They are of the fleet whose repository has the id ${fleet} (gh api repos/OWNER/REPO --jq .id).`]),
     ...(without > 0 ? [`${without} lines of --anchors name no place in the trail.`] : []),
     'Who wrote the commits is not verifiable in a clone. The first report of the fleet shows it.',
     ...(anchors.length === 0 ? ['Entries that were cut off at the end are only found with --anchors.'] : []),

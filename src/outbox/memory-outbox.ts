@@ -1,11 +1,12 @@
-import type { TrailAnchor, TrailDecision } from '../trail/trail-entry.ts'
+import type { TrailDecision, WrittenEnd } from '../trail/trail-entry.ts'
 import { decisionTexts, MAX_WITH_INPUTS } from './lean-decision.ts'
 import { MAX_WAITING, type Outbox, placeKey, type TrailPlace, type WaitingDecisions } from './outbox.ts'
 
 interface Waiting {
   decisions: TrailDecision[]
   lost: number
-  head: TrailAnchor | undefined
+  head: WrittenEnd | undefined
+  stopped: string | undefined
 }
 
 /** An outbox in the memory of this process. */
@@ -25,22 +26,30 @@ export class MemoryOutbox implements Outbox {
     return { decisions: decisions.slice(0, most), lost }
   }
 
-  async written(place: TrailPlace, done: { count: number; lost: number; head: TrailAnchor }): Promise<void> {
+  async written(place: TrailPlace, done: { count: number; lost: number; head: WrittenEnd }): Promise<void> {
     const at = this.#at(place)
     at.decisions = at.decisions.slice(done.count)
     at.lost -= done.lost
     at.head = done.head
   }
 
-  async head(place: TrailPlace): Promise<TrailAnchor | undefined> {
+  async head(place: TrailPlace): Promise<WrittenEnd | undefined> {
     return this.#at(place).head
+  }
+
+  async stop(place: TrailPlace, incident: string | undefined): Promise<void> {
+    this.#at(place).stopped = incident
+  }
+
+  async stopped(place: TrailPlace): Promise<string | undefined> {
+    return this.#at(place).stopped
   }
 
   async close(): Promise<void> {}
 
   #at(place: TrailPlace): Waiting {
     const key = placeKey(place)
-    const known = this.#places.get(key) ?? { decisions: [], lost: 0, head: undefined }
+    const known = this.#places.get(key) ?? { decisions: [], lost: 0, head: undefined, stopped: undefined }
     this.#places.set(key, known)
     return known
   }

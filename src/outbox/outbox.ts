@@ -1,4 +1,4 @@
-import type { TrailAnchor, TrailDecision } from '../trail/trail-entry.ts'
+import type { TrailDecision, WrittenEnd } from '../trail/trail-entry.ts'
 
 /** The fleet repository whose trail it is. */
 export interface TrailPlace {
@@ -27,10 +27,14 @@ export interface Outbox {
   /** Takes the oldest decisions away, which the trail now has up to `head`. */
   written(
     place: TrailPlace,
-    done: { readonly count: number; readonly lost: number; readonly head: TrailAnchor },
+    done: { readonly count: number; readonly lost: number; readonly head: WrittenEnd },
   ): Promise<void>
   /** The last entry that was written; undefined where none is known. */
-  head(place: TrailPlace): Promise<TrailAnchor | undefined>
+  head(place: TrailPlace): Promise<WrittenEnd | undefined>
+  /** Notes that nothing is added to a trail, as which incident; undefined: it goes on. */
+  stop(place: TrailPlace, incident: string | undefined): Promise<void>
+  /** The incident since which nothing is added to a trail; undefined where decisions are written. */
+  stopped(place: TrailPlace): Promise<string | undefined>
   close(): Promise<void>
 }
 

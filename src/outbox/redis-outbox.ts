@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { Log } from '../process/log.ts'
 import { openRedis } from '../process/open-redis.ts'
-import type { TrailAnchor, TrailDecision } from '../trail/trail-entry.ts'
+import type { TrailDecision, WrittenEnd } from '../trail/trail-entry.ts'
 import { decisionTexts, MAX_WITH_INPUTS } from './lean-decision.ts'
 import { MAX_WAITING, type Outbox, placeKey, type TrailPlace, type WaitingDecisions } from './outbox.ts'
 
@@ -39,13 +39,24 @@ export class RedisOutbox implements Outbox {
     return { decisions: texts.map(text => JSON.parse(text) as TrailDecision), lost: Number(count ?? 0) }
   }
 
-  async written(place: TrailPlace, done: { count: number; lost: number; head: TrailAnchor }): Promise<void> {
-    await this.#redis.eval(WRITTEN, 3, ...this.#keys(place), done.count, done.lost, JSON.stringify(done.head))
+  async written(place: TrailPlace, done: { count: number; lost: number; head: WrittenEnd }): Promise<void> {
+    const [list, lost, head] = this.#keys(place)
+    await this.#redis.eval(WRITTEN, 3, list, lost, head, done.count, done.lost, JSON.stringify(done.head))
   }
 
-  async head(place: TrailPlace): Promise<TrailAnchor | undefined> {
+  async head(place: TrailPlace): Promise<WrittenEnd | undefined> {
     const text = await this.#redis.get(this.#keys(place)[2])
-    return text === null ? undefined : (JSON.parse(text) as TrailAnchor)
+    return text === null ? undefined : (JSON.parse(text) as WrittenEnd)
+  }
+
+  async stop(place: TrailPlace, incident: string | undefined): Promise<void> {
+    const key = this.#keys(place)[3]
+    if (incident === undefined) await this.#redis.del(key)
+    else await this.#redis.set(key, incident)
+  }
+
+  async stopped(place: TrailPlace): Promise<string | undefined> {
+    return (await this.#redis.get(this.#keys(place)[3])) ?? undefined
   }
 
   async close(): Promise<void> {
@@ -53,8 +64,8 @@ export class RedisOutbox implements Outbox {
   }
 
   /** Braces keep them on one node of a Redis cluster. */
-  #keys(place: TrailPlace): [list: string, lost: string, head: string] {
+  #keys(place: TrailPlace): [list: string, lost: string, head: string, stopped: string] {
     const base = `{${this.#prefix}:trail:${placeKey(place)}}`
-    return [`${base}:waiting`, `${base}:lost`, `${base}:head`]
+    return [`${base}:waiting`, `${base}:lost`, `${base}:head`, `${base}:stopped`]
   }
 }

@@ -10,12 +10,13 @@ interface AppendedTrail {
 
 /**
  * The file that adds decisions behind the last entry of a trail; undefined where all of them are there already. `last`: the
- * entries of its last file, which are what a batch may repeat whose answer was lost.
+ * entries of its last file, which are what a batch may repeat whose answer was lost. `fleet`: id of the fleet's repository.
  */
 export function appendDecisions(
   decisions: readonly TrailDecision[],
   head: TrailAnchor | undefined,
   last: readonly Pick<TrailEntry, 'id'>[],
+  fleet?: number,
 ): AppendedTrail | undefined {
   const known = new Set(last.map(({ id }) => id))
   const lines: string[] = []
@@ -25,7 +26,7 @@ export function appendDecisions(
     if (known.has(decision.id)) continue
     known.add(decision.id)
     seq += 1
-    const line = lineOf({ ...decision, seq, previous: hash })
+    const line = lineOf({ ...decision, seq, previous: hash, ...(fleet === undefined ? {} : { fleet }) })
     hash = hashOfLine(line)
     lines.push(line)
   }

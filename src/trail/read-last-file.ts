@@ -1,6 +1,5 @@
 import { BailiwickError } from '../errors.ts'
 import type { TrailAnchor, TrailEntry } from './trail-entry.ts'
-import { NO_ENTRY } from './trail-entry.ts'
 import { type TrailFile, trailFile } from './trail-files.ts'
 import { isWhole, trailLines } from './trail-lines.ts'
 
@@ -27,25 +26,6 @@ export function readLastFile({ path, bytes }: TrailFile): TrailEnd {
   const [first] = entries
   if (!isWhole(bytes) || first === undefined || last === undefined || path !== trailFile(first.seq)) throw damaged(path)
   return { entries, head: { seq: first.seq + entries.length - 1, hash: last } }
-}
-
-/**
- * Whether a trail goes on from the last entry that was written, `known`: it ends there, or with the file of a write whose
- * answer was lost, which holds nothing but `waiting` decisions.
- */
-export function continues(
-  { entries, head }: TrailEnd,
-  known: TrailAnchor | undefined,
-  waiting: readonly Pick<TrailEntry, 'id'>[],
-): boolean {
-  const before = known ?? { seq: 0, hash: NO_ENTRY }
-  if (head === undefined) return known === undefined
-  if (head.seq === before.seq) return head.hash === before.hash
-  const [first] = entries
-  const ids = new Set(waiting.map(({ id }) => id))
-  const isNext = first?.seq === before.seq + 1 && first.previous === before.hash
-  // without a known end this store is new, or was lost: the trail itself is all there is
-  return known === undefined || (isNext && entries.every(({ id, kind }) => kind === 'gap' || ids.has(id)))
 }
 
 function damaged(path: string): BailiwickError {

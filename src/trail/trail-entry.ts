@@ -68,6 +68,8 @@ export interface TrailEntry extends TrailDecision {
   /** From 1, without gaps. */
   readonly seq: number
   readonly previous: string
+  /** Id of the fleet's repository on GitHub, so that no entry counts in the trail of another fleet. Absent in entries of earlier releases. */
+  readonly fleet?: number
 }
 
 /** A place of the chain that is known from elsewhere: entry `seq` has a hash that begins so. */
@@ -75,6 +77,12 @@ export interface TrailAnchor {
   readonly seq: number
   /** At least 24 hex digits of the hash. */
   readonly hash: string
+}
+
+/** The end of a trail as it was written. */
+export interface WrittenEnd extends TrailAnchor {
+  /** The commit that added it; absent in stores of earlier releases. */
+  readonly commit?: string
 }
 
 /** What the first entry has before it. */

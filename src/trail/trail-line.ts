@@ -24,13 +24,13 @@ export function lineOf(entry: TrailEntry): string {
 }
 
 function textOf(entry: TrailEntry): string {
-  const { seq, previous, id, kind, at, who, repository, commit, pull, cluster, result, engine, digest } = entry
+  const { seq, previous, fleet, id, kind, at, who, repository, commit, pull, cluster, result, engine, digest } = entry
   const { revisionsOmitted, inputsOmitted } = entry
   const inputs = entry.inputs === undefined ? undefined : inputsShape(entry.inputs)
   const revisions = entry.revisions.map(one => ({ repository: one.repository, commit: one.commit }))
   // JSON leaves out what is absent
   return JSON.stringify({
-    ...{ seq, previous, id, kind, at, who, repository, commit, pull, cluster, result, engine, digest },
+    ...{ seq, previous, fleet, id, kind, at, who, repository, commit, pull, cluster, result, engine, digest },
     ...{ revisions, revisionsOmitted, inputs, inputsOmitted },
   })
 }
@@ -71,6 +71,7 @@ const maybe =
 const FIELDS: Record<keyof TrailEntry, Check> = {
   seq: isCount,
   previous: matches(HEX_64),
+  fleet: maybe(isCount),
   id: isText,
   kind: value => DECISION_KINDS.some(kind => kind === value),
   at: matches(TIME),

@@ -15,12 +15,14 @@ export interface ReadTrail {
   readonly entries: readonly TrailEntry[]
   /** Place of the last entry; undefined for an empty trail. */
   readonly head: TrailAnchor | undefined
+  /** Id of the repository whose decisions they are; undefined where no entry says. */
+  readonly fleet: number | undefined
   readonly problems: readonly TrailProblem[]
 }
 
 /**
  * Reads and checks a trail: each line exactly as it is written, numbers without gaps, each entry with the hash of the line
- * before it, each file named after its first entry. A line that was changed, removed, added or moved does not fit. What
+ * before it, each file named after its first entry, all entries of one fleet. A line that was changed, removed, added or moved does not fit. What
  * was cut off at the end, or rewritten up to the end, only anchors show: places that were noted elsewhere. `files`: all
  * files of the branch, in any order.
  */
@@ -35,6 +37,7 @@ class Chain implements ReadTrail {
   readonly entries: TrailEntry[] = []
   readonly problems: TrailProblem[] = []
   readonly #hashes: string[] = []
+  fleet: number | undefined
 
   get head(): TrailAnchor | undefined {
     const hash = this.#hashes.at(-1)
@@ -58,7 +61,17 @@ class Chain implements ReadTrail {
     }
     this.entries.push(entry)
     if (entry.seq !== seq) this.#say(path, number, `entry ${entry.seq} is in the place of entry ${seq}`)
+    this.#holdToFleet(path, number, entry)
     if (entry.previous !== previous) this.#say(path, number, `entry ${entry.seq} does not follow the line before it`)
+  }
+
+  /** Entries of earlier releases name no fleet; behind one that does, each does. */
+  #holdToFleet(path: string, line: number, { seq, fleet }: TrailEntry): void {
+    if (this.fleet === undefined) this.fleet = fleet
+    else if (fleet !== this.fleet) {
+      const whose = fleet === undefined ? 'names no fleet' : `is of the fleet with the id ${fleet}`
+      this.#say(path, line, `entry ${seq} ${whose}, and those before it are of the fleet with the id ${this.fleet}`)
+    }
   }
 
   holdTo({ seq, hash }: TrailAnchor): void {

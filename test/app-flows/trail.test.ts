@@ -118,6 +118,38 @@ test('the first report lists what can rewrite the branch, and commits of someone
   await force(last!.sha)
 })
 
+test('a commit of someone else stops the trail, an issue says so, and it goes on when the branch is restored', async () => {
+  const [last] = await history()
+  const end = trail().head
+  stage.github.push({ repo: FLEET, branch: TRAIL_BRANCH, files: { 'NOTES.md': 'harmless\n' }, as: 'ada' })
+  const foreign = stage.github.commitOf(FLEET, TRAIL_BRANCH)
+  await command(stage, { repo: REPO, issue: pull, as: 'dora', body: '/bailiwick hold' })
+  expect(stage.github.commitOf(FLEET, TRAIL_BRANCH)).toBe(foreign)
+  const stopped = () =>
+    [...stage.github.repositoryNamed(FLEET).issues.values()].filter(({ body }) =>
+      (body ?? '').startsWith(`<!-- bailiwick:trail-stopped ${foreign} -->`),
+    )
+  expect(stopped().map(({ body }) => body)).toEqual([
+    expect.stringContaining(`gh api -X PATCH repos/acme/fleet/git/refs/heads/${TRAIL_BRANCH} -f sha=${last!.sha}`),
+  ])
+  await command(stage, { repo: REPO, issue: pull, as: 'dora', body: '/bailiwick unhold' })
+  expect(stopped()).toHaveLength(1)
+  await force(last!.sha)
+  await command(stage, { repo: REPO, issue: pull, as: 'dora', body: '/bailiwick hold' })
+  await command(stage, { repo: REPO, issue: pull, as: 'dora', body: '/bailiwick unhold' })
+  const { entries, problems } = trail()
+  expect(problems).toEqual([])
+  const added = entries.filter(({ seq }) => seq > (end?.seq ?? 0)).map(({ kind }) => kind)
+  expect(added.filter(kind => kind === 'hold')).toHaveLength(2)
+  expect(added.filter(kind => kind === 'unhold')).toHaveLength(2)
+  expect(stopped().map(({ body }) => body)).toEqual([expect.stringContaining('Bailiwick writes decisions to it again')])
+})
+
+test('every entry names the fleet', () => {
+  expect(new Set(trail().entries.map(({ fleet }) => fleet)).size).toBe(1)
+  expect(trail().fleet).toBeGreaterThan(0)
+})
+
 test('a trail that was cut is not continued, and its decisions wait', async () => {
   const [last, parent] = await history()
   await force(parent!.sha)

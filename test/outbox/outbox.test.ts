@@ -27,6 +27,15 @@ function contract(title: string, open: () => Outbox): void {
       expect(await outbox.head(place('order'))).toEqual(HEAD)
     })
 
+    test('notes since which incident nothing is written', async () => {
+      expect(await outbox.stopped(place('stopped'))).toBeUndefined()
+      await outbox.stop(place('stopped'), 'abc')
+      expect(await outbox.stopped(place('Stopped'))).toBe('abc')
+      expect(await outbox.stopped(place('other'))).toBeUndefined()
+      await outbox.stop(place('stopped'), undefined)
+      expect(await outbox.stopped(place('stopped'))).toBeUndefined()
+    })
+
     test('keeps fleets and installations apart', async () => {
       await outbox.add(place('mine'), decision(1))
       expect((await outbox.waiting(place('yours'), 10)).decisions).toEqual([])

@@ -209,7 +209,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/publish/keep-page.ts LIMIT_MS',
   ],
   again: [
-    'workers/jobs/write-trail.ts MAX_FILE',
+    'workers/trail/append-batch.ts MAX_FILE',
     'workers/apply/say-commit-statuses.ts MAX_IN_AN_HOUR',
     'workers/apply/say-commit-statuses.ts MAX_IN_A_RUN',
     'workers/jobs/redeliver.ts MOST_READ',

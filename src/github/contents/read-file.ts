@@ -26,3 +26,16 @@ export async function readFile(
   }
   return new Uint8Array(Buffer.from(data.content, 'base64'))
 }
+
+/** Id of the blob of a file at a commit; undefined where there is none, or it is no plain file. */
+export async function readBlobId(
+  octokit: Octokit,
+  { owner, repo }: RepositoryName,
+  path: string,
+  commit: string,
+): Promise<string | undefined> {
+  const found = await unlessMissing(message`read ${part('path', path)} of ${repositoryPart({ owner, repo })}`, () =>
+    octokit.rest.repos.getContent({ owner, repo, path, ref: commit }),
+  )
+  return found && !Array.isArray(found.data) && found.data.type === 'file' ? found.data.sha : undefined
+}

@@ -15,14 +15,14 @@ interface AddedFile {
 
 /**
  * Adds a file to a branch as one commit on `head`; without a head the branch begins with it and has no history of others.
- * The branch moves forward only: where it moved meanwhile, GitHub refuses, and this throws as `github` does.
+ * The branch moves forward only: where it moved meanwhile, GitHub refuses, and this throws as `github` does. Returns the commit.
  */
 export async function appendFile(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
   head: Head | undefined,
   { branch, path, content, message: words }: AddedFile,
-): Promise<void> {
+): Promise<string> {
   const where = repositoryPart({ owner, repo })
   const tree = await github(message`write a tree to ${where}`, () =>
     octokit.rest.git.createTree({
@@ -43,4 +43,5 @@ export async function appendFile(
     if (head) await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
     else await octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha })
   })
+  return sha
 }

@@ -1,0 +1,45 @@
+import { code, prose } from '../message/markdown.ts'
+
+/** A trail to which nothing is added, and why. */
+interface StoppedTrail {
+  readonly branch: string
+  readonly why: string
+  /** The last commit that the App wrote; undefined where it knows of none. */
+  readonly commit: string | undefined
+  /** `owner/name`. */
+  readonly fleet: string
+}
+
+/** First line of the issue about one incident. */
+export const stoppedMarker = (incident: string): string => `<!-- bailiwick:trail-stopped ${incident} -->`
+
+export const STOPPED_TITLE = 'Bailiwick: decisions are not recorded, because the trail was changed'
+
+/** The issue that tells the fleet admins that nothing is added to a trail, and how to restore it. */
+export function trailStoppedText({ branch, why, commit, fleet }: StoppedTrail): string {
+  return [
+    `Bailiwick writes each decision about this fleet to the branch ${code(branch)}. Someone else changed that branch: ${prose(why, 400)}.`,
+    'Bailiwick adds nothing to it until the branch is restored. New decisions wait; checks are published as usual.',
+    '### Restore the branch',
+    commit === undefined
+      ? `Bailiwick does not know its last own commit. Run ${code('bailiwick trail verify')} in a clone, reset the branch to the last commit that the App wrote, or rename the branch to keep it and let Bailiwick begin a new one.`
+      : `The last commit that Bailiwick wrote is ${code(commit)}. An admin who may bypass the ruleset of the branch resets it:`,
+    ...(commit === undefined ? [] : [restore(fleet, branch, commit)]),
+    'Then protect the branch: a ruleset with *Restrict updates*, *Block force pushes* and *Restrict deletions*, and only this App on its bypass list. Find out who changed it in the audit log of the organization. Decisions are written again with the next decision.',
+  ].join('\n\n')
+}
+
+/** What the issue says once decisions are written again. */
+export const trailResumedText = (branch: string): string =>
+  `The branch ${code(branch)} is restored. Bailiwick writes decisions to it again, with those that were waiting. You can close this issue.`
+
+function restore(fleet: string, branch: string, commit: string): string {
+  const ref = `repos/${fleet}/git/refs`
+  return [
+    '```sh',
+    `gh api -X PATCH ${ref}/heads/${branch} -f sha=${commit} -F force=true`,
+    '# where the branch was deleted:',
+    `gh api -X POST ${ref} -f ref=refs/heads/${branch} -f sha=${commit}`,
+    '```',
+  ].join('\n')
+}
