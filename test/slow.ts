@@ -8,6 +8,7 @@ export const SLOW: readonly string[] = [
   'test/cluster/crash/interrupted.test.ts',
   'test/cluster/crash/killed-worker.test.ts',
   'test/cluster/faults.test.ts',
+  'test/cluster/remote/own-kubeconfigs.test.ts',
   'test/cluster/same-as-flux/histories.test.ts',
   'test/cluster/same-as-flux/same-as-flux.test.ts',
   'test/cluster/status/with-controllers.test.ts',

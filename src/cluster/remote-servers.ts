@@ -15,9 +15,22 @@ export interface RemoteServer {
   readonly ca: string
   /** Name in its certificate, where that is not the host. */
   readonly serverName?: string
+  /** The worker makes the kubeconfigs of accounts that lead there; absent: somebody else does. */
+  readonly tokens?: TokenSettings
 }
 
-const KEYS = ['server', 'cluster', 'ca', 'serverName']
+/** What tokens the worker asks for. */
+export interface TokenSettings {
+  readonly lifetimeSeconds: number
+  /** Empty: those of the API server. */
+  readonly audiences: readonly string[]
+}
+
+const KEYS = ['server', 'cluster', 'ca', 'serverName', 'tokens']
+/** The API server gives no token a shorter life than ten minutes; a run may take that long. */
+const LIFETIME = { least: 1800, usual: 86_400, most: 604_800 }
+const MAX_AUDIENCES = 10
+const AUDIENCE = /^[\x21-\x7e]{1,1000}$/
 const BEHIND = /^ -> kubeconfig (?:ConfigMap\/)?[\w.?-]{1,253}(?:\/[\w.?-]{1,253}){1,2}$/
 const HOST_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
 
@@ -33,6 +46,12 @@ export function readRemoteServers(value: unknown, cluster: string, at: string, f
     const before = servers.slice(0, index).filter(other => other.server === one.server)
     if (before.some(other => isOwn(other) !== isOwn(one) || other.cluster === one.cluster))
       throw wrongSetting(file, `${at}[${index}].server`, `${one.server} is listed twice`)
+    if (one.tokens && servers.findIndex(other => other.tokens) !== index)
+      throw wrongSetting(
+        file,
+        `${at}[${index}].tokens`,
+        'is set for a second server. Allowed: one server for each cluster',
+      )
   }
   return servers
 }
@@ -54,8 +73,30 @@ function readServer(item: unknown, own: string, at: string, file: string): Remot
     )
   }
   const ca = resolve(dirname(file), settingsText(map, 'ca', { file, at }))
-  if (!map.has('serverName')) return { server, cluster, ca }
+  const tokens = map.has('tokens') ? { tokens: readTokens(map.get('tokens'), `${at}.tokens`, file) } : {}
+  if (tokens.tokens && cluster !== own)
+    throw wrongSetting(
+      file,
+      `${at}.tokens`,
+      `is set for ${cluster}. Allowed: a server of ${own} itself, which knows its accounts`,
+    )
+  if (!map.has('serverName')) return { server, cluster, ca, ...tokens }
   const serverName = settingsText(map, 'serverName', { file, at })
   if (!HOST_NAME.test(serverName)) throw wrongSetting(file, `${at}.serverName`, 'is not a host name in lower case')
-  return { server, cluster, ca, serverName }
+  return { server, cluster, ca, serverName, ...tokens }
+}
+
+/** `tokens: {}` is enough. */
+function readTokens(value: unknown, at: string, file: string): TokenSettings {
+  const map = settingsMap(value, file, at)
+  onlyKeys(map, ['lifetime', 'audiences'], file, `${at}.`)
+  const lifetime = map.get('lifetime') ?? LIFETIME.usual
+  const { least, most } = LIFETIME
+  if (!Number.isInteger(lifetime) || Number(lifetime) < least || Number(lifetime) > most)
+    throw wrongSetting(file, `${at}.lifetime`, `is not a whole number of seconds from ${least} to ${most}`)
+  const audiences: unknown = map.get('audiences') ?? []
+  const isAudience = (one: unknown): one is string => typeof one === 'string' && AUDIENCE.test(one)
+  if (!Array.isArray(audiences) || audiences.length > MAX_AUDIENCES || !audiences.every(isAudience))
+    throw wrongSetting(file, `${at}.audiences`, `is not a list of at most ${MAX_AUDIENCES} texts without spaces`)
+  return { lifetimeSeconds: Number(lifetime), audiences }
 }

@@ -70,6 +70,37 @@ describe('clusters.yaml', () => {
   })
 
   test.each([
+    ['{}', { lifetimeSeconds: 86_400, audiences: [] }],
+    ['{lifetime: 3600, audiences: [capsule]}', { lifetimeSeconds: 3600, audiences: ['capsule'] }],
+  ])('the worker makes kubeconfigs for a server with tokens: %s', (text, expected) => {
+    const entry = `[{server: "https://a", cluster: staging, ca: x, tokens: ${text}}]`
+    expect(remotes(entry)[0]!.kubeConfigs![0]!.tokens).toEqual(expected)
+  })
+
+  test.each([
+    ['tokens that are no map', '[{server: "https://a", cluster: staging, ca: x, tokens: true}]', 'tokens is not a map'],
+    [
+      'tokens of another cluster',
+      '[{server: "https://a", cluster: "staging -> kubeconfig a/b", ca: x, tokens: {}}]',
+      'Allowed: a server of staging itself',
+    ],
+    [
+      'two servers with tokens',
+      '[{server: "https://a", cluster: staging, ca: x, tokens: {}}, {server: "https://b", cluster: staging, ca: x, tokens: {}}]',
+      'kubeConfigs[1].tokens is set for a second server',
+    ],
+    [
+      'a short life',
+      '[{server: "https://a", cluster: staging, ca: x, tokens: {lifetime: 1799}}]',
+      'tokens.lifetime is not a whole number of seconds from 1800 to 604800',
+    ],
+    ['a life without end', '[{server: "https://a", cluster: staging, ca: x, tokens: {lifetime: 604801}}]', 'lifetime'],
+    [
+      'an audience with a space',
+      '[{server: "https://a", cluster: staging, ca: x, tokens: {audiences: ["a b"]}}]',
+      'tokens.audiences is not a list',
+    ],
+    ['an unknown key', '[{server: "https://a", cluster: staging, ca: x, tokens: {expires: 1}}]', 'unknown key'],
     ['no list', '{}', 'kubeConfigs is not a list'],
     ['plain http', '[{server: "http://a", cluster: staging, ca: x}]', 'server is not an https address'],
     ['a user', '[{server: "https://a:b@c", cluster: staging, ca: x}]', 'server is not an https address'],

@@ -12,7 +12,7 @@ import type { AppliedNode, AppliedObject } from '../../src/report/apply-report.t
 import { adoptInventory } from './adopt-inventory.ts'
 import { applyInLanes } from './apply-in-lanes.ts'
 import { applyNode, type NodeResult } from './apply-node.ts'
-import { inventoryAt, leftElsewhere, targetOfNode } from './apply-target.ts'
+import { inventoryAt, leftElsewhere, targetOfNode, targetToApply } from './apply-target.ts'
 import type { Approved } from './approved-nodes.ts'
 import { ClusterMemory } from './cluster-memory.ts'
 import type { HealthWatch } from './health-watch.ts'
@@ -170,7 +170,7 @@ async function applyOne(
     const waits = await waitsFor(run, node, client, signal)
     if (waits) return { said: waits, tookMs: tookMs() }
     const planned = () => new Set(node.objects.map(text => entryOf(idOf(parseExact(text))).id))
-    const found = await targetOfNode(client, memory.remotes, node)
+    const found = await targetToApply(client, memory.remotes, node)
     const target = found.client === client ? found : { ...found, client: observe(found.client) }
     const elsewhere = leftElsewhere(client, known, target)
     const here = inventoryAt(client, known, target)

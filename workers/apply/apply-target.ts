@@ -5,6 +5,7 @@ import { type Inventory, type InventoryTarget, newInventory } from '../../src/cl
 import type { RemoteClients } from '../../src/cluster/remote/remote-clients.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
+import { helmKubeConfigs } from './named-kubeconfigs.ts'
 
 /** The cluster that a node is applied to. */
 export interface ApplyTarget {
@@ -28,6 +29,18 @@ export async function targetOfNode(
   if (kubeConfig === undefined) return { client: home }
   const { client, server } = await listed(remotes).open({ namespace, user, cluster, kubeConfig })
   return { client, record: { ...kubeConfig, cluster, server } }
+}
+
+/** The same to apply it: what its HelmReleases act by is made first. */
+export async function targetToApply(
+  home: ClusterClient,
+  remotes: RemoteClients | undefined,
+  node: ApprovedNode,
+): Promise<ApplyTarget> {
+  if (remotes?.own.isOn && node.impersonated) {
+    for (const named of helmKubeConfigs(node)) await remotes.own.keep(named)
+  }
+  return await targetOfNode(home, remotes, node)
 }
 
 /**

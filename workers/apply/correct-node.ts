@@ -7,7 +7,7 @@ import { isSuspended } from '../../src/cluster/status/live-kustomization.ts'
 import type { Log } from '../../src/process/log.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import { applyNode, type NodeResult } from './apply-node.ts'
-import { targetOfNode } from './apply-target.ts'
+import { targetOfNode, targetToApply } from './apply-target.ts'
 import type { ClusterMemory } from './cluster-memory.ts'
 import type { Observe } from './node-turns.ts'
 import { showFailure, showResult } from './show-node.ts'
@@ -71,7 +71,7 @@ async function applyAgain(
 ): Promise<{ readonly result: NodeResult; readonly tookMs: number }> {
   const { key, user } = node
   const start = performance.now()
-  const found = await targetOfNode(client, memory.remotes, node)
+  const found = await targetToApply(client, memory.remotes, node)
   const target = found.client === client ? found : { ...found, client: observe(found.client) }
   const result = await applyNode(client, node, inventory, signal, target)
   memory.inventories.set(key, result.inventory)

@@ -21,6 +21,7 @@ import { DriftPace } from './drift-pace.ts'
 import { DriftWatch } from './drift-watch.ts'
 import { isSettled } from './is-settled.ts'
 import { KeptNodes } from './kept-nodes.ts'
+import { namedKubeConfigs } from './named-kubeconfigs.ts'
 import { OpenedMemory } from './opened-memory.ts'
 import { type RevisionOutcome, RevisionQueue } from './revision-queue.ts'
 import { TriggerWatch } from './trigger-watch.ts'
@@ -41,6 +42,8 @@ interface WatchedClusterSettings {
   readonly kubeConfigs?: ClusterBinding['kubeConfigs'] | undefined
   /** Keys of services that decrypt for it. */
   readonly kmsKeys?: ClusterBinding['kmsKeys'] | undefined
+  /** Ms since 1970, for the ends of tokens. */
+  readonly now?: (() => number) | undefined
   /** Told what became of each status that tells a new revision and nothing else. */
   readonly onRevision?: ((outcome: RevisionOutcome) => void) | undefined
 }
@@ -76,10 +79,10 @@ export class WatchedCluster {
   readonly #showing = new Set<Promise<void>>()
 
   constructor(settings: WatchedClusterSettings) {
-    const { client, drift, log, lanes, events, kubeConfigs = [], kmsKeys = [], onRevision } = settings
+    const { client, drift, log, lanes, events, kubeConfigs = [], kmsKeys = [], now, onRevision } = settings
     this.#settings = settings
     this.kms = openKms(kmsKeys)
-    const remotes = new RemoteClients(client, kubeConfigs)
+    const remotes = new RemoteClients(client, kubeConfigs, now)
     this.#revisions = new RevisionQueue({ onOutcome: onRevision })
     this.#memory = new ClusterMemory({
       events,
@@ -124,6 +127,7 @@ export class WatchedCluster {
       void this.#askAhead()
       await this.#refuseController()
       for (const { key } of approved.apply) if (this.#isOld(key)) this.#memory.suspect(key)
+      this.#suspectDue(approved.apply)
       this.#kept.replace([])
       const applied = await applyApproved(this.#client, approved, signal, this.#memory)
       const held = new Set(applied.filter(({ outcome }) => outcome === 'held').map(({ key }) => key))
@@ -211,10 +215,20 @@ export class WatchedCluster {
     return this.#memory.ageMs(key) >= (isWatched ? fullPassMs * (1 - 0.25 * fractionOf(key)) : pollMs / 2)
   }
 
+  /** A node is looked at again before a token ends by which it or one of its HelmReleases acts. */
+  #suspectDue(nodes: readonly ApprovedNode[]): void {
+    const own = this.#memory.remotes?.own
+    if (!own?.isOn) return
+    const named = nodes.map(node => ({ key: node.key, uses: namedKubeConfigs(node) }))
+    own.retain(named.flatMap(({ uses }) => uses))
+    for (const { key, uses } of named) if (uses.some(use => own.isDue(use))) this.#memory.suspect(key)
+  }
+
   #retryLater(): void {
     clearTimeout(this.#retry)
-    const ms = this.#memory.retries.nextInMs()
-    if (ms !== undefined) this.#retry = setTimeout(this.#settings.again, ms).unref()
+    const waits = [this.#memory.retries.nextInMs(), this.#memory.remotes?.own.nextInMs()].flatMap(ms => ms ?? [])
+    if (waits.length === 0) return
+    this.#retry = setTimeout(this.#settings.again, Math.min(...waits)).unref()
   }
 
   #onDrift(key: string): void {

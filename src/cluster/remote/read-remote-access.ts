@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { KubeConfigSetting } from '../../flux/apply-settings/apply-settings.ts'
+import type { Json } from '../../kube/node.ts'
 import { apiServerAddress } from '../api-server-address.ts'
 import type { Actor, ClusterClient } from '../client.ts'
 import { mapAt, stringAt } from '../json-at.ts'
@@ -36,15 +37,17 @@ export async function readRemoteAccess(
   place: KubeConfigPlace,
   known?: RemoteAccess,
 ): Promise<RemoteAccess> {
-  return place.ref.kind === 'Secret' ? await fromSecret(home, place) : await fromConfigMap(home, place, known)
+  if (place.ref.kind !== 'Secret') return await fromConfigMap(home, place, known)
+  return accessOfSecret(place, await read(home, place, 'secrets'))
 }
 
 /** As messages name it. */
 export const placeText = ({ namespace, ref }: Pick<KubeConfigPlace, 'namespace' | 'ref'>): string =>
   `${ref.kind} ${namespace}/${ref.name}`
 
-async function fromSecret(home: ClusterClient, place: KubeConfigPlace): Promise<RemoteAccess> {
-  const data = mapAt(await read(home, place, 'secrets'), 'data')
+/** The same of a Secret that was read already. */
+export function accessOfSecret(place: Omit<KubeConfigPlace, 'reader'>, secret: Json): RemoteAccess {
+  const data = mapAt(secret, 'data')
   const { key } = place.ref
   const found = (key === '' ? DEFAULT_KEYS : [key]).find(
     one => typeof data[one] === 'string' && Object.hasOwn(data, one),

@@ -6,8 +6,9 @@ import type { Actor, ClusterClient } from '../client.ts'
 import { clusterError } from '../cluster-error.ts'
 import type { RemoteServer } from '../remote-servers.ts'
 import { assertEvaluatedAs } from './assert-evaluated-as.ts'
+import { OwnKubeConfigs } from './own-kubeconfigs.ts'
 import { readCertificates } from './read-certificates.ts'
-import { placeText, type RemoteAccess, readRemoteAccess } from './read-remote-access.ts'
+import { accessOfSecret, placeText, type RemoteAccess, readRemoteAccess } from './read-remote-access.ts'
 
 /** A Kustomization that is applied by a kubeConfig. */
 interface RemoteNode {
@@ -42,15 +43,18 @@ const MAX_OPEN = 2000
  * operator's address and certificates; the kubeConfig gives credentials, and must name a listed server exactly.
  */
 export class RemoteClients {
+  /** Those that the worker makes. */
+  readonly own: OwnKubeConfigs
   readonly #home: ClusterClient
   readonly #allowed: readonly RemoteServer[]
   readonly #servers = new Map<string, ApiServer>()
   readonly #open = new Map<string, OpenRemote>()
   readonly #opening = new Map<string, Promise<RemoteTarget>>()
 
-  constructor(home: ClusterClient, allowed: readonly RemoteServer[]) {
+  constructor(home: ClusterClient, allowed: readonly RemoteServer[], now?: () => number) {
     this.#home = home
     this.#allowed = allowed
+    this.own = new OwnKubeConfigs(home, allowed, now)
   }
 
   /**
@@ -77,7 +81,10 @@ export class RemoteClients {
     if (!this.#allowed.some(({ cluster }) => cluster === node.cluster)) throw notListed(node)
     const known = this.#open.get(key)
     const reader: Actor = actsAsKubeConfig(user) ? 'worker' : { user }
-    const access = await readRemoteAccess(this.#home, { namespace, ref, reader }, known?.access)
+    const made = node.cluster === this.#home.name ? await this.own.keep(node) : undefined
+    const access = made
+      ? accessOfSecret({ namespace, ref }, made)
+      : await readRemoteAccess(this.#home, { namespace, ref, reader }, known?.access)
     const server = this.#listed(node, access)
     const ca = readCertificates(server.ca)
     const remote = known && isSame(known, server, access, ca) ? known : await this.#connect(node, server, access, ca)
@@ -108,7 +115,11 @@ export class RemoteClients {
       ...{ name, namespace: this.#home.namespace, server: this.#serverAt(server.server) },
       access: async () => credentials,
       // credentials that are not accepted are a matter of whose they are, not of the worker
-      refused: (status, body) => (status === 401 ? notAccepted(where) : clusterError(name, status, body)),
+      refused: (status, body) => {
+        if (status !== 401) return clusterError(name, status, body)
+        this.own.refuse(node)
+        return notAccepted(where)
+      },
     })
     // writes elsewhere are writes of this worker too: only while it holds the Lease of the home cluster
     const remote = this.#home.over?.(client) ?? client

@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto'
+import { BailiwickError } from '../../errors.ts'
+import type { Json } from '../../kube/node.ts'
+import type { ClusterClient } from '../client.ts'
+import { ClusterError, clusterError } from '../cluster-error.ts'
+import { mapAt, stringAt } from '../json-at.ts'
+import type { RemoteServer, TokenSettings } from '../remote-servers.ts'
+
+/** A kubeconfig of an account that the worker makes: a Secret `<account>-kubeconfig` in the account's namespace. */
+export interface OwnKubeConfig {
+  readonly namespace: string
+  readonly account: string
+  /** Key of the Secret. */
+  readonly key: string
+}
+
+interface KeptKubeConfig {
+  /** The Secret as it is now. */
+  readonly secret: Json
+  /** When it is to be made again, in ms since 1970; undefined for a Secret that somebody else made. */
+  readonly renewAt: number | undefined
+}
+
+interface KeepOptions {
+  readonly server: RemoteServer & { readonly tokens: TokenSettings }
+  /** Certificates by which the server is trusted. */
+  readonly ca: string
+  /** resourceVersion of a Secret whose token the server did not accept. */
+  readonly refused?: string | undefined
+  readonly now: number
+}
+
+const MANAGED_BY = 'app.kubernetes.io/managed-by'
+const MADE_FROM = 'bailiwick.dev/kubeconfig'
+const EXPIRES_AT = 'bailiwick.dev/token-expires-at'
+const RENEW_AT = 'bailiwick.dev/token-renew-at'
+const FIELD_MANAGER = 'bailiwick'
+/** So much of its life is a token used before the next one is made. */
+const USED = 2 / 3
+const TOKEN = /^[\x21-\x7e]{1,16384}$/
+
+/** Name of the Secret, as capsule-addon-fluxcd calls it. */
+export const kubeConfigSecretOf = (account: string): string => `${account}-kubeconfig`
+
+/**
+ * Makes the kubeconfig of an account where it is missing, and again before its token ends; **as that account**, which needs the
+ * rights for it. The token is bound to the Secret (TokenRequest, boundObjectRef): without the Secret the API server does not
+ * accept it. A Secret that somebody else made is left alone. It can be stopped after each request: the next call goes on.
+ * Throws `cluster-forbidden` and the like, never with a token in a message.
+ */
+export async function keepKubeConfig(
+  home: ClusterClient,
+  wanted: OwnKubeConfig,
+  options: KeepOptions,
+): Promise<KeptKubeConfig> {
+  const { namespace, account, key } = wanted
+  const actor = { user: `system:serviceaccount:${namespace}:${account}` }
+  const name = kubeConfigSecretOf(account)
+  const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
+  const found = await home.request(actor, 'GET', path)
+  if (found.status !== 404) {
+    if (!isOwn(found.body)) return { secret: found.body, renewAt: undefined }
+    const renewAt = usableUntil(found.body, key, options)
+    if (renewAt !== undefined) return { secret: found.body, renewAt }
+  }
+
+  const labels = { [MANAGED_BY]: 'bailiwick' }
+  const apply = async (metadata: Json, more: { readonly [key: string]: Json } = {}) => {
+    const body = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', ...more }
+    const query = { fieldManager: FIELD_MANAGER, force: 'true' }
+    const contentType = 'application/apply-patch+yaml'
+    const answer = await home.request(actor, 'PATCH', path, { query, contentType, body })
+    if (answer.status === 404) throw clusterError(home.name, 404, answer.body)
+    return answer.body
+  }
+  // a token is bound to the uid of its Secret, which must be there first
+  const empty = found.status === 404 ? await apply({ name, labels }) : found.body
+  if (!isOwn(empty)) return { secret: empty, renewAt: undefined }
+  const uid = stringAt(empty, 'metadata', 'uid')
+  const { token, expiresAt } = await requestToken(home, wanted, { name, uid }, options.server.tokens)
+  const renewAt = options.now + Math.floor((expiresAt - options.now) * USED)
+  const annotations = {
+    [MADE_FROM]: digestOf(options),
+    [EXPIRES_AT]: new Date(expiresAt).toISOString(),
+    [RENEW_AT]: new Date(renewAt).toISOString(),
+  }
+  const text = Buffer.from(kubeConfigText(options, token)).toString('base64')
+  // other Kustomizations of the account may name another key
+  const data = Object.fromEntries([...Object.keys(mapAt(empty, 'data')), keyOf(key)].map(one => [one, text]))
+  try {
+    // of a Secret that was replaced meanwhile the token is worth nothing
+    const secret = await apply({ name, uid, labels, annotations }, { data })
+    return { secret, renewAt }
+  } catch (error) {
+    throw error instanceof ClusterError ? withoutText(error, `${namespace}/${name}`) : error
+  }
+}
+
+/** The key that Flux reads where none is named. */
+const keyOf = (key: string): string => key || 'value'
+
+/** Only what has our label, and data that we wrote, or none yet. */
+function isOwn(secret: Json): boolean {
+  if (stringAt(secret, 'metadata', 'labels', MANAGED_BY) !== 'bailiwick') return false
+  return (
+    Object.keys(mapAt(secret, 'data')).length === 0 || stringAt(secret, 'metadata', 'annotations', MADE_FROM) !== ''
+  )
+}
+
+/** Until when the kubeconfig in a Secret is used; undefined: it is to be made now. */
+function usableUntil(secret: Json, key: string, options: KeepOptions): number | undefined {
+  const { now, refused, server } = options
+  const noted = (annotation: string) => stringAt(secret, 'metadata', 'annotations', annotation)
+  const renewAt = Date.parse(noted(RENEW_AT))
+  const isCurrent =
+    noted(MADE_FROM) === digestOf(options) &&
+    renewAt > now &&
+    // who writes the annotation does not make a token live longer
+    renewAt <= now + server.tokens.lifetimeSeconds * 1000 &&
+    stringAt(secret, 'data', keyOf(key)) !== '' &&
+    stringAt(secret, 'metadata', 'resourceVersion') !== refused
+  return isCurrent ? renewAt : undefined
+}
+
+/** Of all that a kubeconfig is made from but the token: another address, certificate or audience makes another one. */
+function digestOf({ server: { server, serverName = '', tokens }, ca }: KeepOptions): string {
+  const parts = [server, serverName, ca, tokens.audiences, tokens.lifetimeSeconds]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
+}
+
+/** As capsule-addon-fluxcd writes it; JSON is YAML. */
+function kubeConfigText({ server: { server, serverName }, ca }: KeepOptions, token: string): string {
+  const cluster = {
+    server,
+    'certificate-authority-data': Buffer.from(ca).toString('base64'),
+    ...(serverName === undefined ? {} : { 'tls-server-name': serverName }),
+  }
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'default', cluster }],
+    users: [{ name: 'default', user: { token } }],
+    contexts: [{ name: 'default', context: { cluster: 'default', user: 'default', namespace: 'default' } }],
+    'current-context': 'default',
+  })
+}
+
+async function requestToken(
+  home: ClusterClient,
+  { namespace, account }: OwnKubeConfig,
+  secret: { readonly name: string; readonly uid: string },
+  { lifetimeSeconds, audiences }: TokenSettings,
+): Promise<{ readonly token: string; readonly expiresAt: number }> {
+  const spec = {
+    expirationSeconds: lifetimeSeconds,
+    boundObjectRef: { apiVersion: 'v1', kind: 'Secret', ...secret },
+    ...(audiences.length === 0 ? {} : { audiences: [...audiences] }),
+  }
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec }
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`
+  const actor = { user: `system:serviceaccount:${namespace}:${account}` }
+  const answer = await home.request(actor, 'POST', path, { body })
+  const token = stringAt(answer.body, 'status', 'token')
+  const expiresAt = Date.parse(stringAt(answer.body, 'status', 'expirationTimestamp'))
+  if (answer.status !== 404 && TOKEN.test(token) && Number.isFinite(expiresAt)) return { token, expiresAt }
+  const what = answer.status === 404 ? 'does not exist' : 'got no token from the API server'
+  throw new BailiwickError('cluster-invalid', `ServiceAccount ${namespace}/${account}: ${what}`, {
+    fix: 'Create the ServiceAccount before the Kustomization that names its kubeconfig.',
+  })
+}
+
+/** What was sent has a token, and a webhook may quote it. */
+function withoutText({ code, refusal }: ClusterError, where: string): BailiwickError {
+  const { status, reason } = refusal
+  const refused =
+    status === 403 ? 'The account needs the right to patch it' : 'The answer is not shown: it may hold the token'
+  return new BailiwickError(code, `Secret ${where}: not written: HTTP status ${status} ${reason}. ${refused}`)
+}
