@@ -23,7 +23,9 @@ export async function runOnRedis(): Promise<void> {
   })
   const { host, port } = config
   const { metrics, access } = openMetrics(config, queue)
-  const server = await startServer({ host, port, metrics: access, ready: () => queue.ping(), log })
+  let isWorking = false
+  const ready = () => (isWorking ? queue.ping() : Promise.reject(new Error('the workers are starting')))
+  const server = await startServer({ host, port, metrics: access, ready, log })
   const store = openPages(config, log)
   const work = openWorkStore(config, log)
   const pages = { store, publicUrl: config.publicUrl }
@@ -35,5 +37,6 @@ export async function runOnRedis(): Promise<void> {
     await store.close()
     await work.close()
   })
+  isWorking = true
   log.info({ health: `${server.url}/readyz` }, 'working')
 }
