@@ -47,7 +47,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   fleet: [...meaning, 'kustomize', 'flux'],
   facts: engine,
   policy: [...engine, 'facts', 'cel'],
-  [schema]: [...meaning, 'kustomize'],
+  [schema]: [...meaning, 'kustomize', 'cel'],
   rules: [...engine, 'facts', 'policy', schema],
   approval: [...engine, 'facts', 'rules'],
   evaluate: [...engine, 'facts', 'rules', 'approval'],

@@ -24,6 +24,7 @@ export const SLOW: readonly string[] = [
   'test/policy/native/api-server.test.ts',
   'test/queue/bullmq-queue.test.ts',
   'test/schema/api-server.test.ts',
+  'test/schema/custom/rules-api-server.test.ts',
   'test/story/killed-at-redis.test.ts',
   'test/story/killed.test.ts',
   'test/story/offboard.test.ts',

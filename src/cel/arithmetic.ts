@@ -1,6 +1,6 @@
 import { CelError } from './cel-error.ts'
 import type { BinaryOperator } from './expression.ts'
-import { type CelValue, isList, Time, Unsigned } from './values.ts'
+import { AssociativeList, type CelValue, isList, Time, Unsigned } from './values.ts'
 
 const INT_MAX = 2n ** 63n - 1n
 const INT_MIN = -(2n ** 63n)
@@ -74,6 +74,7 @@ function joined(left: CelValue, right: CelValue, spend: (steps: number) => void)
   }
   if (isList(left) && isList(right)) {
     spend(left.length + right.length)
+    if (left instanceof AssociativeList) return merged(left, right)
     return [...left, ...right]
   }
   if (left instanceof Uint8Array && right instanceof Uint8Array) {
@@ -81,4 +82,15 @@ function joined(left: CelValue, right: CelValue, spend: (steps: number) => void)
     return Uint8Array.from(Buffer.concat([left, right]))
   }
   throw new CelError('no such overload')
+}
+
+/** Items of the second list take the place of those with the same key; the others follow. */
+function merged(left: AssociativeList, right: readonly CelValue[]): CelValue {
+  const items = left.byKey()
+  for (const item of right) {
+    const key = left.keyOf(item)
+    // an equal item of a set stays what it is
+    if (left.names !== undefined || !items.has(key)) items.set(key, item)
+  }
+  return AssociativeList.with(items.values(), left.names)
 }

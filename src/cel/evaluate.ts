@@ -32,20 +32,40 @@ const MAX_STEPS = 1_000_000
  * Works an expression out, as cel-go does without type checks. Throws CelError for what cannot be worked out, and
  * CelBudgetError after a million steps.
  */
-export function evaluate(expression: CelExpression, names: Names, library?: FunctionLibrary): CelValue {
-  return new Evaluation(library).of(expression, names)
+export function evaluate(
+  expression: CelExpression,
+  names: Names,
+  library?: FunctionLibrary,
+  budget?: SharedSteps,
+): CelValue {
+  return new Evaluation(library, budget).of(expression, names)
+}
+
+/** What several expressions may take together. */
+export class SharedSteps {
+  #left: number
+  constructor(steps: number) {
+    this.#left = steps
+  }
+  spend(steps: number): void {
+    this.#left -= steps
+    if (this.#left < 0) throw new CelBudgetError('together its expressions take too many steps')
+  }
 }
 
 class Evaluation {
   readonly #library: FunctionLibrary | undefined
+  readonly #budget: SharedSteps | undefined
   #steps = 0
 
-  constructor(library: FunctionLibrary | undefined) {
+  constructor(library: FunctionLibrary | undefined, budget: SharedSteps | undefined) {
     this.#library = library
+    this.#budget = budget
   }
 
   readonly spend = (steps: number): void => {
     this.#steps += steps
+    this.#budget?.spend(steps)
     if (this.#steps > MAX_STEPS) throw new CelBudgetError(`it takes more than ${MAX_STEPS} steps`)
   }
 
@@ -143,7 +163,7 @@ class Evaluation {
     if (of instanceof Optional) return of.value !== undefined && this.#has(of.value, name)
     if (of instanceof LazyFields) return of.field(name) !== undefined
     if (!(of instanceof CelMap)) return this.#isNoField(of)
-    return of.entries.has(`s${name}`)
+    return isPresent(of.entries.get(`s${name}`))
   }
 
   /** A value without fields has none; lists are no such values. */
@@ -173,7 +193,7 @@ class Evaluation {
         if (isList(right)) return right.some(item => isEqual(left, item, this.spend))
         if (!(right instanceof CelMap)) throw new CelError('no such overload')
         const text = keyText(left)
-        return text !== undefined && right.entries.has(text)
+        return text !== undefined && isPresent(right.entries.get(text))
       }
       case '<':
         return compare(left, right) < 0
@@ -316,6 +336,13 @@ class Scope implements Names {
 
 /** Names of types that have a namespace. */
 const NET = new LazyFields(name => (name === 'IP' || name === 'CIDR' ? new TypeName(`net.${name}`) : undefined))
+
+/** Whether an entry of a map is there. Throws CelUnknownError where only the cluster knows. */
+function isPresent(entry: readonly [CelValue, CelValue] | undefined): boolean {
+  const value = entry?.[1]
+  if (value instanceof NotKnown && value.mayBeAbsent) throw new CelUnknownError(value.why)
+  return entry !== undefined
+}
 
 const hasMembers = (value: CelValue) => isList(value) || value instanceof CelMap || value instanceof LazyFields
 

@@ -1,5 +1,6 @@
 import { CelSyntaxError } from './cel-error.ts'
 import type { CelExpression } from './expression.ts'
+import { partsOf } from './parts-of.ts'
 import { TYPE_NAMES } from './values.ts'
 
 const BOOLEAN_CALLS = new Set([
@@ -48,27 +49,4 @@ function checkNames(expression: CelExpression, names: ReadonlySet<string>): void
     const inner = new Set(names).add(expression.variable)
     for (const arg of expression.args) checkNames(arg, inner)
   } else for (const part of partsOf(expression)) checkNames(part, names)
-}
-
-function partsOf(expression: CelExpression): readonly CelExpression[] {
-  switch (expression.type) {
-    case 'list':
-      return expression.items.map(item => item.value)
-    case 'map':
-      return expression.entries.flatMap(({ key, value }) => [key, value])
-    case 'field':
-    case 'has':
-    case 'unary':
-      return [expression.of]
-    case 'index':
-      return [expression.of, expression.at]
-    case 'call':
-      return [...(expression.of ? [expression.of] : []), ...expression.args]
-    case 'binary':
-      return [expression.left, expression.right]
-    case 'choice':
-      return [expression.of, expression.yes, expression.no]
-    default:
-      return []
-  }
 }

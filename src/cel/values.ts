@@ -36,6 +36,43 @@ export class CelMap {
   }
 }
 
+/**
+ * A list of an object whose schema calls it a set or a map: the order of its items does not count, and `+` merges
+ * (k8s.io/apiserver pkg/cel/common, unstructuredSetList and unstructuredMapList).
+ */
+export class AssociativeList extends Array<CelValue> {
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array
+  }
+  /** Names of the fields that tell items apart; undefined: the items themselves do. */
+  names: readonly string[] | undefined
+
+  static with(items: Iterable<CelValue>, names: readonly string[] | undefined): AssociativeList {
+    const made = new AssociativeList()
+    for (const item of items) made.push(item)
+    made.names = names
+    return made
+  }
+
+  keyOf(item: CelValue): string {
+    if (this.names === undefined) return textOf(item)
+    const fields = item instanceof CelMap ? item.entries : undefined
+    return JSON.stringify(this.names.map(name => textOf(fields?.get(`s${name}`)?.[1])))
+  }
+
+  byKey(): Map<string, CelValue> {
+    return new Map(this.map(item => [this.keyOf(item), item]))
+  }
+}
+
+/** Tells scalars apart. */
+function textOf(value: CelValue | undefined): string {
+  if (value === undefined) return ''
+  if (value instanceof NotKnown) throw new CelUnknownError(value.why)
+  if (value instanceof Time) return `${value.kind} ${value.nanos}`
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : (keyText(value) ?? String(value))
+}
+
 /** A value that a library defines, such as an address or a quantity. */
 export abstract class LibraryValue {
   abstract readonly typeName: string
@@ -57,8 +94,11 @@ export class LazyFields {
 /** What stands here is known only on the cluster: who needs it cannot be decided. */
 export class NotKnown {
   readonly why: string
-  constructor(why: string) {
+  /** The field may also not be there at all. */
+  readonly mayBeAbsent: boolean
+  constructor(why: string, mayBeAbsent = false) {
     this.why = why
+    this.mayBeAbsent = mayBeAbsent
   }
 }
 
@@ -150,6 +190,7 @@ export function isEqual(one: CelValue, other: CelValue, spend: (steps: number) =
   if (a !== undefined && b !== undefined) return a == b
   if (isList(one)) {
     if (!isList(other) || one.length !== other.length) return false
+    if (one instanceof AssociativeList) return isSameSet(one, other, spend)
     return one.every((item, index) => isEqual(item, other[index]!, spend))
   }
   if (one instanceof CelMap) {
@@ -170,6 +211,14 @@ export function isEqual(one: CelValue, other: CelValue, spend: (steps: number) =
     return isEqual(one.value, other.value, spend)
   }
   return one === other
+}
+
+function isSameSet(one: AssociativeList, other: readonly CelValue[], spend: (steps: number) => void): boolean {
+  const items = one.byKey()
+  return other.every(item => {
+    const known = items.get(one.keyOf(item))
+    return known !== undefined && isEqual(known, item, spend)
+  })
 }
 
 /** Below, equal, above; throws CelError for values that have no order. */

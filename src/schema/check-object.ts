@@ -1,5 +1,5 @@
 import { withoutField } from '../kube/edit-node.ts'
-import type { MapNode } from '../kube/node.ts'
+import type { MapNode, Path } from '../kube/node.ts'
 import { groupOf } from '../kube/object.ts'
 import { lastServed } from './last-served.ts'
 import type { Problem } from './problem.ts'
@@ -16,6 +16,8 @@ export interface SchemaAnswer {
   readonly isKnown: boolean
   /** Values of a custom kind of which the schema says something that could not be decided. */
   readonly undecided?: number
+  /** CEL rules of the schema of which it is not known whether they are true; at most as many as are listed of one object. */
+  readonly notEvaluated?: readonly { readonly path: Path; readonly rule: string; readonly why: string }[]
 }
 
 /** In which an object is applied. */

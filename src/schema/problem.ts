@@ -15,6 +15,8 @@ type ProblemKind =
   | 'unknown-kind'
   /** An update may not change it. */
   | 'immutable'
+  /** A CEL rule of a custom kind's schema is not true of it; `found` is what the rule says. */
+  | 'rule'
 
 /** One place of an object that a version of Kubernetes refuses. */
 export interface Problem {

@@ -153,6 +153,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/cel/kubernetes/quantity.ts MAX_INT',
     'src/cel/kubernetes/semver.ts MAX_TEXT',
     'src/policy/native/evaluate-policy.ts LONGEST_MESSAGE',
+    'src/schema/custom/check-rules.ts LONGEST_MESSAGE',
     'src/cel/parse-cel.ts MAX_INT',
     'src/cel/times.ts MAX_TEXT',
     'src/cel/tokens.ts INT_MAX',
@@ -176,8 +177,12 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/policy/cel/tokens-of.ts MAX_LENGTH',
     'src/policy/kyverno/match-object.ts MAX_DEPTH',
     'src/policy/kyverno/pattern-tree.ts MAX_DEPTH',
+    // the rule is not evaluated, with the reason
+    'src/schema/custom/check-rules.ts MAX_STEPS',
+    'src/schema/custom/typed-value.ts MAX_TIME',
   ],
   memory: [
+    'src/schema/custom/check-rules.ts KEPT',
     'src/schema/custom/matches-text.ts KEPT',
     'workers/apply/drift-pace.ts LONGEST_MS',
     'workers/apply/kept-nodes.ts MAX_BYTES',

@@ -1,8 +1,9 @@
 import { CelBudgetError, CelError, CelSyntaxError, CelUnknownError } from '../cel-error.ts'
-import { evaluate, type Names } from '../evaluate.ts'
+import { evaluate, type Names, type SharedSteps } from '../evaluate.ts'
 import type { CelExpression } from '../expression.ts'
 import type { FunctionLibrary } from '../function-library.ts'
 import { parseCel } from '../parse-cel.ts'
+import { reads } from '../parts-of.ts'
 import type { CelValue } from '../values.ts'
 import { kubernetesLibrary } from './kubernetes-library.ts'
 
@@ -35,10 +36,15 @@ export class PolicyExpression {
     }
   }
 
-  /** Never throws. */
-  evaluate(names: Names): CelOutcome {
+  /** Whether the expression reads a name. */
+  reads(name: string): boolean {
+    return reads(this.#expression, name)
+  }
+
+  /** Never throws. `budget`: what it shares with other expressions. */
+  evaluate(names: Names, budget?: SharedSteps): CelOutcome {
     try {
-      return { value: evaluate(this.#expression, names, this.#library) }
+      return { value: evaluate(this.#expression, names, this.#library, budget) }
     } catch (error) {
       if (error instanceof CelError) return { error: error.message }
       if (error instanceof CelUnknownError || error instanceof CelBudgetError) return { notEvaluated: error.message }
@@ -47,7 +53,7 @@ export class PolicyExpression {
   }
 
   /** As `evaluate`, for an expression in another one: throws what that one has to deal with. */
-  valueIn(names: Names): CelValue {
-    return evaluate(this.#expression, names, this.#library)
+  valueIn(names: Names, budget?: SharedSteps): CelValue {
+    return evaluate(this.#expression, names, this.#library, budget)
   }
 }

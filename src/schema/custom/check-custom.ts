@@ -4,15 +4,20 @@ import { type SchemaAnswer, withoutSops } from '../check-object.ts'
 import type { Problem } from '../problem.ts'
 import { MAX_PROBLEMS, TypeWalk } from '../type-walk.ts'
 import { NEWEST } from '../types-table.ts'
+import { checkRules, type RuleNotEvaluated } from './check-rules.ts'
 import { walkCustom } from './custom-walk.ts'
 import type { Definition } from './definition.ts'
 import { withDefaults } from './with-defaults.ts'
 
 /**
- * Compares an object with the definition of its kind, as the API server does: defaults first, then the schema, then the
- * metadata that every object has (k8s.io/apiextensions-apiserver, pkg/apiserver).
+ * Compares an object with the definition of its kind, as the API server does: defaults first, then the schema, the metadata
+ * that every object has, and the CEL rules (k8s.io/apiextensions-apiserver, pkg/apiserver). `old`: what an update changes.
  */
-export function checkCustom(root: MapNode, definition: Definition, isDecrypted = false): SchemaAnswer {
+export function checkCustom(
+  root: MapNode,
+  definition: Definition,
+  { isDecrypted = false, old }: { readonly isDecrypted?: boolean; readonly old?: MapNode | undefined } = {},
+): SchemaAnswer {
   const apiVersion = stringAt(root, ['apiVersion']) ?? ''
   const name = apiVersion.slice(apiVersion.indexOf('/') + 1)
   if (!definition.served.includes(name)) return notServed(apiVersion, definition)
@@ -35,8 +40,29 @@ export function checkCustom(root: MapNode, definition: Definition, isDecrypted =
   const walk = new TypeWalk(NEWEST)
   if (metadata) walk.value(metadata, { is: 'object', type: 'meta.v1.ObjectMeta' }, ['metadata'])
   problems.push(...walk.problems)
-  return { problems: problems.slice(0, MAX_PROBLEMS), count: count + walk.count, undecided, isKnown: true }
+  const notEvaluated: RuleNotEvaluated[] = []
+  // the API server asks no rule about an object that has one of these
+  if (problems.some(one => BLOCKING.has(one.kind))) undecided += version.schema.hasRules ? 1 : 0
+  else {
+    const isOneKind = old !== undefined && stringAt(old, ['apiVersion']) === apiVersion
+    checkRules(object, version, isOneKind ? withDefaults(old, version.schema) : undefined, {
+      problem: heard.problem,
+      notEvaluated(one) {
+        undecided += 1
+        if (notEvaluated.length < MAX_PROBLEMS) notEvaluated.push(one)
+      },
+    })
+  }
+  return {
+    problems: problems.slice(0, MAX_PROBLEMS),
+    count: count + walk.count,
+    undecided,
+    notEvaluated,
+    isKnown: true,
+  }
 }
+
+const BLOCKING: ReadonlySet<Problem['kind']> = new Set(['missing-field', 'wrong-type', 'not-allowed'])
 
 function notServed(apiVersion: string, { served }: Definition): SchemaAnswer {
   const names = served.map(version => `${groupOf(apiVersion)}/${version}`)

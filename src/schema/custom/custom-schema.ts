@@ -2,9 +2,13 @@ import type { Json, Node } from '../../kube/node.ts'
 import { jsonNode } from './json-node.ts'
 
 /** A rule of `x-kubernetes-validations`. */
-interface CelRule {
+export interface CustomRule {
   readonly rule: string
   readonly message: string
+  readonly messageExpression: string
+  /** As it is written, such as `.spec.size`. */
+  readonly fieldPath: string
+  readonly isOldOptional: boolean
 }
 
 /** One level of a structural schema (apiextensions.k8s.io/v1, JSONSchemaProps); what is below it is read when it is asked for. */
@@ -34,7 +38,9 @@ export interface CustomSchema {
   readonly not: Json | undefined
   /** As `FieldType.keys`. */
   readonly keys: readonly string[] | '='
-  readonly rules: readonly CelRule[]
+  readonly rules: readonly CustomRule[]
+  /** Some field at this level or below has a rule; rules under `allOf` do not count, as for the API server. */
+  readonly hasRules: boolean
 }
 
 const BOUNDS = [
@@ -101,7 +107,13 @@ function readSchema(from: JsonMap): CustomSchema {
     rules: listOf(get('x-kubernetes-validations')).map(one => ({
       rule: textOf(mapOf(one).rule),
       message: textOf(mapOf(one).message),
+      messageExpression: textOf(mapOf(one).messageExpression),
+      fieldPath: textOf(mapOf(one).fieldPath),
+      isOldOptional: mapOf(one).optionalOldSelf === true,
     })),
+    hasRules:
+      listOf(get('x-kubernetes-validations')).length > 0 ||
+      below.some(one => typeof one === 'object' && schemaOf(one).hasRules),
   }
 }
 

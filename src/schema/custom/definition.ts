@@ -2,7 +2,7 @@ import { at, type Json, type MapNode, stringAt, toJson } from '../../kube/node.t
 import { type CustomSchema, schemaOf } from './custom-schema.ts'
 
 /** A version of a custom kind. */
-interface CustomVersion {
+export interface CustomVersion {
   readonly schema: CustomSchema
   /** What is applied does not write the status. */
   readonly hasStatus: boolean

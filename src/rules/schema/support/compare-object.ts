@@ -21,13 +21,14 @@ const UNKNOWN: SchemaAnswer = { problems: [], count: 0, isKnown: false }
 /**
  * Compares an object with the types of a version of Kubernetes, else with the definition of its kind that the fleet
  * renders, else with that of the catalog, which may be of another release than the cluster's. `version` undefined: kinds of
- * Kubernetes itself are not compared.
+ * Kubernetes itself are not compared. `old`: the object that an update changes.
  */
 export function compareObject(
   object: KubeObject,
   version: number | undefined,
   definitions: (kind: string) => readonly KubeObject[],
   isDecrypted: boolean,
+  old?: KubeObject,
 ): ComparedObject {
   const { apiVersion, kind, name } = idOf(object)
   const group = groupOf(apiVersion)
@@ -44,7 +45,7 @@ export function compareObject(
     : message`the catalog's definition of ${part('object', `${group}/${kind}`)}`
   // what one release of a project does not serve, the cluster's may
   const isOther = own === undefined && !custom.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
-  const answer = name === '' || isOther ? UNKNOWN : checkCustom(object.root, custom, isDecrypted)
+  const answer = name === '' || isOther ? UNKNOWN : checkCustom(object.root, custom, { isDecrypted, old: old?.root })
   // two definitions of one kind: the cluster has the one that was applied last
   return { answer, server, isCertain: own !== undefined && rendered.length === 1, isCustom: true }
 }

@@ -1,8 +1,8 @@
-import { objectPart } from '../../../facts/shown.ts'
+import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { type MapNode, stringAt } from '../../../kube/node.ts'
 import { probably } from '../../../message/closest.ts'
-import { message } from '../../../message/message.ts'
+import { message, part } from '../../../message/message.ts'
 import type { Problem } from '../../../schema/problem.ts'
 import type { Edit } from '../../model/finding.ts'
 import type { Breach } from '../../model/rule.ts'
@@ -24,10 +24,21 @@ export function* mismatches(
       object,
       level: isCertain ? 'violation' : 'warning',
       path: problem.path,
-      value: `${problem.kind} ${problem.path.join('.')}`,
+      value: told(problem),
       ...problemText(problem, who, compared.server),
       ...(problem.kind === 'not-allowed' && problem.names ? { allowed: problem.names } : {}),
       ...editOf(object.root, problem),
+    }
+  }
+  for (const { path, rule, why } of compared.isCertain ? (compared.answer.notEvaluated ?? []) : []) {
+    yield {
+      node,
+      object,
+      level: 'warning',
+      path,
+      value: `rule not evaluated ${path.join('.')} ${rule}`,
+      message: message`${who}: a rule of ${compared.server} was not evaluated: ${quoted('value', why)}. The rule is ${part('value', rule)}.`,
+      fix: message`Check on the cluster whether the API server accepts the object.`,
     }
   }
   if (count <= problems.length) return
@@ -41,6 +52,10 @@ export function* mismatches(
     fix: message`Correct the listed fields first.`,
   }
 }
+
+/** Two rules may refuse one field. */
+const told = ({ kind, path, allowed }: Problem): string =>
+  `${kind} ${path.join('.')}${kind === 'rule' ? ` ${allowed}` : ''}`
 
 /** A field or word that the definition does not know, and none like it: the cluster may run a later release that does. */
 function mayBeNewer(root: MapNode, problem: Problem): boolean {

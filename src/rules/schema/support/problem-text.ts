@@ -8,7 +8,8 @@ const MAX_NAMES = 12
 
 /** What `server`, a version of Kubernetes or the definition of a kind, refuses in an object, and the edit that mends it. Values are never shown: they may be secret. */
 export function problemText(problem: Problem, who: MessagePart, server: Message): { message: Message; fix: Message } {
-  const field = quoted('field', problem.path.join('.'))
+  const { path } = problem
+  const field = quoted('field', path.join('.'))
   switch (problem.kind) {
     case 'unknown-field':
       return unknownField(problem, message`${who}: ${server} has no field ${field}.`, field)
@@ -38,6 +39,11 @@ export function problemText(problem: Problem, who: MessagePart, server: Message)
       return {
         message: message`${who}: the API server refuses to change ${field} of an object that exists.`,
         fix: message`Leave ${field} as it is, or give the object another name.`,
+      }
+    case 'rule':
+      return {
+        message: message`${who}: ${server} does not allow ${path.length === 0 ? message`the object` : field}: ${quoted('value', problem.found)}.`,
+        fix: message`Change ${path.length === 0 ? message`the object` : field} so that this rule is true: ${part('value', problem.allowed)}.`,
       }
     case 'no-match':
       return {

@@ -1,0 +1,173 @@
+import { SharedSteps } from '../../cel/evaluate.ts'
+import { PolicyExpression } from '../../cel/kubernetes/policy-expression.ts'
+import { CelMap, type CelValue, NotKnown, Optional } from '../../cel/values.ts'
+import { withoutField } from '../../kube/edit-node.ts'
+import type { MapNode, Node, Path } from '../../kube/node.ts'
+import type { Problem } from '../problem.ts'
+import { type Correlated, correlatedField, correlatedItems, correlatedRoot, NOTHING_BEFORE } from './correlated.ts'
+import { type CustomRule, type CustomSchema, schemaOf } from './custom-schema.ts'
+import type { CustomVersion } from './definition.ts'
+import { isExposed } from './is-exposed.ts'
+import { typedValue } from './typed-value.ts'
+
+/** A rule of which it is not known whether it is true. */
+export interface RuleNotEvaluated {
+  readonly path: Path
+  readonly rule: string
+  readonly why: string
+}
+
+interface Heard {
+  problem(problem: Problem): void
+  notEvaluated(one: RuleNotEvaluated): void
+}
+
+/** Of all rules of one object: the API server stops at as many units of its own, which are no smaller. */
+const MAX_STEPS = 10_000_000
+/** Longest message that the API server takes from an expression. */
+const LONGEST_MESSAGE = 5_120
+
+/**
+ * Evaluates the CEL rules of a structural schema on an object with its defaults, as the API server does when it is created,
+ * or updated from `old` (k8s.io/apiextensions-apiserver pkg/apiserver/schema/cel).
+ */
+export function checkRules(
+  root: MapNode,
+  { schema, hasStatus }: CustomVersion,
+  old: MapNode | undefined,
+  heard: Heard,
+): void {
+  // rules under `allOf` alone are none to the API server
+  if (!schema.hasRules) return
+  const [object, before] = hasStatus ? [withoutField(root, 'status'), old && withoutField(old, 'status')] : [root, old]
+  const walk = new RuleWalk(heard)
+  // a new object has no status of its own, and an update leaves the one that controllers wrote
+  for (const node of hasStatus && before ? [object, before] : []) walk.hideStatus(node, schema)
+  walk.visit(object, { schema, rules: schema, path: [], isRoot: true }, correlatedRoot(object, before))
+}
+
+interface Place {
+  readonly schema: CustomSchema
+  /** The schema whose rules are asked: `schema` itself, or a part of one of its `allOf`. */
+  readonly rules: CustomSchema
+  readonly path: Path
+  readonly isRoot: boolean
+}
+
+class RuleWalk {
+  readonly #heard: Heard
+  readonly #budget = new SharedSteps(MAX_STEPS)
+  readonly #values = new Map<Node, CelValue>()
+
+  constructor(heard: Heard) {
+    this.#heard = heard
+  }
+
+  hideStatus(node: MapNode, schema: CustomSchema): void {
+    const { entries } = typedValue(node, schema, true) as CelMap
+    const unknown = new NotKnown('status is set by the cluster', true)
+    this.#values.set(node, new CelMap(new Map([...entries, ['sstatus', ['status', unknown]]])))
+  }
+
+  visit(node: Node, place: Place, related: Correlated): void {
+    const { schema, rules, path } = place
+    if (isNull(node) || (rules === schema && !schema.hasRules && schema.all.length === 0)) return
+    for (const rule of rules.rules) if (rule.rule.trim() !== '') this.#ask(rule, node, place, related)
+    for (const json of rules.all) {
+      // a value that did not change counts here only with what is around it
+      this.visit(
+        node,
+        { ...place, rules: schemaOf(json) },
+        { old: related.old, isSame: path.length > 0 && related.isSame },
+      )
+    }
+    if (node.type === 'map') {
+      for (const [key, { value }] of node.fields) {
+        const inner = placeOf(
+          schema.properties.get(key) ?? schema.additional,
+          rules.properties.get(key) ?? rules.additional,
+        )
+        if (inner) this.visit(value, { ...inner, path: [...path, key] }, correlatedField(related, key, value))
+      }
+    } else if (node.type === 'list') {
+      const inner = placeOf(schema.items, rules.items)
+      if (!inner) return
+      const before = correlatedItems(related, node.items, schema)
+      for (const [index, item] of node.items.entries())
+        this.visit(item, { ...inner, path: [...path, index] }, before[index] ?? NOTHING_BEFORE)
+    }
+  }
+
+  #ask(rule: CustomRule, node: Node, { schema, path, isRoot }: Place, { old, isSame }: Correlated): void {
+    const expression = compiled(rule.rule)
+    const here = [...path, ...fieldsOf(rule.fieldPath)]
+    const asked = { path: here, rule: rule.rule.trim() }
+    if ('problem' in expression) {
+      this.#heard.notEvaluated({ ...asked, why: expression.problem })
+      return
+    }
+    const isTransition = expression.reads('oldSelf')
+    if (isTransition && old === undefined && !rule.isOldOptional) return
+    const self = this.#valueOf(node, schema, isRoot)
+    const before = old === undefined ? undefined : this.#valueOf(old, schema, isRoot)
+    const outcome = expression.evaluate(namesOf(self, before, rule.isOldOptional), this.#budget)
+    const refuse = (found: string) => this.#heard.problem({ kind: 'rule', path: here, allowed: asked.rule, found })
+    if ('notEvaluated' in outcome) this.#heard.notEvaluated({ ...asked, why: outcome.notEvaluated })
+    else if ('error' in outcome) refuse(`${outcome.error} evaluating rule: ${rule.message.trim() || asked.rule}`)
+    else if (outcome.value !== true && (!isSame || isTransition))
+      refuse(this.#messageOf(rule, namesOf(self, before, false)))
+  }
+
+  #valueOf(node: Node, schema: CustomSchema, isRoot: boolean): CelValue {
+    const known = this.#values.get(node)
+    if (known !== undefined) return known
+    const made = typedValue(node, schema, isRoot)
+    this.#values.set(node, made)
+    return made
+  }
+
+  #messageOf(rule: CustomRule, names: ReadonlyMap<string, CelValue>): string {
+    const made = rule.messageExpression.trim() === '' ? undefined : compiled(rule.messageExpression)
+    const outcome = made && !('problem' in made) ? made.evaluate(names, this.#budget) : undefined
+    const text = outcome && 'value' in outcome && typeof outcome.value === 'string' ? outcome.value.trim() : ''
+    if (text !== '' && !text.includes('\n') && text.length <= LONGEST_MESSAGE) return text
+    return rule.message.trim() || `failed rule: ${rule.rule.trim()}`
+  }
+}
+
+const isNull = (node: Node): boolean => node.type === 'scalar' && node.value === null
+
+/** The part of a schema at one step, with the rules there; undefined where no rule can be. */
+function placeOf(schema: unknown, rules: unknown): Omit<Place, 'path'> | undefined {
+  if (typeof schema !== 'object' || schema === null || typeof rules !== 'object' || rules === null) return undefined
+  const inner = schemaOf(schema as Parameters<typeof schemaOf>[0])
+  if (!isExposed(inner)) return undefined
+  return { schema: inner, rules: schemaOf(rules as Parameters<typeof schemaOf>[0]), isRoot: inner.isEmbedded }
+}
+
+function namesOf(self: CelValue, old: CelValue | undefined, isOptional: boolean): ReadonlyMap<string, CelValue> {
+  const names = new Map([['self', self]])
+  if (isOptional) names.set('oldSelf', new Optional(old))
+  else if (old !== undefined) names.set('oldSelf', old)
+  return names
+}
+
+/** Expressions that are kept: those of a large project are some hundreds. */
+const KEPT = 5_000
+const expressions = new Map<string, ReturnType<typeof PolicyExpression.compile>>()
+
+function compiled(text: string): ReturnType<typeof PolicyExpression.compile> {
+  const known = expressions.get(text)
+  if (known) return known
+  const made = PolicyExpression.compile(text)
+  if (expressions.size >= KEPT) expressions.clear()
+  expressions.set(text, made)
+  return made
+}
+
+/** The steps of a `fieldPath`, such as `.spec['a.b']`. */
+function fieldsOf(text: string): string[] {
+  return [...text.matchAll(/\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]/g)].map(
+    ([, name, quoted]) => name ?? quoted!.replace(/\\(.)/g, '$1'),
+  )
+}

@@ -1,0 +1,86 @@
+import { readGoDuration, readTimestamp } from '../../cel/times.ts'
+import { AssociativeList, CelMap, type CelValue, fromJson, NotKnown, Time } from '../../cel/values.ts'
+import { type ListNode, type MapNode, type Node, toJson } from '../../kube/node.ts'
+import { isUnknown } from '../is-unknown.ts'
+import { type CustomSchema, schemaOf } from './custom-schema.ts'
+import { escapeName } from './escape-name.ts'
+
+/** A longer text is no time in a form that is known here. */
+const MAX_TIME = 100
+const FORMATS = new Set(['duration', 'date', 'date-time'])
+
+type Entries = Map<string, readonly [CelValue, CelValue]>
+
+/** Of the metadata of an object only these are for rules. */
+const METADATA = schemaOf({
+  type: 'object',
+  properties: { name: { type: 'string' }, generateName: { type: 'string' } },
+})
+const TEXT = schemaOf({ type: 'string' })
+
+/**
+ * A value as the rules of a schema see it (k8s.io/apiserver pkg/cel/common, UnstructuredToVal): its types are those of the
+ * schema, and fields that the schema does not declare cannot be read, but count when values are compared. `isRoot`: an
+ * object with apiVersion, kind and metadata.
+ */
+export function typedValue(node: Node, schema: CustomSchema, isRoot = schema.isEmbedded): CelValue {
+  if (isUnknown(node)) return new NotKnown('a value that is not known before it is applied')
+  if (node.type === 'map') return schema.type === 'object' ? ofMap(node, schema, isRoot) : untyped(node)
+  if (node.type === 'list')
+    return schema.type === 'array' && schema.items !== undefined ? ofList(node, schema) : untyped(node)
+  const { value } = node
+  if (typeof value === 'string') return schema.isIntOrString ? value : ofText(value, schema)
+  if (value === null || typeof value === 'boolean') return value
+  if (schema.type === 'number' && !schema.isIntOrString) return Number(value)
+  return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value
+}
+
+const untyped = (node: Node): CelValue => fromJson(toJson(node))
+
+function ofMap(node: MapNode, schema: CustomSchema, isRoot: boolean): CelMap {
+  const entries: Entries = new Map()
+  const isStruct = isRoot || schema.properties.size > 0
+  for (const [key, { value }] of node.fields) {
+    const inner = isRoot ? rootField(key, schema) : fieldSchema(key, schema)
+    const name = isStruct ? escapeName(key) : key
+    const isAbsent = isStruct && value.type === 'scalar' && value.value === null
+    // under another letter than that of names: it counts in comparisons, and no rule can read it
+    if (inner === undefined || name === undefined || isAbsent) entries.set(`hidden ${key}`, [key, untyped(value)])
+    else entries.set(`s${name}`, [name, typedValue(value, inner)])
+  }
+  return new CelMap(entries)
+}
+
+function fieldSchema(key: string, { properties, additional }: CustomSchema): CustomSchema | undefined {
+  const json = properties.get(key) ?? (properties.size > 0 ? undefined : additional)
+  return typeof json === 'object' ? schemaOf(json) : undefined
+}
+
+function rootField(key: string, schema: CustomSchema): CustomSchema | undefined {
+  if (key === 'metadata') return METADATA
+  return key === 'apiVersion' || key === 'kind' ? TEXT : fieldSchema(key, schema)
+}
+
+function ofList(node: ListNode, schema: CustomSchema): CelValue {
+  const inner = schemaOf(schema.items)
+  const items = node.items.map(item => typedValue(item, inner))
+  if (schema.keys === '=') return AssociativeList.with(items, undefined)
+  if (schema.keys.length === 0) return items
+  return AssociativeList.with(
+    items,
+    schema.keys.map(key => escapeName(key) ?? key),
+  )
+}
+
+/** Texts of some formats are values of their own; in another form than ours they may still be such a value. */
+function ofText(text: string, { type, format }: CustomSchema): CelValue {
+  if (type !== 'string') return text
+  if (format !== 'byte' && text.length > MAX_TIME && FORMATS.has(format)) return time('timestamp', undefined)
+  if (format === 'duration') return time('duration', readGoDuration(text))
+  if (format === 'date') return time('timestamp', readTimestamp(`${text}T00:00:00Z`))
+  if (format === 'date-time') return time('timestamp', readTimestamp(text.toUpperCase()))
+  return format === 'byte' ? Uint8Array.from(Buffer.from(text, 'base64')) : text
+}
+
+const time = (kind: 'timestamp' | 'duration', nanos: bigint | undefined): CelValue =>
+  nanos === undefined ? new NotKnown(`a ${kind} in a form that is not supported`) : new Time(kind, nanos)
