@@ -65,7 +65,8 @@ async function runWith(program) {
     process.stderr.write(`error[config]: ${program} does not start (${error.message}): run \`npm ci\` again\n`)
     process.exitCode = 2
   })
-  child.on('close', code => {
-    process.exitCode = code ?? 2
+  child.on('close', (code, signal) => {
+    // as a shell reports a program that Ctrl-C ended
+    process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 2)
   })
 }

@@ -26,14 +26,17 @@ export interface CheckOptions {
   /** Only what concerns these is shown and decides; absent: all. */
   readonly clusters?: readonly string[]
   readonly tenants?: readonly string[]
+  /** Evaluate again whenever a file changes. */
+  readonly watch?: true
   /** One of the names of `formats`. */
   readonly output: string
 }
 
 const FAIL_ON_APPROVAL = 'fail-on-required-approval'
 const VERBOSE = 'verbose'
+const WATCH = 'watch'
 /** Options without a value. */
-const FLAGS: readonly string[] = [FAIL_ON_APPROVAL, VERBOSE]
+const FLAGS: readonly string[] = [FAIL_ON_APPROVAL, VERBOSE, WATCH]
 
 /** Every option: how it is written in the usage line, and what the help says. A new one is a line here and a field above. */
 const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[] = [
@@ -68,12 +71,13 @@ const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[]
   [
     VERBOSE,
     '[--verbose]',
-    '--verbose      with --base: list every object that changes on the clusters, with its fields',
+    '--verbose      show the offending lines; with --base: list every object that changes, with its fields',
   ],
+  [WATCH, `[--${WATCH}]`, '--watch        evaluate again whenever a file changes, until Ctrl-C'],
   [
     'output',
     `[-o ${[...formats.keys()].join('|')}]`,
-    '-o FORMAT      text for people; json, sarif, junit and github (workflow commands) for programs',
+    '-o FORMAT      text for people; json, sarif, junit and github (workflow commands) for programs; json-lines for editors',
   ],
 ]
 
@@ -84,12 +88,12 @@ export const CHECK_HELP = [
   ...OPTIONS.map(([, , help]) => `  ${help}`),
 ].join('\n')
 
-/** Reads the arguments of `check`; directories become absolute, starting from `cwd`. Throws `usage`. */
-export function checkOptions(args: readonly string[], cwd: string): CheckOptions {
+/** Reads the arguments of `check`, or of a command that takes the same; directories become absolute, starting from `cwd`. Throws `usage`. */
+export function checkOptions(args: readonly string[], cwd: string, help = CHECK_USAGE): CheckOptions {
   const given = (flag: string) => args.includes(`--${flag}`)
   const rest = args.filter(arg => !FLAGS.some(flag => arg === `--${flag}`))
   const names = OPTIONS.map(([name]) => name).filter(name => !FLAGS.includes(name))
-  const { positionals, one, all } = parseOptions(rest, names, CHECK_USAGE)
+  const { positionals, one, all } = parseOptions(rest, names, help)
   if (positionals.length > 1) throw usage(`${JSON.stringify(positionals[1])} is an extra DIR`)
   const [base, url, branch] = ['base', 'url', 'branch'].map(one)
   const [fleet, reposDir, keys] = ['fleet', 'repos-dir', 'sops-age-key-file'].map(one)
@@ -105,6 +109,7 @@ export function checkOptions(args: readonly string[], cwd: string): CheckOptions
     repositories: all('repo').map(text => givenRepository(text, cwd)),
     ...(given(FAIL_ON_APPROVAL) ? { failOnRequiredApproval: true as const } : {}),
     ...(given(VERBOSE) ? { verbose: true as const } : {}),
+    ...(given(WATCH) ? { watch: true as const } : {}),
     ...(all('cluster').length > 0 ? { clusters: all('cluster') } : {}),
     ...(all('tenant').length > 0 ? { tenants: all('tenant') } : {}),
     output: outputOf(one('output') ?? 'text'),

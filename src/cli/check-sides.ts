@@ -18,6 +18,8 @@ export interface Side {
 }
 
 export interface Sides {
+  /** Root folder of the repository that is checked. */
+  readonly dir: string
   /** The repository that is checked, and what it stands for; its url is '' where it has none. */
   readonly here: RepositoryAddress
   /** The fleet, where that is another repository. */
@@ -53,9 +55,9 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
       history: { dir, ...(commit === undefined ? {} : { commit }) },
     })
     const head = side({ url, branch, commit: '', tree, clusters })
-    if (!baseTree) return { here, head }
+    if (!baseTree) return { dir, here, head }
     const { commit } = baseTree
-    return { here, head, base: side({ url, branch, commit, tree: baseTree, clusters }, commit) }
+    return { dir, here, head, base: side({ url, branch, commit, tree: baseTree, clusters }, commit) }
   }
   if (url === '') {
     throw new BailiwickError('usage', `${dir} has no remote origin, so its source in the fleet is unknown`, {
@@ -68,8 +70,8 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
   const home = { url: fleet.url, branch: fleet.branch, commit: '', tree: fleetTree, clusters }
   const history = { dir: fleetDir }
   const head = { home, history, given: [{ url, branch, tree }] }
-  if (!baseTree) return { here, fleet, head }
-  return { here, fleet, head, base: { home, history, given: [{ url, branch, tree: baseTree }] } }
+  if (!baseTree) return { dir, here, fleet, head }
+  return { dir, here, fleet, head, base: { home, history, given: [{ url, branch, tree: baseTree }] } }
 }
 
 type Environment = Readonly<Record<string, string | undefined>>

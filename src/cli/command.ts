@@ -7,6 +7,16 @@ export interface Io {
   readonly cwd: string
   /** The reader's terminal shows colors. */
   readonly color?: boolean
+  /** stdout is a terminal. */
+  readonly isTerminal?: boolean
+  /** The reader's terminal opens links (OSC 8). */
+  readonly hasLinks?: boolean
+  /** Only what blocks, and the result. */
+  readonly quiet?: boolean
+  /** Shows what takes long, where a person waits; absent where nobody does. */
+  readonly progress?: (stage: string) => void
+  /** Asks to be told when the person interrupts, instead of being ended; absent where nobody can. */
+  readonly interrupted?: () => AbortSignal
   /** The variables of the process; absent: its own. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }

@@ -4,6 +4,7 @@ import { visible } from '../message/visible.ts'
 import type { Io } from './command.ts'
 import { COMMANDS, commandNamed } from './commands.ts'
 import { errorLine } from './error-line.ts'
+import { globalOptions } from './global-options.ts'
 import { programVersion } from './program-version.ts'
 
 /**
@@ -11,14 +12,15 @@ import { programVersion } from './program-version.ts'
  * Whatever goes wrong is one line on stderr: `error[<code>]: what, at <where>. What to do`. Never throws, never exits.
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
-  const [name, ...args] = argv
   try {
+    const { rest, look } = globalOptions(argv)
+    const [name, ...args] = rest
     if (name === undefined) throw usage('COMMAND is missing', 'Run bailiwick help for a list of commands.')
-    if (name === '--version' || name === '-v') return say(io, `${programVersion()}\n`)
+    if (name === '--version' || name === '-v' || name === 'version') return say(io, `${programVersion()}\n`)
     if (name === 'help' || name === '--help' || name === '-h') return say(io, await help(args[0]))
     const found = await known(name)
     if (args.some(arg => arg === '--help' || arg === '-h')) return say(io, helpOf(found))
-    return await found.command.run(args, io)
+    return await found.command.run(args, { ...io, ...look })
   } catch (error) {
     io.stderr(`${lineOf(error)}\n`)
     return 2
@@ -35,7 +37,9 @@ async function help(topic: string | undefined): Promise<string> {
     'usage: bailiwick COMMAND [...]',
     '',
     ...lines,
+    `  ${'version'.padEnd(width)}  Print the version`,
     '',
+    'Options of every command: --quiet (only what blocks, and the result), --color auto|always|never',
     'Run bailiwick help COMMAND for its options. Exit codes: 0 pass or done, 1 new violations, 2 could not be evaluated or bad usage.',
     '',
   ].join('\n')
@@ -44,10 +48,7 @@ async function help(topic: string | undefined): Promise<string> {
 async function known(name: string): Promise<NonNullable<Awaited<ReturnType<typeof commandNamed>>>> {
   const found = await commandNamed(name)
   if (found) return found
-  const meant = probably(
-    name,
-    COMMANDS.map(([one]) => one),
-  )
+  const meant = probably(name, [...COMMANDS.map(([one]) => one), 'version', 'help'])
   const fix =
     meant === undefined
       ? 'Run bailiwick help for a list of commands.'

@@ -1,15 +1,37 @@
 import { main } from './main.ts'
+import { openProgress } from './progress.ts'
+import { terminalIo } from './terminal-io.ts'
 
 // `bailiwick check | head` ends our output early; that is the reader's choice, not an error
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })
 
+const progress = process.stderr.isTTY ? openProgress(text => process.stderr.write(text), performance.now) : undefined
+let interrupt: AbortController | undefined
+
+/** Without a command that waits for it Ctrl-C ends the process at once, and a shell reports 130: a handler would wait for the evaluation. */
+function interrupted(): AbortSignal {
+  if (!interrupt) {
+    interrupt = new AbortController()
+    process.once('SIGINT', () => interrupt?.abort())
+  }
+  return interrupt.signal
+}
+
 process.exitCode = await main(process.argv.slice(2), {
-  stdout: text => process.stdout.write(text),
-  stderr: text => process.stderr.write(text),
+  stdout(text) {
+    progress?.clear()
+    process.stdout.write(text)
+  },
+  stderr(text) {
+    progress?.clear()
+    process.stderr.write(text)
+  },
   stdin: process.stdin,
   cwd: process.cwd(),
-  // https://no-color.org
-  color: process.stdout.isTTY === true && !process.env.NO_COLOR,
+  ...terminalIo(process.env, process.stdout.isTTY === true),
+  ...(progress ? { progress: progress.stage } : {}),
+  interrupted,
 })
+progress?.end()

@@ -1,4 +1,5 @@
-import { lstat, mkdir, rm, rmdir, writeFile } from 'node:fs/promises'
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { lstat, mkdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 
@@ -6,7 +7,16 @@ import { BailiwickError } from '../errors.ts'
 export async function writeInside(root: string, path: string, content: string): Promise<void> {
   await refuseLinks(root, path)
   await mkdir(dirname(join(root, path)), { recursive: true })
-  await writeFile(join(root, path), content)
+  replaceFile(join(root, path), content)
+}
+
+/** The name appears with the whole content: an interrupted command leaves no half of a file. The mode of the file stays. */
+function replaceFile(path: string, content: string): void {
+  const part = `${path}.bailiwick-part`
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode
+  rmSync(part, { force: true })
+  writeFileSync(part, content, { flag: 'wx', ...(mode === undefined ? {} : { mode }) })
+  renameSync(part, path)
 }
 
 /** Deletes a file of a working copy and the directories that it leaves empty, never through a link. Throws `onboard-layout` for a link. */

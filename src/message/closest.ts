@@ -18,15 +18,19 @@ export function probably(name: string, names: Iterable<string>): string | undefi
 
 const MAX = 200
 
-/** Characters to insert, remove or replace. */
+/** Characters to insert, remove or replace, and neighbors to swap. */
 function distance(a: string, b: string): number {
+  let before: readonly number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1
-      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + same))
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swap = isSwapped ? before[j - 2]! + 1 : Number.POSITIVE_INFINITY
+      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + same, swap))
     }
+    before = row
     row = next
   }
   return row[b.length]!

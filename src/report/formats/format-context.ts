@@ -1,4 +1,5 @@
 import type { Changes } from '../../diff/changes.ts'
+import type { Origin } from '../../origin.ts'
 import type { RuleText } from '../../rules/model/rule.ts'
 import type { Elsewhere } from './elsewhere.ts'
 
@@ -29,4 +30,10 @@ export interface FormatContext {
   readonly color?: boolean
   /** List all changes with their fields. */
   readonly verbose?: boolean
+  /** Only what blocks, and the result. */
+  readonly quiet?: boolean
+  /** The line that wrote a value; undefined where it is not at hand. */
+  readonly excerpt?: (origin: Origin) => string | undefined
+  /** Absolute path of the repository at hand, where the reader's terminal opens links. */
+  readonly folder?: string
 }

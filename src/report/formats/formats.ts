@@ -4,6 +4,7 @@ import { changesLines } from '../changes/changes-lines.ts'
 import type { EvaluatedAs, FormatContext } from './format-context.ts'
 import { githubText } from './github.ts'
 import { verdictJson } from './json.ts'
+import { jsonLinesText } from './json-lines.ts'
 import { junitText } from './junit.ts'
 import { sarifText } from './sarif.ts'
 import { terminalText } from './terminal.ts'
@@ -12,15 +13,16 @@ import { terminalText } from './terminal.ts'
 export const formats: ReadonlyMap<string, (verdict: Verdict, context: FormatContext) => string> = new Map([
   [
     'text',
-    (verdict, { here, evaluatedAs, elsewhere, changes, verbose, color }) =>
-      terminalText(verdict, here, elsewhere, changes && changesLines(changes, verbose), color) +
-      (evaluatedAs ? asLine(evaluatedAs) : ''),
+    (verdict, { here, evaluatedAs, elsewhere, changes, verbose, color, ...look }) =>
+      terminalText(verdict, here, elsewhere, changes && changesLines(changes, verbose), color, look) +
+      (evaluatedAs && !look.quiet ? asLine(evaluatedAs) : ''),
   ],
   [
     'json',
     (verdict, { evaluatedAs, changes }) =>
       `${JSON.stringify({ ...verdictJson(verdict), changes, evaluatedAs }, null, 2)}\n`,
   ],
+  ['json-lines', jsonLinesText],
   ['sarif', sarifText],
   ['junit', junitText],
   ['github', githubText],

@@ -4,6 +4,7 @@ import { visible } from '../../message/visible.ts'
 import type { Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
 import { changesLines } from '../changes/changes-lines.ts'
+import { fixText } from '../text/fix-text.ts'
 import { firstOf, groupFailures } from '../text/group-failures.ts'
 import { count, headlineOf, isNew, stateText } from '../text/headline.ts'
 import { placeOf } from '../text/place.ts'
@@ -18,17 +19,17 @@ export function githubText(verdict: Verdict, { here, elsewhere = NOTHING_ELSEWHE
   const lines = [
     ...groupFailures(verdict.errors).map(group => {
       const { failure, nodes } = group
-      return command(isNew(failure) ? 'error' : 'notice', failure.code, failure, here, whoseOf(nodes))
+      return command(isNew(failure) ? 'error' : 'notice', failure.code, failure, here, { more: whoseOf(nodes) })
     }),
     ...verdict.requiredApprovals.map(({ rule, path, message }) => {
       const properties = `file=${property(path)},title=${property(`bailiwick: required approval: ${rule}`)}`
       return `::warning ${properties}::${data(`${visible(message, 2000)}\nHave a fleet admin approve the pull request.`)}`
     }),
     ...groupFindings(verdict.violations.filter(one => one.state !== 'fixed')).map(group =>
-      command(isNew(group.finding) ? 'error' : 'notice', group.finding.rule, group.finding, here, reachedBy(group)),
+      command(isNew(group.finding) ? 'error' : 'notice', group.finding.rule, group.finding, here, textsOf(group, here)),
     ),
     ...groupFindings(verdict.warnings.filter(isNew)).map(group =>
-      command('warning', group.finding.rule, group.finding, here, reachedBy(group)),
+      command('warning', group.finding.rule, group.finding, here, textsOf(group, here)),
     ),
     ...verdict.notSeen.map(({ source, url, reason }) => {
       const at = url === '' ? '' : ` (${visible(url)})`
@@ -66,6 +67,8 @@ function elsewhereCommand(elsewhere: Elsewhere): string[] {
   return text === undefined ? [] : [`::${name} title=bailiwick%3A not listed::${data(text)}`]
 }
 
+const textsOf = (group: FindingGroup, here: string) => ({ more: reachedBy(group), fix: fixText(group, here) })
+
 /** The objects of a cause with several, and what follows from it. */
 function reachedBy({ objects, followers }: FindingGroup): string {
   const { shown, left } = firstOf(
@@ -86,7 +89,13 @@ function whoseOf(nodes: readonly string[]): string {
     : `\nKustomizations: ${visible(shown.join(', '), 1000)}${left > 0 ? ` and ${left} more` : ''}`
 }
 
-function command(name: string, id: string, item: Finding | NodeFailure, here: string, more = ''): string {
+function command(
+  name: string,
+  id: string,
+  item: Finding | NodeFailure,
+  here: string,
+  { more = '', fix = item.fix }: { more?: string; fix?: string } = {},
+): string {
   const { repository, file, line, column } = item.origin
   const isHere = file !== '' && (repository === here || repository === '')
   const place = isHere ? '' : placeOf(item.origin, here)
@@ -94,7 +103,7 @@ function command(name: string, id: string, item: Finding | NodeFailure, here: st
     ...(isHere ? [`file=${property(file)}`, `line=${line}`, `col=${Math.max(1, column)}`] : []),
     `title=${property(`bailiwick: ${id}${item.state === 'new' ? '' : ` (${stateText(item.state)})`}`)}`,
   ]
-  const message = `${place === '' ? '' : `${visible(place)}: `}${visible(item.message, 2000)}\n${visible(item.fix, 1000)}${more}`
+  const message = `${place === '' ? '' : `${visible(place)}: `}${visible(item.message, 2000)}\n${visible(fix, 1000)}${more}`
   return `::${name} ${properties.join(',')}::${data(message)}`
 }
 

@@ -4,6 +4,7 @@ import { display } from '../../kube/object.ts'
 import { visible } from '../../message/visible.ts'
 import type { Finding, RequiredApproval, Severity, Verdict } from '../../rules/model/finding.ts'
 import type { RuleText } from '../../rules/model/rule.ts'
+import { fixText } from '../text/fix-text.ts'
 import { type FailureGroup, groupFailures } from '../text/group-failures.ts'
 import { elsewhereText } from './elsewhere.ts'
 import type { FormatContext } from './format-context.ts'
@@ -37,9 +38,11 @@ export function sarifText(verdict: Verdict, context: FormatContext): string {
     invocations: [{ executionSuccessful: verdict.result !== 'error' }],
     ...(bases.size > 0 ? { originalUriBaseIds: uriBases(bases) } : {}),
     results: [
-      ...onceForAllClusters(findings).map(same => findingResult(same, ids, bases)),
+      ...onceForAllClusters(findings).map(same => findingResult(same, ids, bases, context.here)),
       ...groupFailures(verdict.errors).map(group => failureResult(group, ids, bases)),
-      ...groupFindings(verdict.notEvaluated).map(({ finding }) => notEvaluatedResult(finding, ids, bases)),
+      ...groupFindings(verdict.notEvaluated).map(({ finding }) =>
+        notEvaluatedResult(finding, ids, bases, context.here),
+      ),
       ...verdict.requiredApprovals.map(one => approvalResult(one, ids)),
     ],
     columnKind: 'utf16CodeUnits',
@@ -86,15 +89,21 @@ function onceForAllClusters(findings: readonly Finding[]): SameFindings[] {
   return [...same.values()].map(([first, ...others]) => [first!, ...others])
 }
 
-function findingResult([finding, ...others]: SameFindings, ids: readonly string[], bases: ReadonlyMap<string, string>) {
+function findingResult(
+  [finding, ...others]: SameFindings,
+  ids: readonly string[],
+  bases: ReadonlyMap<string, string>,
+  here: string,
+) {
+  const group = { finding, objects: [{ object: finding.object, clusters: [], finding }] }
   const clusters = [...new Set([finding, ...others].map(one => one.cluster))].sort()
-  const { rule, state, level, message, fix, cluster, tenant, identity, via } = finding
+  const { rule, state, level, message, cluster, tenant, identity, via } = finding
   return {
     ruleId: rule,
     ruleIndex: ids.indexOf(rule),
     level: level === 'warning' ? 'warning' : 'error',
     baselineState: BASELINE[state],
-    message: { text: `${visible(message, 2000)} ${visible(fix, 1000)}` },
+    message: { text: `${visible(message, 2000)} ${visible(fixText(group, here), 1000)}` },
     locations: [{ ...physical(finding.origin, bases), logicalLocations: [logical(finding)] }],
     partialFingerprints: { 'bailiwick/v1': finding.fingerprint },
     ...(state === 'waived' ? { suppressions: [{ kind: 'external', status: 'accepted' }] } : {}),
@@ -103,8 +112,13 @@ function findingResult([finding, ...others]: SameFindings, ids: readonly string[
 }
 
 /** Said, and never decisive. */
-function notEvaluatedResult(finding: Finding, ids: readonly string[], bases: ReadonlyMap<string, string>) {
-  return { ...findingResult([finding], ids, bases), level: 'note' }
+function notEvaluatedResult(
+  finding: Finding,
+  ids: readonly string[],
+  bases: ReadonlyMap<string, string>,
+  here: string,
+) {
+  return { ...findingResult([finding], ids, bases, here), level: 'note' }
 }
 
 function approvalResult({ rule, message, path }: RequiredApproval, ids: readonly string[]) {

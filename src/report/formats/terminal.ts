@@ -14,11 +14,15 @@ import { type FailureGroup, firstOf, groupFailures, noteOf } from '../text/group
 import { headlineOf, isNew, stateText } from '../text/headline.ts'
 import { placeOf } from '../text/place.ts'
 import { elsewhereText, NOTHING_ELSEWHERE } from './elsewhere.ts'
+import { excerptLines } from './excerpt-lines.ts'
+import type { FormatContext } from './format-context.ts'
+import { linkedPlace } from './linked-place.ts'
 
 /**
  * The verdict as lines for a terminal: what blocks first, each with place, who, what and how to fix. `here` is the address
  * of the repository in which the reader stands, `elsewhere` what is counted only. Every value is made visible: it may hold
  * escape sequences. `changes`: lines of what changes on the clusters, as they are. With `color` values in messages stand out by what they are.
+ * What is not visible is counted in the last line, also where `look.quiet` leaves out all but what blocks.
  */
 export function terminalText(
   verdict: Verdict,
@@ -26,15 +30,22 @@ export function terminalText(
   elsewhere = NOTHING_ELSEWHERE,
   changes: readonly string[] = [],
   color = false,
+  look: Look = {},
 ): string {
   const say = (said: Message) => terminalOf(said, 1000, color)
+  const findings = (list: readonly Finding[], noun: string) =>
+    groupFindings(list).flatMap(group => findingLines(group, noun, here, say, look))
+  const blocking = [
+    ...verdict.requiredApprovals.flatMap(approvalLines),
+    ...groupFailures(look.quiet ? verdict.errors.filter(isNew) : verdict.errors).flatMap(group =>
+      failureLines(group, here, say, look),
+    ),
+    ...findings(look.quiet ? verdict.violations.filter(isNew) : shown(verdict.violations), 'violation'),
+  ]
   const others = elsewhereText(elsewhere)
   const assumed = assumedClusters(verdict)
-  const lines = [
-    ...verdict.requiredApprovals.flatMap(approvalLines),
-    ...groupFailures(verdict.errors).flatMap(group => failureLines(group, here, say)),
-    ...groupFindings(shown(verdict.violations)).flatMap(group => findingLines(group, 'violation', here, say)),
-    ...groupFindings(shown(verdict.warnings)).flatMap(group => findingLines(group, 'warning', here, say)),
+  const rest = [
+    ...findings(shown(verdict.warnings), 'warning'),
     ...impactText(verdict, here),
     ...verdict.notSeen.map(({ source, url, reason }) => {
       const at = url === '' ? '' : ` (${visible(url)})`
@@ -45,10 +56,14 @@ export function terminalText(
     ...(others === undefined ? [] : [`not listed: ${others}`]),
     ...(assumed === undefined ? [] : [visible(assumed, 1000)]),
     ...changes,
-    `${verdict.result}: ${headlineOf({ verdict, hidden: elsewhere })}`,
   ]
+  const result = `${verdict.result}: ${headlineOf({ verdict, hidden: elsewhere })}`
+  const lines = [...blocking, ...(look.quiet ? [] : rest), result]
   return `${lines.join('\n')}\n`
 }
+
+/** How it is shown, besides colors. */
+type Look = Pick<FormatContext, 'quiet' | 'excerpt' | 'folder'>
 
 const shown = (list: readonly Finding[]) =>
   list.filter(finding => finding.state === 'new' || finding.state === 'standing')
@@ -71,13 +86,14 @@ type Say = (said: Message) => string
 /** So many of a list are shown on a line. */
 const FEW = 20
 
-function findingLines(group: FindingGroup, noun: string, here: string, say: Say): string[] {
+function findingLines(group: FindingGroup, noun: string, here: string, say: Say, look: Look): string[] {
   const { finding, objects, clusters, tenants, identities, followers } = group
   const answer = objects.length === 1 ? finding.clusterAnswer : undefined
   const state = isNew(finding) ? '' : ` (${stateText(finding.state)})`
-  const place = placeOf(finding.origin, here) || 'no file'
+  const place = linkedPlace(finding.origin, here, look) || 'no file'
   const lines = [
-    `${visible(place)}: ${noun}[${finding.rule}]${state}: ${say(saidOf(finding))}`,
+    `${place}: ${noun}[${finding.rule}]${state}: ${say(saidOf(finding))}`,
+    ...excerptLines(finding, look.excerpt),
     ...(objects.length === 1
       ? [`  object   ${objectText(group, finding.object)} ${visible(finding.field)}, on ${list(clusters)}`]
       : [
@@ -118,13 +134,13 @@ function approvalLines({ rule, path, message }: RequiredApproval): string[] {
   ]
 }
 
-function failureLines({ failure, nodes }: FailureGroup, here: string, say: Say): string[] {
-  const place = placeOf(failure.origin, here)
+function failureLines({ failure, nodes }: FailureGroup, here: string, say: Say, look: Look): string[] {
+  const place = linkedPlace(failure.origin, here, look)
   const state = isNew(failure) ? '' : ' (existing)'
   const { shown: few, left } = firstOf(nodes, 20)
   const note = noteOf(failure)
   return [
-    `${place ? `${visible(place)}: ` : ''}error[${failure.code}]${state}: ${say(saidOf(failure))}`,
+    `${place ? `${place}: ` : ''}error[${failure.code}]${state}: ${say(saidOf(failure))}`,
     ...(few.length > 0
       ? [`  node     ${few.map(key => visible(key)).join(', ')}${left > 0 ? ` and ${left} more` : ''}`]
       : []),

@@ -141,6 +141,13 @@ test('sarif says a finding of several clusters once, with all of them', () => {
   ])
 })
 
+test.each(['sarif', 'github'])('%s names the edit at the line that is the cause: a target namespace', format => {
+  const via = [{ step: 'flux-target-namespace' as const, file: 'sync.yaml', line: 9 }]
+  const printed = print(format, verdict({ violations: [finding({ via, allowed: ['ops'] })] }))
+  expect(printed).toContain('Set `targetNamespace` to `ops` at steal.yaml:5.')
+  expect(printed).not.toContain('Set `metadata.namespace` to ops.')
+})
+
 test('github names only files of the repository at hand', () => {
   const [here] = print('github', verdict({ violations: [finding()] })).split('\n')
   expect(here).toContain('file=steal.yaml,line=5,col=14')

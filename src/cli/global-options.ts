@@ -1,0 +1,37 @@
+import { BailiwickError } from '../errors.ts'
+import type { Io } from './command.ts'
+
+/** What every command takes, and the rest of the command line. */
+interface GlobalOptions {
+  readonly rest: readonly string[]
+  readonly look: Pick<Io, 'quiet' | 'color'>
+}
+
+const COLORS = new Map([
+  ['auto', {}],
+  ['always', { color: true }],
+  ['never', { color: false }],
+])
+
+/** Takes `--quiet` and `--color WHEN` out of a command line, up to `--`. Throws `usage`. */
+export function globalOptions(argv: readonly string[]): GlobalOptions {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  const rest: string[] = []
+  let look: GlobalOptions['look'] = {}
+  for (let index = 0; index < end; index++) {
+    const arg = argv[index]!
+    if (arg === '--quiet') look = { ...look, quiet: true }
+    else if (arg === '--color') look = { ...look, ...colorOf(index + 1 < end ? argv[++index]! : '') }
+    else if (arg.startsWith('--color=')) look = { ...look, ...colorOf(arg.slice('--color='.length)) }
+    else rest.push(arg)
+  }
+  return { rest: [...rest, ...argv.slice(end)], look }
+}
+
+function colorOf(when: string): Pick<Io, 'color'> {
+  const found = COLORS.get(when)
+  if (found) return found
+  throw new BailiwickError('usage', `--color ${JSON.stringify(when)} is not known`, {
+    fix: `Allowed: ${[...COLORS.keys()].join(', ')}.`,
+  })
+}

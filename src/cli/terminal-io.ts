@@ -1,0 +1,30 @@
+import type { Io } from './command.ts'
+
+/**
+ * How the reader's terminal is written to. Colors: https://no-color.org and FORCE_COLOR. Links only where the terminal is known to open them:
+ * others would print them.
+ */
+export function terminalIo(
+  env: NonNullable<Io['env']>,
+  stdoutIsTerminal: boolean,
+): Pick<Io, 'color' | 'isTerminal' | 'hasLinks'> {
+  const isDumb = env.TERM === 'dumb'
+  const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0'
+  return {
+    isTerminal: stdoutIsTerminal,
+    color: !env.NO_COLOR && (forced || (stdoutIsTerminal && !isDumb)),
+    hasLinks: stdoutIsTerminal && !isDumb && opensLinks(env),
+  }
+}
+
+/** Terminals that say who they are, and open links. */
+function opensLinks(env: NonNullable<Io['env']>): boolean {
+  if (env.CI !== undefined) return false
+  if (['iTerm.app', 'WezTerm', 'vscode', 'ghostty', 'Hyper', 'Tabby'].includes(env.TERM_PROGRAM ?? '')) return true
+  return (
+    env.KITTY_WINDOW_ID !== undefined ||
+    env.WT_SESSION !== undefined ||
+    env.ALACRITTY_WINDOW_ID !== undefined ||
+    Number(env.VTE_VERSION ?? 0) >= 5000
+  )
+}

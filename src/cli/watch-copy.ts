@@ -1,0 +1,91 @@
+import { watch } from 'node:fs/promises'
+import { relative, sep } from 'node:path'
+import { BailiwickError } from '../errors.ts'
+import type { CheckOptions } from './check-options.ts'
+import type { Io } from './command.ts'
+import { errorLine } from './error-line.ts'
+import { rootFolder } from './root-folder.ts'
+
+/** Saving several files, or a checkout, is one change. */
+const QUIET_MS = 150
+/** As a shell reports it: 128 and SIGINT. */
+const INTERRUPTED = 130
+
+/**
+ * Evaluates, and again after each change in the folders that the verdict reads, until the person interrupts. An evaluation that
+ * fails is printed and the next change is waited for. Resolves with 130, as of a program that Ctrl-C ended.
+ */
+export async function watchCopy(options: CheckOptions, io: Io, evaluate: () => Promise<number>): Promise<number> {
+  const signal = io.interrupted?.() ?? new AbortController().signal
+  const folders = await watchedFolders(options)
+  const changes = changesIn(folders, signal)
+  // watching begins before the first evaluation: no change is lost in between
+  for (let next = Promise.resolve(true); await next; next = changes.next()) {
+    changes.forget()
+    if (options.output === 'text') io.stdout('checking\n')
+    await evaluate().catch(error => {
+      if (!(error instanceof BailiwickError)) throw error
+      io.stderr(`${errorLine(error)}\n`)
+    })
+  }
+  return INTERRUPTED
+}
+
+async function watchedFolders({ dir, base, url, fleet, reposDir, repositories }: CheckOptions): Promise<string[]> {
+  const own = await rootFolder(dir, { base, url, isTenant: fleet !== undefined })
+  const others = [fleet, reposDir, ...repositories.map(one => one.dir)].filter(one => one !== undefined)
+  return [...new Set([own, ...others])]
+}
+
+interface Changes {
+  /** Resolves with true after a change that ended, with false when the person interrupts. */
+  next(): Promise<boolean>
+  /** What changed until now is about to be read. */
+  forget(): void
+}
+
+function changesIn(folders: readonly string[], signal: AbortSignal): Changes {
+  let isChanged = false
+  let wake = () => {}
+  const noted = () => {
+    isChanged = true
+    wake()
+  }
+  signal.addEventListener('abort', () => wake())
+  for (const folder of folders) void follow(folder, signal, noted)
+  const next = async (): Promise<boolean> => {
+    while (!signal.aborted) {
+      if (isChanged) {
+        isChanged = false
+        await new Promise<void>(done => setTimeout(done, QUIET_MS))
+        if (!isChanged) return !signal.aborted
+      } else
+        await new Promise<void>(done => {
+          wake = done
+        })
+    }
+    return false
+  }
+  return {
+    next,
+    forget() {
+      isChanged = false
+    },
+  }
+}
+
+async function follow(folder: string, signal: AbortSignal, noted: () => void): Promise<void> {
+  try {
+    for await (const { filename } of watch(folder, { recursive: true, signal })) {
+      if (filename === null || isContent(relative(folder, `${folder}${sep}${filename}`))) noted()
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
+
+/** Of git's own files only those count that say what is checked out. */
+function isContent(path: string): boolean {
+  const [top, ...rest] = path.split(sep)
+  return top !== '.git' || rest.join('/') === 'HEAD' || rest.join('/') === 'index'
+}
