@@ -7,17 +7,18 @@ import { idOf } from '../kube/object.ts'
 import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { schemaMismatch } from '../rules/schema/schema-mismatch.ts'
 import { compareObject } from '../rules/schema/support/compare-object.ts'
+import type { ComparedVersion } from '../rules/schema/support/compared-version.ts'
 import { isDecrypted } from '../rules/schema/support/is-decrypted.ts'
 import { mismatches } from '../rules/schema/support/mismatches.ts'
 
 /** What schemas alone say of some clusters of a fleet, as the formats of a verdict print it. `versions`: by cluster. */
-export function validateVerdict(fleet: Fleet, versions: ReadonlyMap<string, number>): Verdict {
+export function validateVerdict(fleet: Fleet, versions: ReadonlyMap<string, ComparedVersion>): Verdict {
   const index = new FleetIndex(fleet)
   const nodes = fleet.nodes.filter(({ cluster }) => versions.has(cluster))
   const findings = nodes.flatMap(node =>
     node.objects.flatMap((object): Finding[] => {
       const definitions = (kind: string) => index.definitionsOf(node.cluster, kind)
-      const compared = compareObject(object, versions.get(node.cluster), definitions, isDecrypted(node))
+      const compared = compareObject(object, versions.get(node.cluster)!, definitions, isDecrypted(node))
       return [...mismatches({ object, id: idOf(object), node }, compared)].map(breach => {
         const weight = { level: breach.level ?? 'violation', severity: schemaMismatch.severity }
         return findingOf(schemaMismatch, weight, breach, index)

@@ -2,7 +2,6 @@ import { BailiwickError } from '../errors.ts'
 import { FleetIndex } from '../facts/fleet-index.ts'
 import { objectPart } from '../facts/shown.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
-import { kubernetesVersion } from '../fleet/model/kubernetes-version.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
@@ -12,7 +11,9 @@ import { formats } from '../report/formats/formats.ts'
 import { placeOf } from '../report/text/place.ts'
 import { schemaMismatch } from '../rules/schema/schema-mismatch.ts'
 import { type ComparedObject, compareObject } from '../rules/schema/support/compare-object.ts'
+import { type ComparedVersion, comparedVersion } from '../rules/schema/support/compared-version.ts'
 import { isDecrypted } from '../rules/schema/support/is-decrypted.ts'
+import { levelOf } from '../rules/schema/support/mismatches.ts'
 import { problemText } from '../rules/schema/support/problem-text.ts'
 import type { Problem } from '../schema/problem.ts'
 import { NEWEST, VERSIONS } from '../schema/types-table.ts'
@@ -33,7 +34,7 @@ export const validate: Command = {
   usage: `${USAGE}
 
   --cluster NAME only this cluster (default: all)
-  --kubernetes VERSION   such as 1.${NEWEST} (default: as the fleet declares it, else the newest one that is known, 1.${NEWEST})
+  --kubernetes VERSION   such as 1.${NEWEST} (default: as the fleet declares it or its objects say, else the newest one that is known, 1.${NEWEST})
 ${FLEET_HELP}
   -o FORMAT      text for people; json, sarif, junit, github (workflow commands), flux-schema (its Report) for programs
 
@@ -62,12 +63,15 @@ const FORMATS = ['text', 'json', 'sarif', 'junit', 'github', 'flux-schema']
 function printed(output: string, results: readonly ClusterResult[], fleet: Fleet, here: string): string {
   if (output === 'text') return text(results, here)
   if (output === 'json') return json(results)
-  const versions = new Map(results.map(({ cluster, kubernetes }) => [cluster, Number(kubernetes.slice(2))]))
+  const versions = new Map(results.map(({ cluster, kubernetes }) => [cluster, asCertain(Number(kubernetes.slice(2)))]))
   const version = programVersion()
   if (output === 'flux-schema')
     return fluxSchemaReport(fleet, versions, { version, timestamp: new Date().toISOString() })
   return formats.get(output)!(validateVerdict(fleet, versions), { here, rules: [schemaMismatch], version })
 }
+
+/** Who runs the command asks what this version refuses. */
+const asCertain = (minor: number): ComparedVersion => ({ minor, isCertain: true })
 
 interface Refused {
   readonly place: ReturnType<typeof originAt>
@@ -94,11 +98,11 @@ interface ClusterResult {
 }
 
 function validateCluster(fleet: Fleet, cluster: string, asked: number | undefined): ClusterResult {
-  const version = asked ?? kubernetesVersion(fleet.config, cluster) ?? NEWEST
   const nodes = fleet.nodes.filter(node => node.cluster === cluster)
   const notCompared: Record<string, number> = Object.create(null)
   let undecided = 0
   const index = new FleetIndex(fleet)
+  const version = asCertain(asked ?? comparedVersion(fleet.config, index, cluster).minor)
   const definitions = (kind: string) => index.definitionsOf(cluster, kind)
   const objects = nodes.flatMap(node => node.objects.map(object => ({ object, isDecrypted: isDecrypted(node) })))
   const refused = objects.flatMap(({ object, isDecrypted }) => {
@@ -111,7 +115,7 @@ function validateCluster(fleet: Fleet, cluster: string, asked: number | undefine
   })
   return {
     cluster,
-    kubernetes: `1.${version}`,
+    kubernetes: `1.${version.minor}`,
     objects: objects.length,
     notCompared: { ...notCompared },
     undecided,
@@ -120,16 +124,16 @@ function validateCluster(fleet: Fleet, cluster: string, asked: number | undefine
   }
 }
 
-function refusedOf(object: KubeObject, problem: Problem, { server, isCertain }: ComparedObject, more: number): Refused {
+function refusedOf(object: KubeObject, problem: Problem, compared: ComparedObject, more: number): Refused {
   const { kind, namespace, name } = idOf(object)
-  const { message, fix } = problemText(problem, objectPart(kind, namespace, name), server)
+  const { message, fix } = problemText(problem, objectPart(kind, namespace, name), compared.server)
   const rest = more > 0 ? ` ${more} more fields of this object are not listed.` : ''
   return {
     place: originAt(object.root, problem.path),
     object: namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`,
     field: problem.path.join('.'),
     kind: problem.kind,
-    level: isCertain && problem.kind !== 'dropped-field' ? 'violation' : 'warning',
+    level: levelOf(problem, compared),
     message: `${plainText(message)}${rest}`,
     fix: plainText(fix),
   }

@@ -30,6 +30,7 @@ import type { Rendered } from './object-table.ts'
 import { type ReconcilerOf, reconcilersIn } from './reconciler-accounts.ts'
 import { remainsIn } from './remains-in.ts'
 import { repositoryAuthors } from './repository-authors.ts'
+import { namedVersions, ownVersions, runningVersion } from './running-version.ts'
 import { type TenantRights, tenantRights } from './tenant-rights.ts'
 
 const NO_NAMES: readonly string[] = []
@@ -69,6 +70,15 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
   /** Names of the clusters, sorted. */
   clusters(): string[] {
     return this.#facts.clusterNames()
+  }
+
+  /** The minor version of Kubernetes that the objects of the platform say a cluster runs; undefined where they do not. */
+  derivedVersion(cluster: string): number | undefined {
+    const platform = (from: string, kind: string) => this.platformAnywhere(from, kind)
+    return this.#facts.memo(`version ${cluster}`, () => {
+      const named = this.#facts.memo('versions', () => namedVersions(this.clusters(), platform))
+      return runningVersion([...ownVersions(cluster, platform), ...(named.get(cluster) ?? [])])
+    })
   }
 
   /** What a node renders, in the order of the build; then what of its last complete build still counts. */

@@ -1,6 +1,7 @@
 import { withoutField } from '../kube/edit-node.ts'
 import type { MapNode, Path } from '../kube/node.ts'
 import { groupOf } from '../kube/object.ts'
+import { deprecationOf } from './deprecated.ts'
 import { lastServed } from './last-served.ts'
 import type { Problem } from './problem.ts'
 import { TypeWalk } from './type-walk.ts'
@@ -24,6 +25,10 @@ export interface SchemaAnswer {
 interface Circumstances {
   /** Minor number of Kubernetes; default the newest that is known. */
   readonly version?: number
+  /** That of the cluster, where the table does not hold it: `version` is the closest one. */
+  readonly runs?: number | undefined
+  /** Nobody knows which version the cluster runs: `version` is the newest. */
+  readonly isAssumed?: boolean
   /** The Kustomization decrypts: the block of SOPS is gone before the object is applied. */
   readonly isDecrypted?: boolean
 }
@@ -35,18 +40,19 @@ interface Circumstances {
  */
 export function checkObject(
   root: MapNode,
-  { version = NEWEST, isDecrypted = false }: Circumstances = {},
+  { version = NEWEST, runs = version, isAssumed = false, isDecrypted = false }: Circumstances = {},
 ): SchemaAnswer {
   const [apiVersion, kind] = [text(root, 'apiVersion'), text(root, 'kind')]
   const entry = kindEntry(apiVersion, kind)
   if (entry && isKnownIn(entry, version)) {
     const walk = new TypeWalk(version)
     walk.value(isDecrypted ? withoutSops(root) : root, entry.type, [])
+    walk.add(deprecated(apiVersion, kind, version, isAssumed))
     return { problems: walk.problems, count: walk.count, isKnown: true }
   }
   const until = entry ? entry.until : lastServed(apiVersion, kind)
   // what a newer version serves, or what nobody knows, can be of a CustomResourceDefinition or an extension
-  if (until === undefined || until >= version) return { problems: [], count: 0, isKnown: false }
+  if (until === undefined || until >= runs) return { problems: [], count: 0, isKnown: false }
   const names = servedVersions(groupNow(apiVersion, kind), kind, version)
   const problem: Problem = {
     kind: 'unknown-kind',
@@ -57,6 +63,28 @@ export function checkObject(
     until: `1.${until}`,
   }
   return { problems: [problem], count: 1, isKnown: true }
+}
+
+/** How many minor versions are maintained at a time (https://kubernetes.io/releases/). */
+const MAINTAINED = 3
+
+function deprecated(apiVersion: string, kind: string, version: number, isAssumed: boolean): Problem | undefined {
+  const found = deprecationOf(apiVersion, kind, version)
+  if (found === undefined) return undefined
+  const isLasting = (name: string) => (deprecationOf(name, kind, version)?.removed ?? Infinity) > found.removed
+  // where the version is assumed, every maintained one must serve what is recommended
+  const oldest = isAssumed ? version - MAINTAINED + 1 : version
+  const names = servedVersions(groupOf(apiVersion), kind, oldest).filter(isLasting)
+  if (isAssumed && names.length === 0) return undefined
+  return {
+    kind: 'deprecated-version',
+    path: ['apiVersion'],
+    allowed: names.join(', '),
+    found: 'a deprecated version',
+    names,
+    since: `1.${found.since}`,
+    until: `1.${found.removed - 1}`,
+  }
 }
 
 /** Kinds of `extensions` went to other groups. */

@@ -13,6 +13,8 @@ type ProblemKind =
   /** None of the alternatives of a custom kind's schema fits. */
   | 'no-match'
   | 'unknown-kind'
+  /** Served, but not for long: a warning of the API server. */
+  | 'deprecated-version'
   /** An update may not change it. */
   | 'immutable'
   /** A CEL rule of a custom kind's schema is not true of it; `found` is what the rule says. */
@@ -28,8 +30,8 @@ export interface Problem {
   readonly found: string
   /** Known names, for "did you mean". */
   readonly names?: readonly string[]
-  /** The first version that knows a field which the asked one does not, as `1.N`. */
+  /** The first version that knows a field which the asked one does not, or that deprecates an API version; as `1.N`. */
   readonly since?: string
-  /** The last version that knew it. */
+  /** The last version that knew it, or that will serve it. */
   readonly until?: string
 }

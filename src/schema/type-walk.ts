@@ -26,7 +26,7 @@ export class TypeWalk {
   value(node: Node, type: FieldType, path: Path, words?: readonly string[]): void {
     // null is as if the field were absent
     if (isNull(node) || isUnknown(node)) return
-    if (type.is === 'scalar') this.#add(scalarProblem(node, type.scalar, path) ?? wordProblem(node, words, path))
+    if (type.is === 'scalar') this.add(scalarProblem(node, type.scalar, path) ?? wordProblem(node, words, path))
     else if (type.is === 'list') this.#list(node, type, path, words)
     else if (type.is === 'object' && objectType(type.type) === undefined) return
     else if (node.type !== 'map') this.#wrong(node, path, 'a map')
@@ -49,11 +49,11 @@ export class TypeWalk {
     // controllers write the status: what is missing there is not asked for
     if (path[0] === 'status') return
     const ofJob = jobProblem(name, node)
-    this.#add(ofJob && { ...ofJob, path: [...path, ...ofJob.path] })
+    this.add(ofJob && { ...ofJob, path: [...path, ...ofJob.path] })
     const isMissing = (key: string) => isNull(node.fields.get(key)?.value ?? NOTHING)
     const missing = type.required.filter(key => isEnforced(name, key) && isMissing(key))
     for (const key of new Set([...missing, ...emptyFields(name, node)])) {
-      this.#add({ kind: 'missing-field', path: [...path, key], allowed: 'a value', found: 'nothing' })
+      this.add({ kind: 'missing-field', path: [...path, key], allowed: 'a value', found: 'nothing' })
     }
   }
 
@@ -69,7 +69,7 @@ export class TypeWalk {
       ...(elsewhere.since > this.#version ? { since: `1.${elsewhere.since}` } : {}),
       ...(elsewhere.until < this.#version ? { until: `1.${elsewhere.until}` } : {}),
     }
-    this.#add({
+    this.add({
       kind,
       path: [...path, key],
       allowed: names.join(', '),
@@ -90,7 +90,7 @@ export class TypeWalk {
       const key = keyOf(item, type.keys)
       if (key !== undefined && seen.has(key)) {
         const what = type.keys === '=' ? 'each value once' : `each ${type.keys.join(' and ')} once`
-        this.#add({ kind: 'duplicate', path: here, allowed: what, found: 'a duplicate' })
+        this.add({ kind: 'duplicate', path: here, allowed: what, found: 'a duplicate' })
       }
       if (key !== undefined) seen.add(key)
       this.value(item, type.items, here, words)
@@ -98,10 +98,11 @@ export class TypeWalk {
   }
 
   #wrong(node: Node, path: Path, allowed: string): void {
-    this.#add({ kind: 'wrong-type', path, allowed, found: writtenAs(node) })
+    this.add({ kind: 'wrong-type', path, allowed, found: writtenAs(node) })
   }
 
-  #add(problem: Problem | undefined): void {
+  /** Notes a problem, if it is one. */
+  add(problem: Problem | undefined): void {
     if (problem === undefined) return
     this.count += 1
     if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem)

@@ -97,6 +97,9 @@ spec:
         - name: manager
           args:
             - --log-level=info
+          image: ghcr.io/fluxcd/${name}:v1.9.0
+    metadata: {labels: {app: ${name}}}
+  selector: {matchLabels: {app: ${name}}}
 `,
   )
   .join('')
@@ -161,6 +164,8 @@ metadata:
   namespace: apps
 spec:
   replicas: 1
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: nginx}]}}
 `
 
 export const devFiles: Files = {

@@ -11,11 +11,8 @@ const DECLARED = '.github/bailiwick.yaml'
 const given = (object: string, config?: string) =>
   miniFleet({ dev: withResource(object), ...(config === undefined ? {} : { fleet: { [DECLARED]: config } }) })
 const found = (object: string, config?: string) => ofTenant(evaluationOf(given(object, config)).verdict.violations)
-/** The Deployments of this fleet are shortened: the API server would refuse them. */
 const ofTenant = (violations: readonly Finding[]) =>
-  violations.filter(
-    ({ rule, tenant, object }) => rule === 'schema-mismatch' && tenant === 'dev-team' && object.kind !== 'Deployment',
-  )
+  violations.filter(({ rule, tenant }) => rule === 'schema-mismatch' && tenant === 'dev-team')
 
 const EVERY = 'kubernetes: [{version: "1.36"}]\n'
 
@@ -34,8 +31,7 @@ test('a declared version makes what its API server refuses a violation, at the l
 describe('what is no violation', () => {
   test.each([
     ['the same object written as the API server wants it', CONFIG_MAP('  port: "8080"\n'), EVERY],
-    ['an object of a cluster whose version nobody declares', CONFIG_MAP('  port: 8080\n'), undefined],
-    ['an object of another cluster', CONFIG_MAP('  port: 8080\n'), 'kubernetes: [{version: "1.36", cluster: other}]\n'],
+    ['the same object where no version is known', CONFIG_MAP('  port: "8080"\n'), undefined],
   ])('%s', (_what, object, config) => {
     expect(found(object, config)).toEqual([])
   })
@@ -45,6 +41,130 @@ describe('what is no violation', () => {
     const { verdict } = evaluationOf(base, { base })
     expect(verdict.result).toBe('pass')
     expect(ofTenant(verdict.violations).map(({ state }) => state)).toEqual(['standing'])
+  })
+})
+
+describe('which version a cluster runs', () => {
+  const POD =
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: apps}\nspec:\n  containers: [{name: a, image: b, restartPolicyRules: [{action: Restart}]}]\n'
+  const BAD = CONFIG_MAP('  port: 8080\n')
+  /** A fleet whose platform renders more objects. */
+  const withPlatform = (objects: string, object = BAD) =>
+    miniFleet({
+      dev: withResource(object),
+      fleet: {
+        'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, versions.yaml]\n',
+        'tenants/versions.yaml': objects,
+      },
+    })
+  const levels = (given: Parameters<typeof evaluationOf>[0]) => {
+    const { violations, warnings } = evaluationOf(given).verdict
+    return [...ofTenant(violations), ...ofTenant(warnings)].map(({ level }) => level)
+  }
+  const plan = (version: string, image = 'rancher/k3s-upgrade', name = 'server') =>
+    `apiVersion: upgrade.cattle.io/v1\nkind: Plan\nmetadata: {name: ${name}, namespace: system-upgrade}\nspec: {version: ${version}, upgrade: {image: ${image}}}\n`
+  const upgrade = (version: string) =>
+    `apiVersion: tuppr.home-operations.com/v1alpha1\nkind: KubernetesUpgrade\nmetadata: {name: kubernetes}\nspec: {kubernetes: {version: ${version}}}\n`
+  const named = (kind: string, spec: string, name = 'staging') =>
+    `apiVersion: ${kind.split(' ')[0]}\nkind: ${kind.split(' ')[1]}\nmetadata: {name: ${name}, namespace: clusters}\nspec: ${spec}\n`
+
+  test.each([
+    ['no object says it', 'apiVersion: v1\nkind: Namespace\nmetadata: {name: clusters}\n', 'warning'],
+    ['a Plan of k3s', plan('v1.36.1+k3s1'), 'violation'],
+    [
+      'a Plan of RKE2 from another registry',
+      plan('v1.36.1+rke2r1', 'registry.example.com/rancher/rke2-upgrade:v1'),
+      'violation',
+    ],
+    ['a Plan of the operating system', plan('v1.36.1', 'example.com/upgrade-os'), 'warning'],
+    ['a version without a patch', upgrade('v1.36'), 'violation'],
+    ['a plain version that is a number', upgrade('1.36'), 'violation'],
+    ['a version that is not in the table', upgrade('v1.29.0'), 'warning'],
+    ['a version of a later time', upgrade('v1.99.0'), 'warning'],
+    ['what is no version', upgrade('latest'), 'warning'],
+    [
+      'agents one version behind',
+      `${plan('v1.36.1+k3s1')}---\n${plan('v1.35.4+k3s1', undefined, 'agent')}`,
+      'violation',
+    ],
+    ['objects that contradict each other', `${plan('v1.36.1+k3s1')}---\n${upgrade('v1.33.0')}`, 'warning'],
+    [
+      'a cluster of Cluster API',
+      named('cluster.x-k8s.io/v1beta1 Cluster', '{topology: {class: a, version: v1.36.0}}'),
+      'violation',
+    ],
+    [
+      'one of another name',
+      named('cluster.x-k8s.io/v1beta1 Cluster', '{topology: {class: a, version: v1.36.0}}', 'other'),
+      'warning',
+    ],
+    [
+      'its control plane',
+      named('controlplane.cluster.x-k8s.io/v1beta1 KubeadmControlPlane', '{version: v1.36.0}'),
+      'violation',
+    ],
+    [
+      'EKS, by the name in AWS',
+      named('eks.services.k8s.aws/v1alpha1 Cluster', '{name: staging, version: "1.36"}', 'x'),
+      'violation',
+    ],
+    [
+      'GKE',
+      named('container.cnrm.cloud.google.com/v1beta1 ContainerCluster', '{minMasterVersion: 1.36.1-gke.100}'),
+      'violation',
+    ],
+    [
+      'AKS',
+      named('containerservice.azure.com/v1api20240901 ManagedCluster', '{kubernetesVersion: 1.36.1}'),
+      'violation',
+    ],
+  ])('%s', (_what, objects, level) => {
+    expect(levels(withPlatform(objects))).toEqual([level])
+  })
+
+  test('a kind that the cluster serves is none of a version that it does not run yet', () => {
+    const old = 'apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: x, namespace: apps}\n'
+    expect(levels(withPlatform(plan('v1.24.1+k3s1'), old))).toEqual([])
+    expect(levels(withPlatform(plan('v1.25.1+k3s1'), old))).toEqual(['warning'])
+    expect(levels(withPlatform(plan('v1.34.1+k3s1'), old))).toEqual(['violation'])
+  })
+
+  test('a tenant cannot say it, and a declaration counts first', () => {
+    expect(levels(given(`${BAD}---\n${upgrade('v1.36.0')}`))).toEqual(['warning'])
+    const given2 = withPlatform(upgrade('v1.33.0'), POD)
+    expect(levels(given2)).toEqual(['violation'])
+    expect(levels({ ...given2, fleet: { ...given2.fleet, [DECLARED]: EVERY } })).toEqual([])
+  })
+
+  test('a declaration for another cluster leaves the newest version assumed, which is said', () => {
+    const old = 'apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: x, namespace: apps}\n'
+    const { warnings } = evaluationOf(given(old, 'kubernetes: [{version: "1.36", cluster: other}]\n')).verdict
+    expect(ofTenant(warnings).map(({ message }) => message)).toEqual([
+      expect.stringContaining('Kubernetes 1.37 (assumed) does not serve this apiVersion'),
+    ])
+  })
+
+  test('an API version is said to be deprecated before it is removed, and refused after that', () => {
+    const claim = `apiVersion: resource.k8s.io/v1beta1\nkind: ResourceClaim\nmetadata: {name: x, namespace: apps}\nspec: {}\n`
+    const [warning, ...others] = ofTenant(evaluationOf(given(claim, EVERY)).verdict.warnings)
+    expect(others).toEqual([])
+    expect(warning).toMatchObject({
+      message:
+        'ResourceClaim apps/x: Kubernetes 1.35 deprecates this apiVersion, and 1.37 is the last version that serves it. Allowed: resource.k8s.io/v1, resource.k8s.io/v1beta2.',
+      fix: 'Set apiVersion to resource.k8s.io/v1.',
+      origin: { line: 1 },
+    })
+    expect(ofTenant(evaluationOf(given(claim, 'kubernetes: [{version: "1.34"}]\n')).verdict.warnings)).toEqual([])
+    const policy = `apiVersion: admissionregistration.k8s.io/v1beta1\nkind: MutatingAdmissionPolicy\nmetadata: {name: x}\n`
+    const deprecations = (config?: string, object = policy) =>
+      evaluationOf(given(object, config)).verdict.warnings.filter(({ message }) => message.includes('deprecates'))
+    expect(deprecations('kubernetes: [{version: "1.37"}]\n')).toHaveLength(1)
+    // its replacement is too young for a cluster of which nothing is known
+    expect(deprecations()).toEqual([])
+    expect(deprecations(undefined, claim)).toHaveLength(1)
+    const old = claim.replace('v1beta1', 'v1alpha3')
+    expect(found(old, EVERY)).toHaveLength(1)
+    expect(found(old, 'kubernetes: [{version: "1.33"}]\n')).toEqual([])
   })
 })
 

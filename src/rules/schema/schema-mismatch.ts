@@ -1,6 +1,6 @@
-import { kubernetesVersion } from '../../fleet/model/kubernetes-version.ts'
 import type { Rule } from '../model/rule.ts'
 import { compareObject } from './support/compare-object.ts'
+import { comparedVersion } from './support/compared-version.ts'
 import { isDecrypted } from './support/is-decrypted.ts'
 import { mismatches } from './support/mismatches.ts'
 import { refusedUpdates } from './support/refused-updates.ts'
@@ -13,15 +13,15 @@ export const schemaMismatch: Rule = {
   title: 'Object that the API server refuses',
   why: 'Flux applies the objects of a Kustomization together. One unknown field, wrong type or missing field makes the API server refuse the object, and none of the others is applied.',
   source: 'https://github.com/kubernetes/kubernetes/tree/master/api/openapi-spec',
-  docs: 'Correct the field. A field that Flux drops before it applies the object is a warning. Kinds of Kubernetes itself are compared on clusters whose version `kubernetes` of `.github/bailiwick.yaml` declares; `bailiwick validate` compares them without a declaration. Custom kinds are compared with the CustomResourceDefinition that the platform renders. Without one, they are compared with a catalog of well-known projects, which gives warnings: the cluster may run another release. A field or word that the catalog does not know is reported only if a similar one exists, because it may be newer; `bailiwick validate` lists all. A change of a field that an update may not change (the selector of a Deployment, the template of a Job, `roleRef`) is found by comparing with the base; it is a warning where no version is declared. With `force`, Flux recreates the object, and there is no finding. CEL rules of a CustomResourceDefinition (`x-kubernetes-validations`) are evaluated on the object with its defaults; those that read `oldSelf` where the base has the object. A rule that cannot be evaluated is a warning that says why. Other kinds and values that are unknown are not compared.',
+  docs: 'Correct the field. A field that Flux drops before it applies the object is a warning. Kinds of Kubernetes itself are compared with the version that `kubernetes` of `.github/bailiwick.yaml` declares, else with the one that objects of the platform set (the Plan of system-upgrade-controller for k3s or RKE2, KubernetesUpgrade of tuppr, the control planes of Cluster API, clusters of EKS, GKE and AKS). Without either, the newest version is assumed, and findings are warnings. An API version that Kubernetes has deprecated is a warning that names the last version that serves it. Custom kinds are compared with the CustomResourceDefinition that the platform renders. Without one, they are compared with a catalog of well-known projects, which gives warnings: the cluster may run another release. A field or word that the catalog does not know is reported only if a similar one exists, because it may be newer; `bailiwick validate` lists all. A change of a field that an update may not change (the selector of a Deployment, the template of a Job, `roleRef`) is found by comparing with the base; it is a warning where the version of the cluster is not known. With `force`, Flux recreates the object, and there is no finding. CEL rules of a CustomResourceDefinition (`x-kubernetes-validations`) are evaluated on the object with its defaults; those that read `oldSelf` where the base has the object. A rule that cannot be evaluated is a warning that says why. Other kinds and values that are unknown are not compared.',
   kinds: 'every',
   *checkObject(subject, { config, index, before }) {
     const { object, node } = subject
-    const version = kubernetesVersion(config, node.cluster)
+    const version = comparedVersion(config, index, node.cluster)
     const definitions = (of: string) => index.definitionsOf(node.cluster, of)
     const old = before && updatedFrom(subject, before)
     const compared = compareObject(object, version, definitions, isDecrypted(node), old)
     yield* mismatches(subject, compared)
-    if (before) yield* refusedUpdates(subject, before, version !== undefined)
+    if (before) yield* refusedUpdates(subject, before, version.isCertain)
   },
 }

@@ -4,6 +4,7 @@ import { checkObject, type SchemaAnswer } from '../../../schema/check-object.ts'
 import { catalogued } from '../../../schema/custom/catalog.ts'
 import { checkCustom } from '../../../schema/custom/check-custom.ts'
 import { definitionOf } from '../../../schema/custom/definition.ts'
+import type { ComparedVersion } from './compared-version.ts'
 
 /** What an object is compared with. */
 export interface ComparedObject {
@@ -20,12 +21,12 @@ const UNKNOWN: SchemaAnswer = { problems: [], count: 0, isKnown: false }
 
 /**
  * Compares an object with the types of a version of Kubernetes, else with the definition of its kind that the fleet
- * renders, else with that of the catalog, which may be of another release than the cluster's. `version` undefined: kinds of
- * Kubernetes itself are not compared. `old`: the object that an update changes.
+ * renders, else with that of the catalog, which may be of another release than the cluster's. `old`: the object that an update
+ * changes.
  */
 export function compareObject(
   object: KubeObject,
-  version: number | undefined,
+  version: ComparedVersion,
   definitions: (kind: string) => readonly KubeObject[],
   isDecrypted: boolean,
   old?: KubeObject,
@@ -36,9 +37,11 @@ export function compareObject(
   const own = rendered.map(({ root }) => definitionOf(root)).findLast(Boolean)
   const custom = own ?? catalogued(group, kind)
   if (custom === undefined) {
-    const answer = version === undefined ? UNKNOWN : checkObject(object.root, { version, isDecrypted })
-    const server = message`Kubernetes ${part('value', version === undefined ? '' : `1.${version}`)}`
-    return { answer, server, isCertain: true, isCustom: false }
+    const isAssumed = !version.isCertain
+    const answer = checkObject(object.root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
+    const assumed = version.isCertain ? '' : ' (assumed)'
+    const server = message`Kubernetes ${part('value', `1.${version.minor}`)}${assumed}`
+    return { answer, server, isCertain: version.isCertain, isCustom: false }
   }
   const server = own
     ? message`CustomResourceDefinition ${part('object', `${group}/${kind}`)}`

@@ -18,11 +18,10 @@ export function* mismatches(
   const who = objectPart(id.kind, id.namespace, id.name)
   for (const problem of problems) {
     if (compared.isCustom && !compared.isCertain && mayBeNewer(object.root, problem)) continue
-    const isCertain = compared.isCertain && problem.kind !== 'dropped-field'
     yield {
       node,
       object,
-      level: isCertain ? 'violation' : 'warning',
+      level: levelOf(problem, compared),
       path: problem.path,
       value: told(problem),
       ...problemText(problem, who, compared.server),
@@ -56,6 +55,15 @@ export function* mismatches(
 /** Two rules may refuse one field. */
 const told = ({ kind, path, allowed }: Problem): string =>
   `${kind} ${path.join('.')}${kind === 'rule' ? ` ${allowed}` : ''}`
+
+/** Found, but the API server accepts the object. */
+const ACCEPTED: readonly Problem['kind'][] = ['dropped-field', 'deprecated-version']
+
+/** How much a problem counts: a violation where the cluster certainly refuses the object. */
+export const levelOf = (
+  { kind }: Problem,
+  { isCertain }: Pick<ComparedObject, 'isCertain'>,
+): 'violation' | 'warning' => (isCertain && !ACCEPTED.includes(kind) ? 'violation' : 'warning')
 
 /** A field or word that the definition does not know, and none like it: the cluster may run a later release that does. */
 function mayBeNewer(root: MapNode, problem: Problem): boolean {

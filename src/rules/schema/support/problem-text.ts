@@ -57,6 +57,8 @@ export function problemText(problem: Problem, who: MessagePart, server: Message)
       }
     case 'unknown-kind':
       return unknownKind(problem, who, server)
+    case 'deprecated-version':
+      return deprecatedVersion(problem, who)
   }
 }
 
@@ -100,6 +102,19 @@ function unknownKind(
       }
     : {
         message: message`${who}: ${server} does not serve this apiVersion.${last} Allowed: ${part('value', names.join(', '))}.`,
+        fix: message`Set apiVersion to ${part('value', names[0]!)}.`,
+      }
+}
+
+function deprecatedVersion(
+  { since = '', until = '', names = [] }: Problem,
+  who: MessagePart,
+): { message: Message; fix: Message } {
+  const what = message`${who}: Kubernetes ${part('value', since)} deprecates this apiVersion, and ${part('value', until)} is the last version that serves it.`
+  return names.length === 0
+    ? { message: what, fix: message`Replace the object before the cluster is upgraded.` }
+    : {
+        message: message`${what} Allowed: ${part('value', names.join(', '))}.`,
         fix: message`Set apiVersion to ${part('value', names[0]!)}.`,
       }
 }

@@ -1,0 +1,92 @@
+import { at, type Path, stringAt } from '../kube/node.ts'
+import { idOf, type KubeObject } from '../kube/object.ts'
+import type { Rendered } from './object-table.ts'
+
+/** A kind whose objects say which version a cluster runs. */
+interface VersionSource {
+  /** `<group>/<Kind>`. */
+  readonly kind: string
+  readonly version: Path
+  /** Of the cluster that the object is applied to, or of one that has its name. */
+  readonly of: 'own' | 'named'
+  /** A text that must stand in the object: other upgrades are described by the same kind. */
+  readonly only?: readonly [path: Path, text: RegExp]
+  /** Where the name of the cluster stands; default `metadata.name`. */
+  readonly name?: Path
+}
+
+const SOURCES: readonly VersionSource[] = [
+  {
+    kind: 'upgrade.cattle.io/Plan',
+    version: ['spec', 'version'],
+    of: 'own',
+    only: [['spec', 'upgrade', 'image'], /(?:^|\/)(?:k3s|rke2)-upgrade(?:[:@]|$)/],
+  },
+  { kind: 'tuppr.home-operations.com/KubernetesUpgrade', version: ['spec', 'kubernetes', 'version'], of: 'own' },
+  { kind: 'cluster.x-k8s.io/Cluster', version: ['spec', 'topology', 'version'], of: 'named' },
+  { kind: 'controlplane.cluster.x-k8s.io/KubeadmControlPlane', version: ['spec', 'version'], of: 'named' },
+  { kind: 'controlplane.cluster.x-k8s.io/TalosControlPlane', version: ['spec', 'version'], of: 'named' },
+  { kind: 'controlplane.cluster.x-k8s.io/RKE2ControlPlane', version: ['spec', 'version'], of: 'named' },
+  { kind: 'controlplane.cluster.x-k8s.io/AWSManagedControlPlane', version: ['spec', 'version'], of: 'named' },
+  { kind: 'infrastructure.cluster.x-k8s.io/AzureManagedControlPlane', version: ['spec', 'version'], of: 'named' },
+  { kind: 'eks.services.k8s.aws/Cluster', version: ['spec', 'version'], of: 'named', name: ['spec', 'name'] },
+  { kind: 'eks.aws.upbound.io/Cluster', version: ['spec', 'forProvider', 'version'], of: 'named' },
+  { kind: 'container.cnrm.cloud.google.com/ContainerCluster', version: ['spec', 'minMasterVersion'], of: 'named' },
+  { kind: 'containerservice.azure.com/ManagedCluster', version: ['spec', 'kubernetesVersion'], of: 'named' },
+]
+
+/** Platform objects of a kind (`<group>/<Kind>`) on a cluster. */
+type ObjectsOf = (cluster: string, kind: string) => readonly Rendered[]
+
+/** Minor versions that a node may lag behind its API server while it is upgraded. */
+const NODE_LAG = 1
+
+/**
+ * The minor version of Kubernetes of which objects say that a cluster runs it; undefined where none does, or where they
+ * contradict each other. No component is newer than the API server, so the highest of two close versions is its own
+ * (https://kubernetes.io/releases/version-skew-policy/).
+ */
+export function runningVersion(said: readonly number[]): number | undefined {
+  const newest = said.reduce((most, one) => Math.max(most, one), 0)
+  return said.length > 0 && said.every(one => one >= newest - NODE_LAG) ? newest : undefined
+}
+
+/** What the objects that are applied to a cluster say about it. */
+export const ownVersions = (cluster: string, objects: ObjectsOf): number[] =>
+  SOURCES.filter(({ of }) => of === 'own').flatMap(source =>
+    objects(cluster, source.kind).flatMap(({ object }) => versionIn(object, source)),
+  )
+
+/** What objects say about clusters that they name, or for which Cluster API makes a kubeconfig. */
+export function namedVersions(clusters: readonly string[], objects: ObjectsOf): ReadonlyMap<string, number[]> {
+  const all = new Map<string, number[]>()
+  for (const source of SOURCES.filter(({ of }) => of === 'named')) {
+    for (const from of clusters) {
+      for (const { object } of objects(from, source.kind)) {
+        const versions = versionIn(object, source)
+        for (const name of namesIn(object, source, from)) all.set(name, [...(all.get(name) ?? []), ...versions])
+      }
+    }
+  }
+  return all
+}
+
+/** `v1.36.4`, `1.33.1+k3s1`, `1.32`. */
+const VERSION = /^v?1\.(\d{1,3})(?:[.+-]|$)/
+
+function versionIn(object: KubeObject, { version, only }: VersionSource): number[] {
+  if (only && !only[1].test(stringAt(object.root, only[0]) ?? '')) return []
+  const node = at(object.root, version)
+  if (node?.type !== 'scalar' || node.opaque) return []
+  // a plain 1.30 is the number 1.3: only its text says which version that is
+  const text = node.text ?? String(node.value)
+  const match = VERSION.exec(text)
+  return match ? [Number(match[1])] : []
+}
+
+/** Names of the cluster that an object on `from` describes. */
+function namesIn(object: KubeObject, { name }: VersionSource, from: string): string[] {
+  const { namespace, name: own } = idOf(object)
+  const said = name ? (stringAt(object.root, name) ?? own) : own
+  return [said, `${from} -> kubeconfig ${namespace}/${said}-kubeconfig`]
+}
