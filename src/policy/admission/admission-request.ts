@@ -26,6 +26,8 @@ export interface AdmissionFinding extends PolicyRuleName {
   readonly field: Path
   /** Where the rule stands. */
   readonly origin: Origin
+  /** What tells this check of the rule from its others, whatever its message says; absent where a rule is one check. */
+  readonly check?: string
   /** In the words of the policy. */
   readonly message: string
   readonly action: 'deny' | 'warn' | 'audit'

@@ -12,7 +12,7 @@ import type { CelPolicy, CelRule, Validation } from './native-policy.ts'
 
 /** What a policy has against a request, or why that is not known. */
 export type PolicyVerdict =
-  | { readonly refused: string; readonly field: Path; readonly origin: Origin }
+  | { readonly refused: string; readonly field: Path; readonly origin: Origin; readonly check: string }
   | { readonly unclear: string; readonly origin: Origin }
 
 /** Longest message that the API server takes from an expression. */
@@ -47,7 +47,7 @@ function conditionsHold({ conditions }: CelPolicy, all: Names): boolean | Policy
     if ('value' in outcome) return false
     problem ??=
       'error' in outcome
-        ? { refused: `matchCondition ${rule.name}: ${outcome.error}`, field: [], origin: rule.origin }
+        ? { refused: `matchCondition ${rule.name}: ${outcome.error}`, field: [], origin: rule.origin, check: rule.text }
         : { unclear: outcome.notEvaluated, origin: rule.origin }
   }
   return problem ?? true
@@ -58,10 +58,10 @@ function verdictOf(policy: CelPolicy, rule: Validation, names: Names): PolicyVer
   if ('notEvaluated' in outcome) return [{ unclear: outcome.notEvaluated, origin: rule.origin }]
   if ('error' in outcome) {
     const refused = `expression '${rule.text}' resulted in error: ${outcome.error}`
-    return policy.failsClosed ? [{ refused, field: rule.field, origin: rule.origin }] : []
+    return policy.failsClosed ? [{ refused, field: rule.field, origin: rule.origin, check: rule.text }] : []
   }
   if (outcome.value === true) return []
-  return [{ refused: messageOf(rule, names), field: rule.field, origin: rule.origin }]
+  return [{ refused: messageOf(rule, names), field: rule.field, origin: rule.origin, check: rule.text }]
 }
 
 /** `messageExpression` where it gives one line, else `message`, else the expression. */
@@ -81,7 +81,7 @@ function auditProblem(policy: CelPolicy, rule: CelRule, names: Names): PolicyVer
   const isText = 'value' in outcome && (typeof outcome.value === 'string' || outcome.value === null)
   if (isText) return []
   const why = 'error' in outcome ? outcome.error : 'its value is not a string'
-  return [{ refused: `auditAnnotation ${rule.name}: ${why}`, field: [], origin: rule.origin }]
+  return [{ refused: `auditAnnotation ${rule.name}: ${why}`, field: [], origin: rule.origin, check: rule.text }]
 }
 
 interface Names {

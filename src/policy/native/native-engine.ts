@@ -50,8 +50,17 @@ function take(
       continue
     }
     const action = actions.includes('Deny') ? 'deny' : actions.includes('Warn') ? 'warn' : 'audit'
-    const { refused: message, field, origin } = verdict
-    findings.push({ ...nameOf(policy), rule: idOf(binding).name, field, origin, message, action, by: 'Kubernetes' })
+    const { refused: message, field, origin, check } = verdict
+    findings.push({
+      ...nameOf(policy),
+      rule: idOf(binding).name,
+      field,
+      origin,
+      message,
+      action,
+      by: 'Kubernetes',
+      check,
+    })
   }
 }
 

@@ -82,7 +82,7 @@ function breachOf(
     node,
     object,
     path: field,
-    value: `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${hashOf([finding.message, written(object, finding)])}`,
+    value: `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${hashOf([finding.check ?? '', written(object, finding)])}`,
     message: message`${who}: ${by} ${said(finding)}: ${quoted('value', finding.message)}. The policy is at ${place}. It ${effect(action)} when ${identityPart(node.identity)} tries to ${VERBS[operation]} the object.`,
     fix: message`Change the object so that ${by} allows it.`,
     ...(denies ? {} : { level: 'warning' as const }),

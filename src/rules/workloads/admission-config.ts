@@ -2,9 +2,11 @@ import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
+import { idOf } from '../../kube/object.ts'
 import { message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { everyPath } from './support/every-path.ts'
+import { exceptedPolicy } from './support/excepted-policy.ts'
 
 /** Kinds that decide what the API server lets in, or who answers for it, by `<group>/<Kind>`. */
 const KINDS = [
@@ -50,13 +52,28 @@ export const admissionConfig: Rule = {
   title: 'Admission configuration in tenant content',
   why: "A webhook receives and changes every object that it selects, including Secrets and tokens. An admission policy, an APIService or a flow schema can stop the cluster or bypass the platform's policies.",
   source: 'CVE-2026-22872',
-  docs: 'Move webhooks, admission policies, APIServices and flow schemas to the fleet repository, and their Services to a platform namespace. A policy exception is a warning.',
+  docs: 'Move webhooks, admission policies, APIServices and flow schemas to the fleet repository, and their Services to a platform namespace. A policy exception is a violation if it names a policy that the platform renders, else a warning.',
   kinds: [...KINDS, ...EXCEPTIONS],
   *checkObject(subject, { index }) {
     const { node, kind } = subject
     if (node.tenant === undefined) yield* inTenantsHands(subject, index)
-    else yield { ...breach(subject), ...(EXCEPTIONS.includes(kind) ? { level: 'warning', severity: 'high' } : {}) }
+    else if (EXCEPTIONS.includes(kind)) yield exception(subject, index)
+    else yield breach(subject)
   },
+}
+
+/** One that exempts from what the platform renders lets its tenant decide; any other has no effect that git shows. */
+function exception(subject: Subject, index: FleetIndex): Breach {
+  const { object, id, node } = subject
+  const policy = exceptedPolicy(index, node.cluster, object)
+  if (!policy) return { ...breach(subject), level: 'warning', severity: 'high' }
+  const { kind, namespace, name } = idOf(policy)
+  const by = objectPart(kind, namespace, name)
+  return {
+    ...breach(subject),
+    severity: 'high',
+    message: message`${objectPart(id.kind, id.namespace, id.name)} exempts objects from ${by}, a policy of the platform. Allowed: this kind only in the fleet repository. Bailiwick evaluates the policy without the exception.`,
+  }
 }
 
 function breach({ object, id, node }: Subject): Breach {
