@@ -3,7 +3,7 @@ import { openWorkingCopy } from '../git/working-copy.ts'
 import { visible } from '../message/visible.ts'
 import { parseOffboard } from '../offboard/parse-offboard.ts'
 import { type OffboardPlan, planOffboarding } from '../offboard/plan.ts'
-import type { OffboardRequest, OffboardStage } from '../offboard/request.ts'
+import { isTransfer, type OffboardRequest, type OffboardStage } from '../offboard/request.ts'
 import { fleetAt } from '../onboard/fleet-at.ts'
 import type { Command } from './command.ts'
 import { notFollowed } from './not-followed.ts'
@@ -29,7 +29,7 @@ second change removes sources, accounts, roles, namespaces and credentials.`,
   },
 }
 
-/** Makes the next change of an offboarding or a move in the working copy, and says what is to be done then. */
+/** Makes the next change of an offboarding, a move, a rename or a hand-over in the working copy, and says what is to be done then. */
 export async function writeChange(
   { directory, ...request }: OffboardRequest & { readonly directory: string | undefined },
   io: Parameters<Command['run']>[1],
@@ -51,9 +51,7 @@ export async function writeChange(
 function linesOf({ stage, files, objects, nodes, notes }: OffboardPlan, request: OffboardRequest): string[] {
   return [
     ...files.map(({ path, content }) => `${content === null ? 'deleted' : 'edited'} ${visible(path)}`),
-    ...objects.flatMap(({ cluster, names }) =>
-      names.map(name => `${stage === 'arrival' ? 'adds' : 'removes'} on ${cluster}: ${visible(name)}`),
-    ),
+    ...objects.flatMap(({ cluster, names }) => names.map(name => `${DOES[stage]} on ${cluster}: ${visible(name)}`)),
     ...nodes.map(({ key, prunes }) =>
       visible(
         prunes ? `${key} deletes what it applied` : `${key} leaves what it applied: it does not prune, or is suspended`,
@@ -64,10 +62,31 @@ function linesOf({ stage, files, objects, nodes, notes }: OffboardPlan, request:
   ]
 }
 
+const DOES: Readonly<Record<OffboardStage, string>> = {
+  arrival: 'adds',
+  workloads: 'removes',
+  switch: 'changes',
+  rest: 'removes',
+  done: '',
+}
+
 const NEXT: Readonly<Record<OffboardStage, (request: OffboardRequest) => string>> = {
-  arrival: ({ tenant, to }) => `next: merge this, wait until ${tenant} runs on ${to}, then run the command again`,
+  arrival: ({ tenant, to }) =>
+    to === undefined
+      ? 'next: merge this, wait until every cluster has applied it, then run the command again'
+      : `next: merge this, wait until ${tenant} runs on ${to}, then run the command again`,
   workloads: ({ tenant }) =>
     `next: merge this, wait until the Kustomizations of ${tenant} are gone on every cluster, then run the command again`,
-  rest: ({ tenant }) => `next: merge this; the fleet then has nothing of ${tenant} there`,
-  done: ({ tenant }) => `nothing to do: the fleet has nothing of tenant ${tenant} there`,
+  switch: ({ namespace }) =>
+    namespace === undefined
+      ? 'next: merge this, wait until every cluster has applied it, then run the command again'
+      : `next: merge this, remove from the former tenant's repository what it applies to ${namespace}, then run the command again`,
+  rest: request =>
+    isTransfer(request)
+      ? 'next: merge this; nothing is left to do then'
+      : `next: merge this; the fleet then has nothing of ${request.tenant} there`,
+  done: request =>
+    isTransfer(request)
+      ? 'nothing to do: the fleet has nothing left to change'
+      : `nothing to do: the fleet has nothing of tenant ${request.tenant} there`,
 }

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { OffboardStage } from './request.ts'
 
-/** One of the changes of an offboarding or of a move, in the text of its pull request and of its commit. */
+/** One of the changes of an offboarding, a move, a rename or a hand-over, in the text of its pull request and of its commit. */
 export interface OffboardRecord {
   /** Id of the fleet's repository: names can move. */
   readonly fleet: number
@@ -10,6 +10,10 @@ export interface OffboardRecord {
   readonly clusters: readonly string[]
   /** Of a move: the cluster that the tenant comes to. */
   readonly to?: string
+  /** The new name of the tenant. */
+  readonly name?: string
+  /** The namespace that the tenant gets. */
+  readonly namespace?: string
   readonly stage: Exclude<OffboardStage, 'done'>
   /** Clusters that the change is about, by name. */
   readonly on: readonly string[]

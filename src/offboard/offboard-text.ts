@@ -1,6 +1,7 @@
 import { codeSpan as code } from '../onboard/code-span.ts'
 import type { OffboardPlan } from './plan.ts'
-import type { OffboardRequest, OffboardStage } from './request.ts'
+import { isTransfer, type OffboardRequest, type OffboardStage } from './request.ts'
+import { transferText } from './transfer-text.ts'
 
 interface OffboardText {
   readonly title: string
@@ -9,9 +10,15 @@ interface OffboardText {
 }
 
 /** The command with which a fleet admin says that the last change is applied. */
-const nextLine = ({ tenant, clusters, to }: OffboardRequest): string =>
+const nextLine = ({ tenant, clusters, to, name, namespace }: OffboardRequest): string =>
   [
-    ...(to === undefined ? [`/bailiwick offboard ${tenant}`] : [`/bailiwick move ${tenant} --to ${to}`]),
+    ...(name !== undefined
+      ? [`/bailiwick rename ${tenant} --to ${name}`]
+      : namespace !== undefined
+        ? [`/bailiwick hand-over ${namespace} --to ${tenant}`]
+        : to === undefined
+          ? [`/bailiwick offboard ${tenant}`]
+          : [`/bailiwick move ${tenant} --to ${to}`]),
     ...clusters.map(name => (to === undefined ? `--cluster ${name}` : `--from ${name}`)),
     '--continue',
   ].join(' ')
@@ -19,6 +26,7 @@ const nextLine = ({ tenant, clusters, to }: OffboardRequest): string =>
 /** Title and text of one of the pull requests: what is added or deleted where, the files, what comes next. */
 export function offboardText(request: OffboardRequest, plan: OffboardPlan): OffboardText {
   const { tenant, to } = request
+  if (isTransfer(request)) return changeText(request, plan)
   if (plan.stage === 'arrival') return arrivalText(request, plan)
   const isFirst = plan.stage === 'workloads'
   const place =
@@ -39,6 +47,20 @@ export function offboardText(request: OffboardRequest, plan: OffboardPlan): Offb
       : `Merge it. If the tenant is then on no cluster, its deploy keys are deleted. Remove its namespaces from ${code('clusters.yaml')} of the worker if it names them (${code('kmsKeys')}, ${code('kubeConfigs')}).`,
   ]
   const title = isFirst ? `Offboard tenant ${tenant}: workloads` : `Offboard tenant ${tenant}: accounts and namespaces`
+  return { title: title.slice(0, 200), body: body.join('\n\n') }
+}
+
+function changeText(request: OffboardRequest, plan: OffboardPlan): OffboardText {
+  const { title, intro, heading, next } = transferText(request, plan)
+  const isLast = plan.stage === 'rest'
+  const body = [
+    intro,
+    `### ${heading}`,
+    plan.objects.map(({ cluster, names }) => `- on ${code(cluster)}: ${names.map(code).join(', ')}`).join('\n'),
+    ...filesText(plan),
+    '### Next',
+    isLast ? next : `${next} A fleet admin can ask for it with:\n\n${block(nextLine(request))}`,
+  ]
   return { title: title.slice(0, 200), body: body.join('\n\n') }
 }
 
@@ -97,13 +119,15 @@ export function waitingText(
   const unapplied = waits.filter(({ isApplied }) => isApplied).map(({ cluster }) => code(cluster))
   const unseen = waits.filter(({ isApplied }) => !isApplied).map(({ cluster }) => code(cluster))
   return [
-    stage === 'workloads'
-      ? `Tenant ${code(request.tenant)} is in the fleet on the new cluster. The next pull request waits.`
-      : `The workloads of tenant ${code(request.tenant)} are removed from the fleet. The next pull request waits.`,
+    isTransfer(request)
+      ? 'The last pull request is merged. The next one waits.'
+      : stage === 'workloads'
+        ? `Tenant ${code(request.tenant)} is in the fleet on the new cluster. The next pull request waits.`
+        : `The workloads of tenant ${code(request.tenant)} are removed from the fleet. The next pull request waits.`,
     ...(unapplied.length > 0 ? [`- The worker has not applied that yet to ${unapplied.join(', ')}.`] : []),
     ...(unseen.length > 0
       ? [
-          `- No worker of Bailiwick applies to ${unseen.join(', ')}. When ${stage === 'workloads' ? 'the tenant runs there' : 'the Kustomizations of the tenant are gone there'}, comment:\n\n${block(nextLine(request))}`,
+          `- No worker of Bailiwick applies to ${unseen.join(', ')}. When ${isTransfer(request) ? 'the change is applied there' : stage === 'workloads' ? 'the tenant runs there' : 'the Kustomizations of the tenant are gone there'}, comment:\n\n${block(nextLine(request))}`,
         ]
       : []),
   ].join('\n')

@@ -4,9 +4,13 @@ import type { OffboardRequest } from './request.ts'
 /** How to write it in a comment. */
 export const OFFBOARD_USAGE = 'offboard TENANT [--cluster C [--cluster C2]] [--continue]'
 export const MOVE_USAGE = 'move TENANT --to C [--from C2] [--continue]'
+export const RENAME_USAGE = 'rename TENANT --to NEW [--continue]'
+export const HAND_OVER_USAGE = 'hand-over NAMESPACE --to TENANT [--continue]'
 
 /** Names that a fleet may have: those of tenants are label values, those of clusters folders. */
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
+/** A name that an account, a binding and a source may have, as Kubernetes says of labels in DNS. */
+const DNS_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /** What stands behind `offboard` or `move`. */
 interface OffboardWords extends OffboardRequest {
@@ -41,7 +45,35 @@ export function parseMove(
   return { ...read, clusters: from, to: to[0]! }
 }
 
-function readWords(words: readonly string[], usage: string, takes: Takes, options: readonly string[]) {
+/** Reads what stands behind `rename`, as parseOffboard does. */
+export function parseRename(words: readonly string[], usage: string, takes: Takes): OffboardWords {
+  const { clusters, ...read } = readWords(words, usage, takes, ['--to'])
+  const name = oneName(clusters.get('--to'), usage)
+  if (!DNS_LABEL.test(name)) {
+    throw offboardInput(
+      `${shown(name)} is not a valid name of a tenant`,
+      'Use lowercase letters, digits and -, at most 63.',
+    )
+  }
+  if (name === read.tenant) throw offboardInput(`tenant ${name} has that name already`, `Write: ${usage}`)
+  return { ...read, clusters: [], name }
+}
+
+/** Reads what stands behind `hand-over`, as parseOffboard does. */
+export function parseHandOver(words: readonly string[], usage: string, takes: Takes): OffboardWords {
+  const { clusters, tenant: namespace, ...read } = readWords(words, usage, takes, ['--to'], 'namespace')
+  if (!DNS_LABEL.test(namespace))
+    throw offboardInput(`namespace ${shown(namespace)} is not a valid name`, `Write: ${usage}`)
+  return { ...read, tenant: oneName(clusters.get('--to'), usage), clusters: [], namespace }
+}
+
+function oneName(names: readonly string[] = [], usage: string): string {
+  const [name, more] = names
+  if (name !== undefined && more === undefined) return name
+  throw offboardInput(name === undefined ? '--to is missing' : '--to stands twice', `Write: ${usage}`)
+}
+
+function readWords(words: readonly string[], usage: string, takes: Takes, options: readonly string[], what = 'tenant') {
   const names: string[] = []
   const clusters = new Map(options.map(option => [option, [] as string[]]))
   let isContinued = false
@@ -56,15 +88,15 @@ function readWords(words: readonly string[], usage: string, takes: Takes, option
     else names.push(word)
   }
   const [tenant, directory, extra] = names
-  if (tenant === undefined) throw offboardInput('the name of the tenant is missing', `Write: ${usage}`)
+  if (tenant === undefined) throw offboardInput(`the name of the ${what} is missing`, `Write: ${usage}`)
   const surplus = takes === 'directory' ? extra : directory
   if (surplus !== undefined) throw offboardInput(`${shown(surplus)} is an extra argument`, `Write: ${usage}`)
-  return { tenant: checked(tenant, 'tenant', usage), clusters, directory, isContinued }
+  return { tenant: checked(tenant, what, usage), clusters, directory, isContinued }
 }
 
 function checked(value: string | undefined, what: string, usage: string): string {
   if (value !== undefined && NAME.test(value)) return value
-  const kind = what.startsWith('--') ? 'cluster' : what
+  const kind = what === '--to' && !usage.includes('--to C') ? 'tenant' : what.startsWith('--') ? 'cluster' : what
   throw offboardInput(
     value === undefined ? `${what} has no value` : `${kind} ${shown(value)} is not a valid name`,
     `Write: ${usage}`,

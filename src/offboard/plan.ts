@@ -9,10 +9,13 @@ import { type Belonging, belongings, type Placed } from './belongings.ts'
 import { compareOffboarded } from './compare-offboarded.ts'
 import { type Edits, editedTree } from './edited-tree.ts'
 import type { IsDoomed } from './entries.ts'
+import type { TransferScene } from './exact-change.ts'
 import { offboardInput } from './parse-offboard.ts'
 import { planArrival } from './plan-arrival.ts'
+import { planHandOver } from './plan-hand-over.ts'
+import { planRename } from './plan-rename.ts'
 import { removeObjects } from './remove-objects.ts'
-import type { OffboardRequest, OffboardStage } from './request.ts'
+import { isTransfer, type OffboardRequest, type OffboardStage } from './request.ts'
 import { sideEdits } from './side-files.ts'
 
 /** One file of an offboarding: its whole new content; null: it is deleted. */
@@ -55,6 +58,13 @@ export interface OffboardPlan {
 export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: string, branch: string): OffboardPlan {
   const before = fleetAt(tree, fleetUrl, branch)
   const clusters = clustersOf(before, request)
+  if (isTransfer(request)) {
+    assertRendered(before, clusters)
+    return planTransfer(request, {
+      ...{ before, tree, fleetUrl, placed: placedIn(before, fleetUrl, new Set()) },
+      rendered: edits => fleetAt(editedTree(tree, edits), fleetUrl, branch),
+    })
+  }
   assertRendered(before, clusters)
   const all = belongings(before, request.tenant, clusters)
   const there = request.to === undefined ? undefined : belongings(before, request.tenant, [request.to])
@@ -103,6 +113,23 @@ export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: 
     nodes,
     sources: addressesOf(all),
     notes: side.notes,
+  }
+}
+
+/** The next change of a tenant that gets another name, or a namespace of another tenant. */
+function planTransfer({ tenant, name, namespace }: OffboardRequest, scene: TransferScene): OffboardPlan {
+  const step =
+    namespace === undefined ? planRename({ tenant, name: name! }, scene) : planHandOver({ tenant, namespace }, scene)
+  const byCluster = Map.groupBy(step.objects, ({ cluster }) => cluster)
+  return {
+    stage: step.stage,
+    clusters: [...byCluster.keys()].sort(),
+    files: filesOf(step.edits),
+    objects: [...byCluster].map(([cluster, of]) => ({
+      cluster,
+      names: of.map(({ root }) => display(idOf({ root, trail: [] }))).sort(),
+    })),
+    ...{ nodes: [], sources: [], notes: step.notes },
   }
 }
 

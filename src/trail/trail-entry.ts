@@ -20,6 +20,8 @@ export const DECISION_KINDS = [
   'gate',
   'enforcement',
   'move',
+  'rename',
+  'hand-over',
 ] as const
 
 type DecisionKind = (typeof DECISION_KINDS)[number]

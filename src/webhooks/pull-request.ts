@@ -30,8 +30,8 @@ export const pullRequest: Heard<'pull_request'> = {
 const ONBOARDING = 'bailiwick/onboard-'
 /** And from which their keys are rotated. */
 const ROTATION = 'bailiwick/rotate-'
-/** And from which they are offboarded, or moved to another cluster. */
-const OFFBOARDING = /^bailiwick\/(?:offboard|move)-/
+/** And from which they are offboarded, moved to another cluster, renamed or given a namespace. */
+const OFFBOARDING = /^bailiwick\/(?:offboard|move|rename|hand-over)-/
 
 function asksForVerdict(payload: Payload<'pull_request'>): boolean {
   switch (payload.action) {

@@ -71,3 +71,33 @@ test.each([
   expect(ran).toMatchObject({ code: 2, stdout: '' })
   expect(ran.stderr).toMatch(new RegExp(`^error\\[${code}\\]: [^\\n]+\\n$`))
 })
+
+test('a tenant gets another name in three runs, and a fourth has nothing to do', async () => {
+  const dir = fleet()
+  const stages = [
+    ['adds on staging: GitRepository apps/web', 'until every cluster has applied it'],
+    ['changes on staging: Namespace apps', 'until every cluster has applied it'],
+    ['removes on staging: GitRepository apps/dev-team', 'nothing is left to do then'],
+  ]
+  for (const lines of stages) {
+    const ran = await run(dir, 'rename', 'dev-team', '--to', 'web')
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    for (const line of lines) expect(ran.stdout).toContain(line)
+  }
+  expect((await run(dir, 'rename', 'dev-team', '--to', 'web')).stdout).toBe(
+    'nothing to do: the fleet has nothing left to change\n',
+  )
+})
+
+test.each([
+  ['a rename without a name', ['rename', 'dev-team'], '--to is missing'],
+  ['a rename to the same name', ['rename', 'dev-team', '--to', 'dev-team'], 'tenant dev-team has that name already'],
+  ['a name that no account can have', ['rename', 'dev-team', '--to', 'Web_1'], 'is not a valid name of a tenant'],
+  ['a hand-over without a namespace', ['hand-over', '--to', 'web'], 'the name of the namespace is missing'],
+  ['a hand-over to a tenant that is not there', ['hand-over', 'apps', '--to', 'web'], 'tenant web is not on'],
+])('%s is refused', async (_name, args, reason) => {
+  const ran = await run(fleet(), ...args)
+  expect(ran).toMatchObject({ code: 2, stdout: '' })
+  expect(ran.stderr).toContain('error[offboard-input]: ')
+  expect(ran.stderr).toContain(reason)
+})

@@ -1,6 +1,7 @@
 import { OFFBOARD_USAGE, parseOffboard } from '../../src/offboard/parse-offboard.ts'
 import type { OffboardRequest } from '../../src/offboard/request.ts'
 import { advanceOffboarding } from '../offboarding/advance-offboarding.ts'
+import { requestOf } from '../offboarding/offboarding-place.ts'
 import { decidesHere } from './fleets-here.ts'
 import type { Asking, Verb } from './verb.ts'
 
@@ -22,13 +23,12 @@ export const offboardVerb: Verb = {
 /** Does the next step, or says what it waits for. */
 export async function runOffboarding(
   { context, place, reader, installation, repository: fleet, comment, attempt }: Asking,
-  { tenant, clusters, to, isContinued }: OffboardRequest & { readonly isContinued: boolean },
+  { isContinued, ...asking }: OffboardRequest & { readonly isContinued: boolean },
 ): ReturnType<Verb['run']> {
   const here = { context, place, reader, installation, fleet, attempt }
   const { id, author, issue, createdAt: at } = comment
-  const request = { tenant, clusters, ...(to === undefined ? {} : { to }) }
-  const asked = { ...request, by: author.login, comment: id, issue: issue.number, at }
-  const reply = await context.queue.alone(`offboard ${fleet.id} ${tenant}`, () =>
+  const asked = { ...requestOf(asking), by: author.login, comment: id, issue: issue.number, at }
+  const reply = await context.queue.alone(`offboard ${fleet.id} ${asking.tenant}`, () =>
     advanceOffboarding(here, asked, isContinued),
   )
   return { reaction: 'rocket', ...(reply === undefined ? {} : { reply }) }

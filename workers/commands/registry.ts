@@ -9,6 +9,7 @@ import { diff } from './diff.ts'
 import { enforcement } from './enforcement.ts'
 import { explain } from './explain.ts'
 import { gate } from './gate.ts'
+import { handOverVerb } from './hand-over.ts'
 import { helpVerb } from './help.ts'
 import { hold, unhold } from './hold.ts'
 import { lockdown } from './lockdown.ts'
@@ -16,6 +17,7 @@ import { moveVerb } from './move.ts'
 import { offboardVerb } from './offboard.ts'
 import { onboardVerb } from './onboard.ts'
 import { override } from './override.ts'
+import { renameVerb } from './rename.ts'
 import { rotateKey } from './rotate-key.ts'
 import { status } from './status.ts'
 import type { Verb } from './verb.ts'
@@ -38,6 +40,8 @@ export const commands: readonly Verb[] = [
   complete,
   offboardVerb,
   moveVerb,
+  renameVerb,
+  handOverVerb,
   rotateKey,
   adopt,
   lockdown,

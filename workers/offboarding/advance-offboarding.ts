@@ -6,9 +6,9 @@ import { type OffboardRecord, readOffboardMarker } from '../../src/offboard/offb
 import { waitingText } from '../../src/offboard/offboard-text.ts'
 import { offboardInput } from '../../src/offboard/parse-offboard.ts'
 import type { OffboardPlan } from '../../src/offboard/plan.ts'
-import type { OffboardRequest, OffboardStage } from '../../src/offboard/request.ts'
+import { isTransfer, type OffboardRequest, type OffboardStage } from '../../src/offboard/request.ts'
 import { waitingClusters } from '../fleets/waiting-clusters.ts'
-import { type OffboardAsk, type OffboardingPlace, offboardingBranch } from './offboarding-place.ts'
+import { type OffboardAsk, type OffboardingPlace, offboardingBranch, requestOf } from './offboarding-place.ts'
 import { openOffboarding } from './open-offboarding.ts'
 
 /** A pull request of ours that offboards a tenant. */
@@ -29,16 +29,14 @@ export async function advanceOffboarding(
   const plan = await planOf(here, asked)
   if (plan.stage === 'done') {
     throw offboardInput(
-      `the fleet has nothing of tenant ${asked.tenant} there`,
+      isTransfer(asked)
+        ? 'the fleet has nothing left to change'
+        : `the fleet has nothing of tenant ${asked.tenant} there`,
       'Check the names with `bailiwick access`.',
     )
   }
-  const isFirst = plan.stage === (asked.to === undefined ? 'workloads' : 'arrival')
-  if (isFirst && isContinued) {
-    const what =
-      plan.stage === 'workloads' ? 'the workloads are still in the fleet' : `the tenant is not on ${asked.to}`
-    throw offboardInput(what, 'Merge the first pull request first.')
-  }
+  const isFirst = plan.stage === firstOf(asked)
+  if (isFirst && isContinued) throw offboardInput(notBegun(asked), 'Merge the first pull request first.')
   const last = isFirst ? undefined : await mergedBefore(here, asked, plan.stage)
   if (plan.stage === 'workloads' && !isFirst && !last) throw isThereAlready(asked)
   const waits = isContinued || !last ? [] : await waitingClusters(here, last.pull, last.record.on)
@@ -46,6 +44,21 @@ export async function advanceOffboarding(
   await openOffboarding(here, asked, plan)
   return undefined
 }
+
+function firstOf({ to, name, namespace }: OffboardAsk): OffboardStage {
+  if (namespace !== undefined) return 'switch'
+  return to === undefined && name === undefined ? 'workloads' : 'arrival'
+}
+
+function notBegun({ to, name, namespace, tenant }: OffboardAsk): string {
+  if (name !== undefined) return `nothing is named ${name} yet`
+  if (namespace !== undefined) return `namespace ${namespace} does not belong to ${tenant} yet`
+  return to === undefined ? 'the workloads are still in the fleet' : `the tenant is not on ${to}`
+}
+
+/** The change that a stage follows. */
+const beforeOf = (asked: OffboardAsk, stage: OffboardStage): OffboardStage =>
+  stage === 'rest' ? (isTransfer(asked) ? 'switch' : 'workloads') : 'arrival'
 
 /** A tenant that runs on both clusters on purpose does not leave one of them by mistake. */
 function isThereAlready({ tenant, clusters, to }: OffboardAsk): BailiwickError {
@@ -56,13 +69,13 @@ function isThereAlready({ tenant, clusters, to }: OffboardAsk): BailiwickError {
 /** What is next, by the fleet's branch as it is now. */
 export async function planOf(
   { context, installation, fleet }: Pick<OffboardingPlace, 'context' | 'installation' | 'fleet'>,
-  { tenant, clusters, to }: OffboardRequest,
+  asked: OffboardRequest,
 ): Promise<OffboardPlan> {
   const branch = fleet.defaultBranch
   const commit = await installation.head(fleet, { branch })
   if (!commit) throw new BailiwickError('offboard-layout', 'this repository is empty, so there is no fleet')
   const tree = await installation.content(fleet, commit)
-  const request = { tenant, clusters, ...(to === undefined ? {} : { to }) }
+  const request = requestOf(asked)
   const answer = await context.evaluator.evaluate({ type: 'offboard', request, tree, url: fleet.url, branch })
   if (answer.type === 'refused') throw new BailiwickError(answer.code, saidOf(answer), { fix: fixOf(answer) })
   if (answer.type !== 'offboard') throw new TypeError(`the rendering thread answered ${answer.type}`)
@@ -81,7 +94,7 @@ async function mergedBefore(
   asked: OffboardAsk,
   stage: OffboardStage,
 ): Promise<OffboardPull | undefined> {
-  const branch = offboardingBranch(asked, stage === 'rest' ? 'workloads' : 'arrival')
+  const branch = offboardingBranch(asked, beforeOf(asked, stage))
   const pulls = await listAllOwnPulls(here.reader, here.place.app, here.place, branch)
   return pulls.flatMap(pull => {
     const record = pull.state === 'merged' && pull.branch === branch ? recordOf(here, pull) : undefined

@@ -8,16 +8,39 @@ import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
 
-/** Branches from which tenants are offboarded, and moved to another cluster; src/webhooks/pull-request.ts names them too. */
-const [OFFBOARD_BRANCH, MOVE_BRANCH] = ['bailiwick/offboard-', 'bailiwick/move-'] as const
+/** Branches of these changes, by the command that asks for them; src/webhooks/pull-request.ts names them too. */
+const BRANCHES = {
+  offboard: 'bailiwick/offboard-',
+  move: 'bailiwick/move-',
+  rename: 'bailiwick/rename-',
+  handOver: 'bailiwick/hand-over-',
+} as const
 
 export const isOffboarding = (branch: string): boolean =>
-  branch.startsWith(OFFBOARD_BRANCH) || branch.startsWith(MOVE_BRANCH)
+  Object.values(BRANCHES).some(prefix => branch.startsWith(prefix))
 
 /** The branch of one of the changes; another set of clusters is another offboarding. */
-export function offboardingBranch({ tenant, clusters, to }: OffboardRequest, stage: string): string {
-  const id = hash('sha256', JSON.stringify(to === undefined ? [tenant, clusters] : [tenant, clusters, to])).slice(0, 8)
-  return `${to === undefined ? OFFBOARD_BRANCH : MOVE_BRANCH}${tenant}-${id}-${stage}`
+export function offboardingBranch(request: OffboardRequest, stage: string): string {
+  const { tenant, clusters, to, name, namespace } = request
+  const what = [to, name, namespace].filter(one => one !== undefined)
+  const id = hash('sha256', JSON.stringify([tenant, clusters, ...what])).slice(0, 8)
+  return `${BRANCHES[commandOf(request)]}${tenant}-${id}-${stage}`
+}
+
+function commandOf({ to, name, namespace }: OffboardRequest): keyof typeof BRANCHES {
+  if (name !== undefined) return 'rename'
+  if (namespace !== undefined) return 'handOver'
+  return to === undefined ? 'offboard' : 'move'
+}
+
+/** What was asked for, without who did. */
+export function requestOf({ tenant, clusters, to, name, namespace }: OffboardRequest): OffboardRequest {
+  return {
+    ...{ tenant, clusters },
+    ...(to === undefined ? {} : { to }),
+    ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+  }
 }
 
 /** A fleet that a tenant leaves. */
@@ -32,4 +55,4 @@ export interface OffboardingPlace {
 }
 
 /** Who asked for an offboarding, and where. */
-export type OffboardAsk = Pick<OffboardRecord, 'tenant' | 'clusters' | 'to' | 'by' | 'comment' | 'issue' | 'at'>
+export type OffboardAsk = OffboardRequest & Pick<OffboardRecord, 'by' | 'comment' | 'issue' | 'at'>

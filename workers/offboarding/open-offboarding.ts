@@ -7,9 +7,10 @@ import { type PullRequest, readPullRequest } from '../../src/github/pulls/pull-r
 import { offboardMarker } from '../../src/offboard/offboard-record.ts'
 import { offboardText } from '../../src/offboard/offboard-text.ts'
 import type { OffboardPlan } from '../../src/offboard/plan.ts'
+import { isTransfer } from '../../src/offboard/request.ts'
 import { evaluatePullRequest } from '../evaluate/evaluate-pull-request.ts'
 import { isFleetAdmin } from '../evaluate/is-fleet-admin.ts'
-import { type OffboardAsk, type OffboardingPlace, offboardingBranch } from './offboarding-place.ts'
+import { type OffboardAsk, type OffboardingPlace, offboardingBranch, requestOf } from './offboarding-place.ts'
 
 /**
  * Opens the pull request of a planned change, and records on its commit that the fleet admin who asked for it approves what
@@ -23,11 +24,10 @@ export async function openOffboarding(
   const { context, place, fleet } = here
   if (plan.stage === 'done') throw new TypeError('there is nothing to open')
   const text = offboardText(asked, plan)
-  const { tenant, clusters, to, by, comment, issue, at } = asked
+  const { by, comment, issue, at } = asked
   const record = {
-    ...{ fleet: fleet.id, tenant, clusters, stage: plan.stage, on: plan.clusters, sources: plan.sources },
+    ...{ fleet: fleet.id, ...requestOf(asked), stage: plan.stage, on: plan.clusters, sources: plan.sources },
     ...{ by, comment, issue, at },
-    ...(to === undefined ? {} : { to }),
   }
   const marker = offboardMarker(record, context.config.privateKey)
   const opened = await openPullRequest(place.octokit, place.app, place, {
@@ -39,18 +39,21 @@ export async function openOffboarding(
     body: `${text.body}\n\nRequested by @${by} in #${issue}.\n\n${marker}`,
     message: `${text.title}\n\n${marker}`,
   })
-  // what comes is evaluated like every other change; nothing is deleted
-  if (plan.stage !== 'arrival') await approve(here, asked, opened)
+  if (needsApproval(asked, plan.stage)) await approve(here, asked, opened)
   return opened
 }
 
+/**
+ * What comes is evaluated like every other change. Of a transfer only that a namespace gets another owner is forbidden without an
+ * admin, who asked for exactly that; what goes then must be unused.
+ */
+const needsApproval = (asked: OffboardAsk, stage: OffboardPlan['stage']): boolean =>
+  isTransfer(asked) ? stage === 'switch' : stage !== 'arrival'
+
 /** The word of the admin counts for exactly the commit that was made for it. */
-async function approve(
-  here: OffboardingPlace,
-  { by, at, comment, tenant, to }: OffboardAsk,
-  opened: OpenedPullRequest,
-) {
+async function approve(here: OffboardingPlace, asked: OffboardAsk, opened: OpenedPullRequest) {
   const { context, place, reader, installation, fleet, attempt } = here
+  const { by, at, comment } = asked
   const pull = await readPullRequest(reader, place, opened.number)
   if (pull?.state !== 'open' || pull.head.sha !== opened.head) return
   if (!(await isFleetAdmin({ installation, octokit: reader }, { repository: fleet, branch: fleet.defaultBranch }, by)))
@@ -67,9 +70,7 @@ async function approve(
       externalId: `approve-prune:${comment}`,
     })
   }
-  const why =
-    to === undefined ? `offboarding of tenant ${tenant}, in two` : `move of tenant ${tenant} to ${to}, in three`
-  const reason = `${why} pull requests that Bailiwick wrote`
+  const reason = `${whyOf(asked)} pull requests that Bailiwick wrote`
   await publishCheckRun(place.octokit, place.app, place, {
     ...overrideRecord({ by, reason, at, pull: pull.number, base: pull.base.ref }, opened.head),
     ...common,
@@ -77,6 +78,12 @@ async function approve(
     externalId: `override:${comment}`,
   })
   await evaluateAgain(here, pull)
+}
+
+function whyOf({ tenant, to, name, namespace }: OffboardAsk): string {
+  if (name !== undefined) return `rename of tenant ${tenant} to ${name}, in three`
+  if (namespace !== undefined) return `hand-over of namespace ${namespace} to tenant ${tenant}, in two`
+  return to === undefined ? `offboarding of tenant ${tenant}, in two` : `move of tenant ${tenant} to ${to}, in three`
 }
 
 async function evaluateAgain({ context, installation, place }: OffboardingPlace, { number: pull }: PullRequest) {

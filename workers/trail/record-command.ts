@@ -14,6 +14,8 @@ export const COMMAND_KINDS: Readonly<Record<string, NewDecision['kind']>> = {
   onboard: 'onboarding',
   offboard: 'offboarding',
   move: 'move',
+  rename: 'rename',
+  'hand-over': 'hand-over',
   'rotate-key': 'rotation',
   adopt: 'adoption',
   lockdown: 'lockdown',

@@ -1,0 +1,18 @@
+import { HAND_OVER_USAGE, parseHandOver } from '../../src/offboard/parse-offboard.ts'
+import { decidesHere } from './fleets-here.ts'
+import { runOffboarding } from './offboard.ts'
+import type { Verb } from './verb.ts'
+
+/** Gives a namespace to another tenant in two pull requests: its owner changes, and then the former tenant loses its rights. */
+export const handOverVerb: Verb = {
+  name: 'hand-over',
+  usage: HAND_OVER_USAGE,
+  summary:
+    'give a namespace to another tenant by two pull requests; --continue: the former tenant has removed what it applied (fleet admins)',
+  where: 'anywhere',
+  slow: true,
+  may: decidesHere,
+  refusal: 'This namespace cannot be handed over',
+  run: asking =>
+    runOffboarding(asking, parseHandOver(asking.line.words, `/bailiwick ${HAND_OVER_USAGE}`, '--continue')),
+}
