@@ -1,6 +1,7 @@
 import { capsuleGroupMissing } from './capsule/capsule-group-missing.ts'
 import { capsuleOwnerChange } from './capsule/capsule-owner-change.ts'
 import { capsulePolicyWeakened } from './capsule/capsule-policy-weakened.ts'
+import { capsuleProxySetting } from './capsule/capsule-proxy-setting.ts'
 import { capsuleTenantResource } from './capsule/capsule-tenant-resource.ts'
 import { baselineGrowth } from './config/baseline-growth.ts'
 import { configUnused } from './config/config-unused.ts'
@@ -121,6 +122,7 @@ export const rules: readonly Rule[] = [
   capsuleGroupMissing,
   capsuleOwnerChange,
   capsulePolicyWeakened,
+  capsuleProxySetting,
   capsuleTenantResource,
   celCost,
   chartContentChange,

@@ -49,8 +49,13 @@ function ownerGrants(tenant: KubeObject): CapsuleGrant[] {
   })
 }
 
+/** `spec.additionalRoleBindings`, and those of `spec.rules`, which may be for some of the namespaces only. */
 function additionalGrants(tenant: KubeObject): CapsuleGrant[] {
-  return items(tenant, 'additionalRoleBindings').flatMap(entry => {
+  const ofRules = items(tenant, 'rules').flatMap(rule => {
+    const bindings = at(rule, ['permissions', 'bindings'])
+    return bindings?.type === 'list' ? bindings.items : []
+  })
+  return [...items(tenant, 'additionalRoleBindings'), ...ofRules].flatMap(entry => {
     const role = stringAt(entry, ['clusterRoleName'])
     const list = at(entry, ['subjects'])
     const subjects = (list?.type === 'list' ? list.items : []).map(one => ({

@@ -20,6 +20,8 @@ const ACCOUNTS_OF = /^system:serviceaccounts:([^:]+)$/
 interface CapsuleOwner {
   readonly kind: string
   readonly name: string
+  /** Capsule looks at it without an entry of its configuration (TenantOwner, `spec.aggregate`). */
+  readonly isAggregated?: true
 }
 
 export interface CapsuleTenant {
@@ -46,10 +48,18 @@ function ownersOf(root: MapNode, others: readonly KubeObject[]): CapsuleOwner[] 
   })
   const single = at(root, ['spec', 'owner'])
   const written = [...itemsAt(root, ['spec', 'owners']), ...(single ? [single] : [])]
-  return [...written, ...selected.flatMap(({ root: other }) => at(other, ['spec']) ?? [])].flatMap(owner => {
+  const named = (owner: Node, more: Pick<CapsuleOwner, 'isAggregated'>): CapsuleOwner[] => {
     const name = stringAt(owner, ['name'])
-    return name ? [{ kind: stringAt(owner, ['kind']) ?? '', name }] : []
+    return name ? [{ kind: stringAt(owner, ['kind']) ?? '', name, ...more }] : []
+  }
+  const byLabel = selected.flatMap(({ root: other }) => {
+    const spec = at(other, ['spec'])
+    const aggregate = spec && at(spec, ['aggregate'])
+    // the default of later versions; versions without the field look at users of their configuration only
+    const isOn = aggregate?.type === 'scalar' && aggregate.value === true
+    return spec ? named(spec, isOn ? { isAggregated: true } : {}) : []
   })
+  return [...written.flatMap(owner => named(owner, {})), ...byLabel]
 }
 
 function itemsAt(root: MapNode, path: readonly string[]): readonly Node[] {

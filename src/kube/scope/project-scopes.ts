@@ -27,7 +27,7 @@ beat.k8s.elastic.co: Beat
 bitnami.com: SealedSecret
 bootstrap.cluster.x-k8s.io: KubeadmConfig KubeadmConfigTemplate
 camel.apache.org: Build CamelCatalog Integration IntegrationKit IntegrationPlatform IntegrationProfile Kamelet Pipe
-capsule.clastix.io: CustomQuota QuantityLedger ResourcePoolClaim RuleStatus TenantResource | CapsuleConfiguration GlobalCustomQuota GlobalResourceQuota GlobalTenantResource ResourcePool Tenant TenantOwner
+capsule.clastix.io: CustomQuota ProxySetting QuantityLedger ResourcePoolClaim RuleStatus TenantResource | CapsuleConfiguration GlobalCustomQuota GlobalProxySettings GlobalResourceQuota GlobalTenantResource ResourcePool Tenant TenantOwner
 cassandra.datastax.com: CassandraDatacenter
 cdi.kubevirt.io: DataImportCron DataSource DataVolume VolumeCloneSource VolumeImportSource VolumeUploadSource | CDI CDIConfig ObjectTransfer StorageProfile
 ceph.rook.io: CephBlockPool CephBlockPoolRadosNamespace CephBucketNotification CephBucketTopic CephCOSIDriver CephClient CephCluster CephFilesystem CephFilesystemMirror CephFilesystemSubVolumeGroup CephNFS CephNVMeOFGateway CephObjectRealm CephObjectStore CephObjectStoreAccount CephObjectStoreUser CephObjectZone CephObjectZoneGroup CephRBDMirror

@@ -38,13 +38,16 @@ interface Account {
   readonly user: string | undefined
   readonly groups: readonly string[]
   readonly tenant: string
+  readonly isAggregated: boolean
 }
 
 /** Accounts and groups of accounts that own Capsule Tenants: people are in groups that no manifest shows. */
 function accountsOf(index: FleetIndex, cluster: string): Account[] {
   const kinds = [TENANT, 'capsule.clastix.io/TenantOwner']
   const all = kinds.flatMap(kind => capsuleObjects(index, cluster, kind).map(({ object }) => object))
-  return readCapsuleTenants(all).flatMap(({ name: tenant, owners }) =>
+  const tenants = readCapsuleTenants(all)
+  const aggregated = new Set(tenants.flatMap(({ owners }) => owners.filter(one => one.isAggregated).map(nameOfOwner)))
+  return tenants.flatMap(({ name: tenant, owners }) =>
     owners.flatMap((owner): Account[] => {
       const namespace = ACCOUNT.exec(owner.name)?.[1]
       const group = owner.kind === 'Group' ? ACCOUNTS_OF.exec(owner.name)?.[1] : undefined
@@ -52,12 +55,14 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
       // the platform's own accounts are not for Capsule to look at
       if (home === undefined || homesOf({ name: tenant, owners: [owner] }).length === 0) return []
       const groups = [`system:serviceaccounts:${home}`, 'system:serviceaccounts', 'system:authenticated']
-      return [{ name: nameOfOwner(owner), user: namespace && owner.name, groups, tenant }]
+      const name = nameOfOwner(owner)
+      return [{ name, user: namespace && owner.name, groups, tenant, isAggregated: aggregated.has(name) }]
     }),
   )
 }
 
-function unknown({ name, user, groups, tenant }: Account, settings: readonly CapsuleSettings[]): Breach | undefined {
+function unknown(account: Account, settings: readonly CapsuleSettings[]): Breach | undefined {
+  const { name, user, groups, tenant } = account
   const specs = settings.map(({ rendered, path }) => at(rendered.object.root, path))
   const listed = (field: string) => specs.flatMap(spec => textsAt(spec, [field]))
   const subjects = (field: string) =>
@@ -65,7 +70,7 @@ function unknown({ name, user, groups, tenant }: Account, settings: readonly Cap
   const isMe = (text: string) => groups.includes(text) || text === user
   const passes = listed('ignoreUserWithGroups').find(isMe) ?? subjects('administrators').find(isMe)
   const named = settings.flatMap((one, index) => textsAt(specs[index], [one.groups]))
-  const known = [...named, ...listed('userNames'), ...subjects('users')].some(isMe)
+  const known = account.isAggregated || [...named, ...listed('userNames'), ...subjects('users')].some(isMe)
   if (known && passes === undefined) return undefined
   const [first] = settings as [CapsuleSettings]
   const { node, object } = first.rendered

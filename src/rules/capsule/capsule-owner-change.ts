@@ -1,10 +1,13 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
+import { readLabelSelector, selects } from '../../kube/label-selector.ts'
 import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { textMapOf } from '../../kube/read-text.ts'
 import { message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
-import { TENANT } from './support/capsule-tenants.ts'
+import { capsuleObjects, TENANT, TENANT_OWNER } from './support/capsule-tenants.ts'
 import { listAt, textsAt } from './support/list-at.ts'
 
 /** Groups in which everybody, or every account, is. */
@@ -20,11 +23,12 @@ export const capsuleOwnerChange: Rule = {
   why: 'Owners of a Capsule Tenant, and the subjects of its `additionalRoleBindings`, have their rights in every namespace of the Tenant, including namespaces that are created later.',
   source: 'Capsule: spec.owners, spec.additionalRoleBindings',
   docs: 'Bind only accounts of the tenant. To add another owner, waive the rule for the Tenant or merge with an override.',
-  kinds: [TENANT],
+  kinds: [TENANT, TENANT_OWNER],
   *checkObject(subject, { index, before }) {
-    const { object, id, node } = subject
+    const { object, id, node, kind } = subject
     // a tenant's own Tenant is cluster-scoped-forbidden
     if (node.tenant !== undefined) return
+    if (kind === TENANT_OWNER) return yield* selectedOwner(subject, index, before)
     const was = before?.platformObject(node.cluster, TENANT, '', id.name)
     const known = was && new Set(grantsOf(was.root).map(({ key }) => key))
     const homes = was ? homesOf(was.root) : homesOf(object.root, 1)
@@ -33,6 +37,36 @@ export const capsuleOwnerChange: Rule = {
       if (why !== undefined) yield breach(subject, grant, why)
     }
   },
+}
+
+/** Tenants that select a TenantOwner by its labels are its, as those that name it. */
+function* selectedOwner(subject: Subject, index: FleetIndex, before: FleetIndex | undefined): Iterable<Breach> {
+  const { object, id, node } = subject
+  const spec = at(object.root, ['spec'])
+  for (const tenant of spec ? selecting(index, node.cluster, object.root) : []) {
+    const { name } = idOf(tenant)
+    const was = before?.platformObject(node.cluster, TENANT, '', name)
+    const former = before?.platformObject(node.cluster, TENANT_OWNER, '', id.name)
+    const wasSelected = was && former && isSelected(was.root, former.root)
+    const known = wasSelected ? ownerGrants(at(former.root, ['spec'])!, ['spec']) : []
+    const keys = new Set([...(was ? grantsOf(was.root) : []), ...known].map(({ key }) => key))
+    const homes = homesOf((was ?? tenant).root)
+    for (const grant of ownerGrants(spec!, ['spec'])) {
+      const why = foreign(grant, node.cluster, index, homes) ?? (was && added(grant, keys, homes))
+      if (why !== undefined) yield breach({ ...subject, id: { ...id, name } }, grant, why)
+    }
+  }
+}
+
+function selecting(index: FleetIndex, cluster: string, owner: Node): KubeObject[] {
+  const tenants = capsuleObjects(index, cluster, TENANT).map(({ object }) => object)
+  return tenants.filter(({ root }) => isSelected(root, owner))
+}
+
+function isSelected(tenant: Node, owner: Node): boolean {
+  const labels = textMapOf(at(owner, ['metadata', 'labels'])) ?? new Map<string, string>()
+  const selectors = listAt(tenant, ['spec', 'permissions', 'matchOwners']).map(readLabelSelector)
+  return selectors.some(selector => selector !== undefined && selects(selector, labels))
 }
 
 /** Somebody who gets something by a Tenant. */
@@ -62,6 +96,22 @@ function grantsOf(root: Node): Grant[] {
     const path = ['spec', 'rules', index, 'permissions', 'bindings']
     return [...bindings(path, 'clusterRoleName'), ...bindings(path, 'clusterRole')]
   })
+  const promoted = listAt(root, ['spec', 'rules']).flatMap((_rule, index) => {
+    const path = ['spec', 'rules', index, 'permissions', 'promotions']
+    return listAt(root, path).map((promotion, place): Grant => {
+      const who = 'accounts by their labels'
+      const what = textsAt(promotion, ['clusterRoles']).join(' ')
+      return {
+        path: [...path, place],
+        who,
+        name: who,
+        home: undefined,
+        what,
+        key: canonical(promotion),
+        isOwner: false,
+      }
+    })
+  })
   const matched = listAt(root, ['spec', 'permissions', 'matchOwners']).map((selector, index): Grant => {
     const path = ['spec', 'permissions', 'matchOwners', index]
     const key = canonical(selector)
@@ -73,6 +123,7 @@ function grantsOf(root: Node): Grant[] {
     ...(single ? ownerGrants(single, ['spec', 'owner']) : []),
     ...bindings(['spec', 'additionalRoleBindings'], 'clusterRoleName'),
     ...rules,
+    ...promoted,
     ...matched,
   ]
 }

@@ -20,7 +20,9 @@ export const capsuleTenantResource: Rule = {
     for (const [index, resource] of listAt(subject.object.root, ['spec', 'resources']).entries()) {
       const path = ['spec', 'resources', index]
       yield* rawItems(subject, context, [...path, 'rawItems'], 0)
-      yield* namespacedItems(subject, context, [...path, 'namespacedItems'], resource)
+      yield* namespacedItems(subject, context, [...path, 'namespacedItems'], listAt(resource, ['namespacedItems']))
+      const read = listAt(resource, ['context', 'resources'])
+      yield* namespacedItems(subject, context, [...path, 'context', 'resources'], read, 'own')
       for (const [place] of listAt(resource, ['generators']).entries()) {
         const at = [...path, 'generators', place]
         const what = message`objects from a template, which cannot be evaluated`
@@ -56,10 +58,18 @@ function* rawItems(subject: Subject, context: RuleContext, path: Path, depth: nu
   }
 }
 
-function* namespacedItems(subject: Subject, { index }: RuleContext, path: Path, resource: Node): Iterable<Breach> {
+/** `without`: what Capsule takes where the item names no namespace. */
+function* namespacedItems(
+  subject: Subject,
+  { index }: RuleContext,
+  path: Path,
+  items: readonly Node[],
+  without: 'any' | 'own' = 'any',
+): Iterable<Breach> {
   const { cluster, tenant } = subject.node
-  for (const [place, item] of listAt(resource, ['namespacedItems']).entries()) {
+  for (const [place, item] of items.entries()) {
     const namespace = at(item, ['namespace'])
+    if (without === 'own' && namespace === undefined) continue
     const text = stringAt(item, ['namespace']) ?? ''
     if (index.owns(cluster, tenant!, text)) continue
     const kind = stringAt(item, ['kind']) ?? 'object'

@@ -6,7 +6,7 @@ import { idOf, type KubeObject } from '../../../kube/object.ts'
 
 export const TENANT = 'capsule.clastix.io/Tenant'
 export const CONFIGURATION = 'capsule.clastix.io/CapsuleConfiguration'
-const TENANT_OWNER = 'capsule.clastix.io/TenantOwner'
+export const TENANT_OWNER = 'capsule.clastix.io/TenantOwner'
 
 /** A name that Capsule refuses to nobody who owns a Tenant. */
 const ANY = 'any'

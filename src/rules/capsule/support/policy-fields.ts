@@ -1,5 +1,6 @@
+import { canonical, type Node, stringAt } from '../../../kube/node.ts'
 import type { FindingLevel } from '../../model/rule.ts'
-import { textsAt } from './list-at.ts'
+import { listAt, textsAt } from './list-at.ts'
 import { allows, atMost, forbids, keepsEntries, keepsItems, type Limit, notBelow, quotas, stays } from './loosened.ts'
 
 /** A field by which Capsule limits what owners of a Tenant may do. */
@@ -65,18 +66,57 @@ const keepsGroups: Limit = (was, is) => {
   return textsAt(was, []).some(group => !now.has(group) && !group.startsWith('system:serviceaccounts:'))
 }
 
-/** Fields of the CapsuleConfiguration. */
+/** The same of `users`: accounts and their groups leave with their tenant. */
+const keepsUsers: Limit = (was, is) => {
+  const isAccount = (item: Node) => /^system:serviceaccounts?:/.test(stringAt(item, ['name']) ?? '')
+  const now = new Set(listAt(is, []).map(canonical))
+  return listAt(was, []).some(item => !now.has(canonical(item)) && !isAccount(item))
+}
+
+const keepsNames: Limit = (was, is) => {
+  const now = new Set(textsAt(is, []))
+  return textsAt(was, []).some(name => !now.has(name) && !name.startsWith('system:serviceaccount:'))
+}
+
+/** A ClusterRole that Capsule binds for all of its users; `usual` is that which it makes itself. */
+const keepsRole =
+  (usual: string): Limit =>
+  (was, is) =>
+    textOf(is, usual) !== textOf(was, usual) && textOf(is, usual) !== usual
+
+/** ClusterRoles for accounts that are made owners; `usual` are those where none are written. */
+const noMoreRoles =
+  (...usual: readonly string[]): Limit =>
+  (was, is) => {
+    const before = new Set(was?.type === 'list' ? textsAt(was, []) : usual)
+    return textsAt(is, []).some(role => !before.has(role) && !usual.includes(role))
+  }
+
+const textOf = (node: Node | undefined, absent: string): string =>
+  node?.type === 'scalar' && node.value !== null && node.value !== '' ? String(node.value) : absent
+
+const [PROVISIONER, DELETER] = ['capsule-namespace-provisioner', 'capsule-namespace-deleter'] as const
+
+/** Fields of the CapsuleConfiguration (api/v1beta2/capsuleconfiguration_types.go). */
 export const CONFIGURATION_FIELDS: readonly PolicyField[] = [
   isolates('protectedNamespaceRegex', keepsEntries),
   isolates('nodeMetadata.forbiddenLabels', forbids),
   isolates('nodeMetadata.forbiddenAnnotations', forbids),
   isolates('userGroups', keepsGroups),
-  isolates('userNames', forbids),
-  isolates('users', keepsItems),
+  isolates('userNames', keepsNames),
+  isolates('users', keepsUsers),
   isolates('ignoreUserWithGroups', (was, is) => forbids(is, was)),
   isolates('administrators', (was, is) => keepsItems(is, was)),
   isolates('allowServiceAccountPromotion', stays(false, false)),
   isolates('allowTenantIngressHostnamesCollision', stays(false, false)),
   isolates('allowIngressHostnameCollision', stays(false, false)),
+  isolates('rbac.provisioner', keepsRole(PROVISIONER)),
+  isolates('rbac.deleter', keepsRole(DELETER)),
+  isolates('rbac.promotionClusterRoles', noMoreRoles(PROVISIONER, DELETER)),
+  isolates('rbac.administrationClusterRoles', noMoreRoles(DELETER)),
+  isolates('impersonation', keepsEntries),
+  isolates('impersonation.skipTlsVerify', stays(false, false)),
+  isolates('admission', keepsEntries),
+  limits('overrides', keepsEntries),
   limits('forceTenantPrefix', stays(true, false)),
 ]
