@@ -18,4 +18,5 @@ COPY --from=build /app/dist ./dist
 RUN mkdir -p /var/cache/bailiwick && chown node:node /var/cache/bailiwick
 USER node
 EXPOSE 3000
+HEALTHCHECK CMD ["node", "dist/probe.js", "http://127.0.0.1:3000/readyz"]
 CMD ["node", "dist/web.js"]

@@ -20,6 +20,7 @@ export const SLOW: readonly string[] = [
   'test/package/deployed-app.test.ts',
   'test/package/image.test.ts',
   'test/package/loaded.test.ts',
+  'test/package/oci-image.test.ts',
   'test/package/pack.test.ts',
   'test/policy/native/api-server.test.ts',
   'test/queue/bullmq-queue.test.ts',

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type ClusterBinding, readClustersFile } from '../../src/cluster/clusters-file.ts'
 import { openQueue } from '../../src/queue/open-queue.ts'
 import { type Program, runProgram, untilReady } from '../app/run-program.ts'
@@ -40,11 +40,13 @@ interface ProcessesOptions {
   readonly controllers?: readonly string[]
   /** The address at which the worker reaches this Redis; its own by default. */
   readonly redisOfWorker?: (redis: TestRedis) => Promise<string>
+  /** How to run a program of dist, which writes to the first of the folders and reads the others; on this machine's Node by default. */
+  readonly commandOf?: (program: 'web' | 'worker', folders: readonly string[]) => readonly string[]
 }
 
 /** Opens GitHub, the staging cluster and Redis; no process of the App runs yet. */
 export async function openProcesses(options: ProcessesOptions = {}): Promise<Processes> {
-  const { prepare, controllers, redisOfWorker = async ({ url }) => url } = options
+  const { prepare, controllers, commandOf, redisOfWorker = async ({ url }) => url } = options
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-processes-'))
   const [github, clusters, redis, { folder }] = await Promise.all([
     openGitHub(),
@@ -63,9 +65,13 @@ export async function openProcesses(options: ProcessesOptions = {}): Promise<Pro
   github.app.webhookUrl = `http://127.0.0.1:${web}/api/github/webhooks`
   const queue = openQueue({ redisUrl: redis.url, log: silentLog })
   const running = new Map<'web' | 'worker', Program>()
-  const run = async (name: 'web' | 'worker', file: string, port: number, settings: Record<string, string>) => {
+  const run = async (name: 'web' | 'worker', port: number, settings: Record<string, string>) => {
     if (running.has(name)) return
-    const program = runProgram(['node', file], { ...environment, ...settings, PORT: String(port) })
+    const command = commandOf?.(name, [directory, dirname(clusters.staging!.workerKubeconfig)]) ?? [
+      'node',
+      join(folder, `dist/${name}.js`),
+    ]
+    const program = runProgram(command, { ...environment, ...settings, PORT: String(port) })
     running.set(name, program)
     await untilReady(`http://127.0.0.1:${port}/readyz`, program)
     if (name === 'worker') await until(() => isEnded(program) || program.said().includes('"working"'))
@@ -83,10 +89,7 @@ export async function openProcesses(options: ProcessesOptions = {}): Promise<Pro
       return running.get('worker')!
     },
     start: async (settings = {}) => {
-      await Promise.all([
-        run('web', join(folder, 'dist/web.js'), web, settings),
-        run('worker', join(folder, 'dist/worker.js'), health, { REDIS_URL: ofWorker, ...settings }),
-      ])
+      await Promise.all([run('web', web, settings), run('worker', health, { REDIS_URL: ofWorker, ...settings })])
     },
     killAll: async () => {
       await Promise.all([kill('web'), kill('worker')])

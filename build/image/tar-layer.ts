@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { pack } from 'tar-stream'
+
+/** A layer of an image: its bytes, and the digest of what they unpack to. */
+export interface Layer {
+  readonly bytes: Buffer
+  readonly diffId: string
+}
+
+/** The user that the processes run as. */
+export const USER = 1000
+
+/**
+ * A folder as a layer: the same files make the same bytes. Everything belongs to root, except `owned`, folders that the
+ * processes write to. Paths are relative to the folder.
+ */
+export async function tarLayer(folder: string, owned: readonly string[] = []): Promise<Layer> {
+  const tar = pack()
+  const parts: Buffer[] = []
+  tar.on('data', part => parts.push(part as Buffer))
+  const ended = new Promise<void>((resolve, reject) => tar.on('end', () => resolve()).on('error', reject))
+  for (const path of pathsOf(folder)) {
+    const at = join(folder, path)
+    const stats = lstatSync(at)
+    const owner = owned.includes(path) ? { uid: USER, gid: USER } : { uid: 0, gid: 0 }
+    const entry = { name: path, mtime: new Date(0), mode: stats.mode & 0o7777, ...owner }
+    if (stats.isDirectory()) tar.entry({ ...entry, name: `${path}/`, type: 'directory' })
+    else if (stats.isSymbolicLink()) tar.entry({ ...entry, type: 'symlink', linkname: readlinkSync(at) })
+    else tar.entry({ ...entry, type: 'file' }, readFileSync(at))
+  }
+  tar.finalize()
+  await ended
+  const plain = Buffer.concat(parts)
+  return { bytes: gzipSync(plain, { level: 9 }), diffId: digestOf(plain) }
+}
+
+export const digestOf = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+
+/** Every path below a folder, a folder before what it holds, in an order that no file system changes. */
+function pathsOf(folder: string, prefix = ''): string[] {
+  return readdirSync(join(folder, prefix), { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap(entry => {
+      const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`
+      return entry.isDirectory() ? [path, ...pathsOf(folder, path)] : [path]
+    })
+}
