@@ -6,6 +6,9 @@ import type { Command } from './command.ts'
  */
 export const COMMANDS: readonly (readonly [name: string, summary: string, load: () => Promise<Command>])[] = [
   ['check', 'Evaluate a fleet, or a change in a tenant repository', async () => (await import('./check.ts')).check],
+  ['watch', 'Evaluate again whenever a file changes', async () => (await import('./watch.ts')).watch],
+  ['diff', 'Show what a change does to what the clusters get', async () => (await import('./diff.ts')).diff],
+  ['fix', 'Show or write the certain edits for findings', async () => (await import('./fix.ts')).fix],
   ['render', 'Render a directory, like kustomize build', async () => (await import('./render.ts')).render],
   ['build', 'Render each Flux Kustomization of a cluster', async () => (await import('./build.ts')).build],
   [
@@ -39,6 +42,7 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     async () => (await import('./validate.ts')).validate,
   ],
   ['explain', 'Explain a rule, or list all rules', async () => (await import('./explain.ts')).explain],
+  ['graph', 'Draw the graph of a fleet for Mermaid or Graphviz', async () => (await import('./graph.ts')).graph],
   [
     'worker-rbac',
     'Print the least rights of a worker for a cluster',
@@ -85,6 +89,11 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     'lockdown',
     "Set the next flag of Flux's multi-tenancy lockdown on a cluster, if nothing breaks",
     async () => (await import('./lockdown.ts')).lockdown,
+  ],
+  [
+    'completion',
+    'Print a script that completes commands and options in a shell',
+    async () => (await import('./completion.ts')).completion,
   ],
 ]
 

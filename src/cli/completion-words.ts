@@ -1,0 +1,61 @@
+import { rules } from '../rules/registry.ts'
+import { COMMANDS } from './commands.ts'
+import { errorGuide } from './error-guide.ts'
+
+/** What may stand behind an option: one of these words, a path, anything, or nothing. */
+type ValueWords = { readonly words: readonly string[] } | 'path' | 'any' | 'none'
+
+export interface CommandWords {
+  readonly name: string
+  readonly summary: string
+  readonly options: ReadonlyMap<string, ValueWords>
+  /** Words that may stand where an option may not; without them a path may. */
+  readonly words: readonly string[]
+}
+
+const COLORS = ['auto', 'always', 'never']
+const OPTION = /(?<![\w-])(--?[a-z][a-z-]*)(?:[ =]([A-Za-z][^\s\],]*))?/g
+
+/** All commands with their options, read from the usage that each one prints: what the help names is what is completed. */
+export async function completionWords(): Promise<CommandWords[]> {
+  const all = await Promise.all(
+    COMMANDS.map(async ([name, summary, load]) => wordsOf(name, summary, (await load()).usage)),
+  )
+  const names = COMMANDS.map(([name]) => name)
+  return [
+    ...all,
+    { name: 'version', summary: 'Print the version', options: new Map(), words: [] },
+    { name: 'help', summary: 'Explain a command', options: new Map(), words: names },
+  ]
+}
+
+function wordsOf(name: string, summary: string, usage: string): CommandWords {
+  const [grammar = '', ...rest] = usage.split('\n\n')
+  // `  --name VALUE   help`: what stands before the help, or the line if it is options alone
+  const named = rest
+    .join('\n')
+    .split('\n')
+    .flatMap(line => /^ {2,}(-.+?)(?: {2,}.*)?$/.exec(line)?.[1] ?? [])
+  const options = new Map<string, ValueWords>()
+  for (const part of [grammar, ...named])
+    for (const [, option = '', value] of part.matchAll(OPTION)) {
+      const known = options.get(option)
+      if (known === undefined || known === 'none') options.set(option, behind(value))
+    }
+  const output = options.get('-o')
+  if (output) options.set('--output', output)
+  options.set('--help', 'none').set('--quiet', 'none').set('--color', { words: COLORS })
+  return { name, summary, options, words: wordsFor(name, grammar) }
+}
+
+function wordsFor(name: string, grammar: string): readonly string[] {
+  if (name === 'explain') return [...rules.map(({ id }) => id), ...errorGuide.map(({ code }) => code)]
+  const first = grammar.split(' ')[1] ?? ''
+  return /^[a-z]+(?:\|[a-z]+)*$/.test(first) ? first.split('|') : []
+}
+
+function behind(value: string | undefined): ValueWords {
+  if (value === undefined) return 'none'
+  if (/^[a-z][a-z-]*(?:\|[a-z-]+)+$/.test(value)) return { words: value.split('|') }
+  return /DIR|FILE|PATH/.test(value) ? 'path' : 'any'
+}

@@ -1,0 +1,139 @@
+import { BailiwickError } from '../errors.ts'
+import { applyFixes, type Fix, fixesOf } from '../fix/fixes-of.ts'
+import type { Tree } from '../git/tree.ts'
+import { display } from '../kube/object.ts'
+import { redactLines } from '../message/redact.ts'
+import { visible } from '../message/visible.ts'
+import { NOTHING_ELSEWHERE } from '../report/formats/elsewhere.ts'
+import { count, headlineOf } from '../report/text/headline.ts'
+import { CHECK_HELP, type CheckOptions, checkOptions } from './check-options.ts'
+import type { Command, Io } from './command.ts'
+import { ageIdentities } from './encrypted-seals.ts'
+import { type Checked, evaluateCopy } from './evaluate-copy.ts'
+import { writeInside } from './write-inside.ts'
+
+const USAGE = 'fix [DIR] [--apply] [-o text|json] [OPTION OF check]...'
+/** Edits that overlap are made one round after the other; each round leaves fewer findings. */
+const MAX_ROUNDS = 10
+
+/** `bailiwick fix`: the edits that certainly fix findings, shown or written. */
+export const fix: Command = {
+  name: 'fix',
+  usage: `${USAGE}
+
+  --apply        write the edits into the files, and evaluate again; without it they are only shown
+  -o text|json   text for people
+
+Options of check:
+${CHECK_HELP}
+
+Only edits of files of DIR are made, and only where the
+edit is certain: the other findings need a person. Exit code, after the edits: 0 pass, 1 violations, 2 could not be evaluated.`,
+  async run(args, io) {
+    const isApplied = args.includes('--apply')
+    const options = checkOptions(
+      args.filter(arg => arg !== '--apply'),
+      io.cwd,
+      USAGE,
+    )
+    const { output, watch } = options
+    if (watch || (output !== 'text' && output !== 'json')) {
+      const what = watch ? '--watch is an option of check' : `-o ${JSON.stringify(output)} is not a format`
+      throw new BailiwickError('usage', what, { fix: `usage: bailiwick ${USAGE}` })
+    }
+    const { made, checked } = isApplied ? await applied(options, io) : await proposed(options, io)
+    const { result } = checked.verdict
+    if (output === 'json')
+      io.stdout(`${JSON.stringify({ applied: isApplied, fixes: made.map(plain), result }, null, 2)}\n`)
+    else io.stdout(`${text(made, isApplied, checked).join('\n')}\n`)
+    return { pass: 0, fail: 1, error: 2 }[result]
+  },
+}
+
+interface Made {
+  readonly made: readonly Fix[]
+  readonly checked: Checked
+}
+
+async function evaluated(options: CheckOptions, io: Io): Promise<Checked> {
+  const env = io.env ?? process.env
+  io.progress?.('reading and rendering the fleet')
+  return evaluateCopy(options, await ageIdentities(options.sopsAgeKeyFile, env), env)
+}
+
+async function proposed(options: CheckOptions, io: Io): Promise<Made> {
+  const checked = await evaluated(options, io)
+  return { made: certainFixes(checked), checked }
+}
+
+/** Writes the edits, and takes back those of a round after which there is a violation that was not there before. */
+async function applied(options: CheckOptions, io: Io): Promise<Made> {
+  const made: Fix[] = []
+  let checked = await evaluated(options, io)
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const fixes = certainFixes(checked)
+    if (fixes.length === 0) break
+    const { tree, dir } = checked
+    const byPath = [...Map.groupBy(fixes, ({ path }) => path)]
+    for (const [path, own] of byPath) await writeInside(dir, path, applyFixes(textOf(tree, path) ?? '', own))
+    const after = await evaluated(options, io)
+    if (isWorse(checked, after)) {
+      for (const [path] of byPath) await writeInside(dir, path, textOf(tree, path) ?? '')
+      throw new BailiwickError(
+        'usage',
+        `${count(fixes.length, 'edit')} would cause other findings and were taken back`,
+        {
+          fix: 'Run bailiwick fix without --apply, and make the edits by hand.',
+        },
+      )
+    }
+    made.push(...fixes)
+    checked = after
+  }
+  return { made, checked }
+}
+
+function isWorse({ verdict: before }: Checked, { verdict: after }: Checked): boolean {
+  const known = new Set([...before.violations, ...before.errors].map(({ fingerprint }) => fingerprint))
+  return [...after.violations, ...after.errors].some(
+    ({ state, fingerprint }) => state === 'new' && !known.has(fingerprint),
+  )
+}
+
+const certainFixes = ({ verdict, own, evaluatedAs, tree }: Checked): Fix[] =>
+  fixesOf(own?.verdict ?? verdict, evaluatedAs.repository, path => textOf(tree, path))
+
+/** Undefined for what is not a file of UTF-8: written back it would be another one. */
+function textOf(tree: Tree, path: string): string | undefined {
+  if (tree.entry(path)?.type !== 'file') return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(tree.read(path))
+  } catch (error) {
+    if (error instanceof TypeError) return undefined
+    throw error
+  }
+}
+
+function text(made: readonly Fix[], isApplied: boolean, { verdict, own }: Checked): string[] {
+  const edits = count(made.length, 'certain edit')
+  return [
+    ...made.flatMap(fixLines),
+    isApplied ? `${edits} written` : `${edits}${made.length > 0 ? '; run again with --apply to write' : ''}`,
+    `${verdict.result}: ${headlineOf({ verdict, hidden: own?.elsewhere ?? NOTHING_ELSEWHERE })}`,
+  ]
+}
+
+function fixLines({ path, first, before, lines, findings }: Fix): string[] {
+  const rules = [...new Set(findings.map(({ rule }) => rule))].join(', ')
+  return [
+    `${visible(path)}:${first}: ${rules}`,
+    ...redactLines(before).map(line => `- ${visible(line, 200)}`),
+    ...redactLines(lines).map(line => `+ ${visible(line, 200)}`),
+    '',
+  ]
+}
+
+const plain = ({ path, first, last, before, lines, findings }: Fix) => ({
+  ...{ path, first, last, before, lines },
+  findings: findings.map(({ rule, object, message }) => ({ rule, object: display(object), message })),
+})

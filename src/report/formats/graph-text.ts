@@ -1,0 +1,108 @@
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { whyIncomplete } from '../../fleet/model/why-incomplete.ts'
+import { visible } from '../../message/visible.ts'
+import { shortUrl } from '../text/place.ts'
+
+export type GraphFormat = 'mermaid' | 'dot'
+
+interface Drawing {
+  readonly nodes: readonly FleetNode[]
+  /** Names in the drawing; nothing of a repository is a name there. */
+  readonly idOf: ReadonlyMap<string, string>
+  readonly sources: ReadonlyMap<string, readonly FleetNode[]>
+}
+
+/** The graph of a fleet as a drawing: sources feed Kustomizations, and these apply others. Texts of repositories stand in labels only. */
+export function graphText(nodes: readonly FleetNode[], format: GraphFormat): string {
+  const idOf = new Map(nodes.map((node, index) => [node.key, `n${index}`]))
+  const drawing = { nodes, idOf, sources: Map.groupBy(nodes, sourceName) }
+  const lines = format === 'mermaid' ? mermaid(drawing) : dot(drawing)
+  return `${lines.join('\n')}\n`
+}
+
+function sourceName({ source }: FleetNode): string {
+  const ref = source.ref.branch ?? source.ref.tag ?? source.ref.semver ?? source.ref.commit
+  return `${shortUrl(source.url) || source.id}${ref === undefined ? '' : ` ${ref}`}${source.opaque === undefined ? '' : ' (not visible)'}`
+}
+
+function labelOf({ namespace, name, tenant, identity, objects, suspend }: FleetNode): string[] {
+  return [
+    `${namespace}/${name}`,
+    tenant === undefined ? 'platform' : `tenant ${tenant}`,
+    identity.user,
+    `${objects.length} objects${suspend ? ', suspended' : ''}`,
+  ].map(line => visible(line, 120))
+}
+
+type Look = 'failed' | 'dashed' | 'tenant' | 'platform'
+
+function lookOf(node: FleetNode): Look {
+  if (whyIncomplete(node)) return 'failed'
+  if (node.suspend || node.source.opaque !== undefined) return 'dashed'
+  return node.tenant === undefined ? 'platform' : 'tenant'
+}
+
+const MERMAID_LOOKS: Readonly<Record<Look, string>> = {
+  failed: 'stroke:#cf222e,stroke-width:2px',
+  dashed: 'stroke-dasharray:4 3',
+  tenant: 'stroke:#0969da',
+  platform: 'stroke:#57606a',
+}
+
+/** Everything that is not plain is an entity: no label ends its quotes, opens a tag or a directive. */
+const mermaidText = (text: string) => text.replace(/[^A-Za-z0-9 ._/()-]/gu, char => `#${char.codePointAt(0)};`)
+
+function mermaid({ nodes, idOf, sources }: Drawing): string[] {
+  const clusters = [...Map.groupBy(nodes, ({ cluster }) => cluster)]
+  return [
+    'flowchart LR',
+    ...[...sources.keys()].map((name, index) => `  s${index}[("${mermaidText(visible(name, 160))}")]`),
+    ...clusters.flatMap(([cluster, own], index) => [
+      `  subgraph c${index}["${mermaidText(visible(cluster, 100))}"]`,
+      ...own.map(
+        node => `    ${idOf.get(node.key)}["${labelOf(node).map(mermaidText).join('<br>')}"]:::${lookOf(node)}`,
+      ),
+      '  end',
+    ]),
+    ...[...sources.values()].flatMap((own, index) => own.map(node => `  s${index} --> ${idOf.get(node.key)}`)),
+    ...edges(nodes, idOf).map(([from, to]) => `  ${from} ==> ${to}`),
+    ...Object.entries(MERMAID_LOOKS).map(([name, style]) => `  classDef ${name} ${style}`),
+  ]
+}
+
+const DOT_LOOKS: Readonly<Record<Look, string>> = {
+  failed: 'color="#cf222e", penwidth=2',
+  dashed: 'style=dashed',
+  tenant: 'color="#0969da"',
+  platform: 'color="#57606a"',
+}
+
+const dotText = (lines: readonly string[]) =>
+  `"${lines.map(line => line.replaceAll('\\', '\\\\').replaceAll('"', '\\"')).join('\\n')}"`
+
+function dot({ nodes, idOf, sources }: Drawing): string[] {
+  const clusters = [...Map.groupBy(nodes, ({ cluster }) => cluster)]
+  return [
+    'digraph fleet {',
+    '  rankdir=LR',
+    '  node [shape=box]',
+    ...[...sources.keys()].map((name, index) => `  s${index} [shape=cylinder, label=${dotText([visible(name, 160)])}]`),
+    ...clusters.flatMap(([cluster, own], index) => [
+      `  subgraph cluster_${index} {`,
+      `    label=${dotText([visible(cluster, 100)])}`,
+      ...own.map(node => `    ${idOf.get(node.key)} [label=${dotText(labelOf(node))}, ${DOT_LOOKS[lookOf(node)]}]`),
+      '  }',
+    ]),
+    ...[...sources.values()].flatMap((own, index) => own.map(node => `  s${index} -> ${idOf.get(node.key)}`)),
+    ...edges(nodes, idOf).map(([from, to]) => `  ${from} -> ${to} [penwidth=2]`),
+    '}',
+  ]
+}
+
+/** Which Kustomization applies which. */
+function edges(nodes: readonly FleetNode[], idOf: ReadonlyMap<string, string>): (readonly [string, string])[] {
+  return nodes.flatMap(({ key, parent }) => {
+    const [from, to] = [parent === undefined ? undefined : idOf.get(parent), idOf.get(key)]
+    return from === undefined || to === undefined ? [] : [[from, to] as const]
+  })
+}
