@@ -178,6 +178,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/policy/kyverno/match-object.ts MAX_DEPTH',
     'src/policy/kyverno/pattern-tree.ts MAX_DEPTH',
     // the rule is not evaluated, with the reason
+    'src/policy/native/evaluate-policy.ts MAX_STEPS',
     'src/schema/custom/check-rules.ts MAX_STEPS',
     'src/schema/custom/typed-value.ts MAX_TIME',
   ],

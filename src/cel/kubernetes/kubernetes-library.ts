@@ -11,7 +11,7 @@ import { TIMES } from './times-of.ts'
 import { URLS } from './urls.ts'
 
 /** Operators in a row that an expression may have. */
-const MAX_LINKS = 250
+export const MAX_LINKS = 250
 
 /** Functions of cel-go that Flux loads and Kubernetes does not. */
 const OF_FLUX = new Set(['base64.encode', 'base64.decode'])

@@ -1,4 +1,5 @@
 import { CelError } from '../../cel/cel-error.ts'
+import { SharedSteps } from '../../cel/evaluate.ts'
 import type { PolicyExpression } from '../../cel/kubernetes/policy-expression.ts'
 import { type CelValue, LazyFields } from '../../cel/values.ts'
 import type { Path } from '../../kube/node.ts'
@@ -18,28 +19,50 @@ export type PolicyVerdict =
 /** Longest message that the API server takes from an expression. */
 const LONGEST_MESSAGE = 5_120
 
+/** All expressions of a policy together; the API server stops at as many units of its own. */
+const MAX_STEPS = 10_000_000
+
 /**
  * Evaluates a policy with one object of parameters, as the API server does (k8s.io/apiserver
- * pkg/admission/plugin/policy/validating): conditions, then every validation, then the annotations for the audit.
+ * pkg/admission/plugin/policy/validating): conditions, then every validation, then the annotations for the audit. Kyverno
+ * stops at the first validation that fails, and an error of one refuses whatever failurePolicy says. `more`: names beyond those
+ * of Kubernetes.
  */
 export function evaluatePolicy(
   policy: CelPolicy,
   world: AdmissionWorld,
   request: AdmissionRequest,
   params: CelValue,
+  more: ReadonlyMap<string, CelValue> = new Map(),
 ): PolicyVerdict[] {
-  const names = namesOf(policy, world, request, params)
-  const condition = conditionsHold(policy, names)
+  const names = namesOf(policy, world, request, params, more)
+  const condition = conditionsHold(policy, policy.conditions, names)
   if (condition === false) return []
   if (condition !== true) return [condition].filter(one => 'unclear' in one || policy.failsClosed)
-  const found = policy.validations.flatMap(one => verdictOf(policy, one, names))
-  return [...found, ...policy.audits.flatMap(one => auditProblem(policy, one, names))]
+  const verdicts: PolicyVerdict[] = []
+  for (const rule of policy.validations) {
+    const found = verdictOf(policy, rule, names)
+    verdicts.push(...found)
+    if (policy.by === 'Kyverno' && found.some(one => 'refused' in one)) break
+  }
+  return [...verdicts, ...policy.audits.flatMap(one => auditProblem(policy, one, names))]
+}
+
+/** Whether an exception takes a request out of a policy of Kyverno; a verdict: why that is not known, or fails. */
+export function isExempt(
+  policy: CelPolicy,
+  conditions: readonly CelRule[],
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+): boolean | PolicyVerdict {
+  return conditionsHold(policy, conditions, namesOf(policy, world, request, null, new Map()))
 }
 
 /** True: go on; false: the policy does not apply. */
-function conditionsHold({ conditions }: CelPolicy, all: Names): boolean | PolicyVerdict {
+function conditionsHold({ by }: CelPolicy, conditions: readonly CelRule[], all: PolicyNames): boolean | PolicyVerdict {
   // the API server does not hand the Namespace to conditions
-  const names: Names = { get: name => (name === 'namespaceObject' ? null : all.get(name)) }
+  const isHidden = (name: string) => by === 'Kubernetes' && name === 'namespaceObject'
+  const names: PolicyNames = { budget: all.budget, get: name => (isHidden(name) ? null : all.get(name)) }
   let problem: PolicyVerdict | undefined
   for (const rule of conditions) {
     const outcome = evaluated(rule, names)
@@ -53,29 +76,32 @@ function conditionsHold({ conditions }: CelPolicy, all: Names): boolean | Policy
   return problem ?? true
 }
 
-function verdictOf(policy: CelPolicy, rule: Validation, names: Names): PolicyVerdict[] {
+function verdictOf(policy: CelPolicy, rule: Validation, names: PolicyNames): PolicyVerdict[] {
   const outcome = evaluated(rule, names)
   if ('notEvaluated' in outcome) return [{ unclear: outcome.notEvaluated, origin: rule.origin }]
   if ('error' in outcome) {
     const refused = `expression '${rule.text}' resulted in error: ${outcome.error}`
-    return policy.failsClosed ? [{ refused, field: rule.field, origin: rule.origin, check: rule.text }] : []
+    const isRefused = policy.failsClosed || policy.by === 'Kyverno'
+    return isRefused ? [{ refused, field: rule.field, origin: rule.origin, check: rule.text }] : []
   }
   if (outcome.value === true) return []
-  return [{ refused: messageOf(rule, names), field: rule.field, origin: rule.origin, check: rule.text }]
+  return [{ refused: messageOf(policy, rule, names), field: rule.field, origin: rule.origin, check: rule.text }]
 }
 
 /** `messageExpression` where it gives one line, else `message`, else the expression. */
-function messageOf(rule: Validation, names: Names): string {
+function messageOf(policy: CelPolicy, rule: Validation, names: PolicyNames): string {
   const { messageExpression: made } = rule
   if (made && !('problem' in made)) {
-    const outcome = made.evaluate(names)
+    const outcome = made.evaluate(names, names.budget)
     const text = 'value' in outcome && typeof outcome.value === 'string' ? outcome.value : ''
     if (text.trim() !== '' && !text.includes('\n') && text.length <= LONGEST_MESSAGE) return text.trim()
   }
+  if (policy.by === 'Kyverno' && rule.message === '')
+    return `CEL expression validation failed at index ${policy.validations.indexOf(rule)}`
   return rule.message || `failed expression: ${rule.text.trim()}`
 }
 
-function auditProblem(policy: CelPolicy, rule: CelRule, names: Names): PolicyVerdict[] {
+function auditProblem(policy: CelPolicy, rule: CelRule, names: PolicyNames): PolicyVerdict[] {
   const outcome = evaluated(rule, names)
   if ('notEvaluated' in outcome || !policy.failsClosed) return []
   const isText = 'value' in outcome && (typeof outcome.value === 'string' || outcome.value === null)
@@ -84,21 +110,28 @@ function auditProblem(policy: CelPolicy, rule: CelRule, names: Names): PolicyVer
   return [{ refused: `auditAnnotation ${rule.name}: ${why}`, field: [], origin: rule.origin, check: rule.text }]
 }
 
-interface Names {
+interface PolicyNames {
+  readonly budget: SharedSteps
   get(name: string): CelValue | undefined
 }
 
-function evaluated({ expression, text }: CelRule, names: Names): ReturnType<PolicyExpression['evaluate']> {
-  if (!('problem' in expression)) return expression.evaluate(names)
+function evaluated({ expression, text }: CelRule, names: PolicyNames): ReturnType<PolicyExpression['evaluate']> {
+  if (!('problem' in expression)) return expression.evaluate(names, names.budget)
   return {
     notEvaluated: `the expression ${JSON.stringify(text.slice(0, 100))} is not supported: ${expression.problem}`,
   }
 }
 
 /** What expressions of a policy may name; variables are worked out when they are used. */
-function namesOf(policy: CelPolicy, world: AdmissionWorld, request: AdmissionRequest, params: CelValue): Names {
+function namesOf(
+  policy: CelPolicy,
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  params: CelValue,
+  more: ReadonlyMap<string, CelValue>,
+): PolicyNames {
   const { operation, object, old } = request
-  const values = new Map<string, CelValue>()
+  const values = new Map<string, CelValue>(more)
   const make: Readonly<Record<string, () => CelValue>> = {
     object: () => (operation === 'DELETE' ? null : objectValue(object)),
     oldObject: () => (operation === 'DELETE' ? objectValue(object) : old ? objectValue(old) : null),
@@ -108,7 +141,8 @@ function namesOf(policy: CelPolicy, world: AdmissionWorld, request: AdmissionReq
     authorizer: () => authorizerValue(world, request),
     variables: () => variablesOf(policy, names),
   }
-  const names: Names = {
+  const names: PolicyNames = {
+    budget: new SharedSteps(MAX_STEPS),
     get(name) {
       const known = values.get(name)
       if (known !== undefined || !Object.hasOwn(make, name)) return known
@@ -120,7 +154,7 @@ function namesOf(policy: CelPolicy, world: AdmissionWorld, request: AdmissionReq
   return names
 }
 
-function variablesOf({ variables }: CelPolicy, names: Names): LazyFields {
+function variablesOf({ variables }: CelPolicy, names: PolicyNames): LazyFields {
   const worked = new Map<string, { readonly value: CelValue } | { readonly error: unknown }>()
   const rules = new Map(variables.map(rule => [rule.name, rule]))
   return new LazyFields(name => {
@@ -138,11 +172,11 @@ function variablesOf({ variables }: CelPolicy, names: Names): LazyFields {
 
 function tried(
   { expression, name }: CelRule,
-  names: Names,
+  names: PolicyNames,
 ): { readonly value: CelValue } | { readonly error: unknown } {
   if ('problem' in expression) return { error: new CelError(`variable ${name}: ${expression.problem}`) }
   try {
-    return { value: expression.valueIn(names) }
+    return { value: expression.valueIn(names, names.budget) }
   } catch (error) {
     return { error }
   }

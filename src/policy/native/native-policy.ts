@@ -1,3 +1,5 @@
+import type { FunctionLibrary } from '../../cel/function-library.ts'
+import { kubernetesLibrary } from '../../cel/kubernetes/kubernetes-library.ts'
 import { PolicyExpression } from '../../cel/kubernetes/policy-expression.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
@@ -18,8 +20,17 @@ export interface Validation extends CelRule {
   readonly field: Path
 }
 
+/** Who evaluates a policy, and what its expressions may call. */
+interface Dialect {
+  readonly by: 'Kubernetes' | 'Kyverno'
+  readonly library: FunctionLibrary
+  /** What stands for the text of an expression or message. */
+  rewrite?(text: string): string
+}
+
 /** A policy in CEL, of Kubernetes or in Kyverno's own kinds. */
 export interface CelPolicy {
+  readonly by: Dialect['by']
   readonly object: KubeObject
   readonly kind: string
   readonly namespace: string
@@ -34,46 +45,52 @@ export interface CelPolicy {
 
 const known = new WeakMap<KubeObject, CelPolicy>()
 
-/** What a policy says; compiled once. */
+/** What a policy of Kubernetes says; compiled once. */
 export function celPolicy(object: KubeObject): CelPolicy {
-  const kept = known.get(object)
-  if (kept) return kept
+  const kept = known.get(object) ?? compilePolicy(object, { by: 'Kubernetes', library: kubernetesLibrary })
+  known.set(object, kept)
+  return kept
+}
+
+export function compilePolicy(object: KubeObject, dialect: Dialect): CelPolicy {
   const { kind, namespace, name } = idOf(object)
   const of = (field: string, key = 'expression') =>
-    itemsOf(at(object.root, ['spec', field])).map(item => ruleOf(item, key))
-  const made: CelPolicy = {
+    itemsOf(at(object.root, ['spec', field])).map(item => ruleOf(item, key, dialect))
+  return {
+    by: dialect.by,
     object,
     ...{ kind, namespace, name },
     conditions: of('matchConditions'),
     variables: of('variables'),
-    validations: itemsOf(at(object.root, ['spec', 'validations'])).map(validationOf),
+    validations: itemsOf(at(object.root, ['spec', 'validations'])).map(item => validationOf(item, dialect)),
     audits: of('auditAnnotations', 'valueExpression'),
     failsClosed: (stringAt(object.root, ['spec', 'failurePolicy']) ?? 'Fail') !== 'Ignore',
     constraints: at(object.root, ['spec', 'matchConstraints']),
   }
-  known.set(object, made)
-  return made
 }
 
 const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 
-function ruleOf(item: Node, key: string): CelRule {
-  const text = stringAt(item, [key]) ?? ''
+function ruleOf(item: Node, key: string, { library, rewrite = same }: Dialect): CelRule {
+  const text = rewrite(stringAt(item, [key]) ?? '')
   return {
     name: stringAt(item, ['name']) ?? stringAt(item, ['key']) ?? '',
     text,
-    expression: PolicyExpression.compile(text),
+    expression: PolicyExpression.compile(text, library),
     origin: at(item, [key])?.origin ?? item.origin,
   }
 }
 
-function validationOf(item: Node): Validation {
-  const rule = ruleOf(item, 'expression')
-  const messageText = stringAt(item, ['messageExpression']) ?? ''
+const same = (text: string): string => text
+
+function validationOf(item: Node, dialect: Dialect): Validation {
+  const { library, rewrite = same } = dialect
+  const rule = ruleOf(item, 'expression', dialect)
+  const messageText = rewrite(stringAt(item, ['messageExpression']) ?? '')
   return {
     ...rule,
-    message: (stringAt(item, ['message']) ?? '').trim(),
-    messageExpression: messageText.trim() === '' ? undefined : PolicyExpression.compile(messageText),
+    message: rewrite(stringAt(item, ['message']) ?? '').trim(),
+    messageExpression: messageText.trim() === '' ? undefined : PolicyExpression.compile(messageText, library),
     field: fieldIn(rule.text),
   }
 }

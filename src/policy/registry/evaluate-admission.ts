@@ -3,6 +3,7 @@ import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { evaluateKyverno } from '../kyverno/evaluate-kyverno.ts'
 import { CLUSTER_POLICY, POLICY } from '../kyverno/rules-for.ts'
 import { evaluateNative, NATIVE_POLICY } from '../native/native-engine.ts'
+import { evaluateValidating, NAMESPACED_VALIDATING_POLICY, VALIDATING_POLICY } from '../validating/validating-engine.ts'
 
 type AdmissionEngine = (world: AdmissionWorld, request: AdmissionRequest) => AdmissionAnswer
 
@@ -10,6 +11,7 @@ type AdmissionEngine = (world: AdmissionWorld, request: AdmissionRequest) => Adm
 const ENGINES: readonly { readonly kinds: readonly string[]; readonly evaluate: AdmissionEngine }[] = [
   { kinds: [CLUSTER_POLICY, POLICY], evaluate: evaluateKyverno },
   { kinds: [NATIVE_POLICY], evaluate: evaluateNative },
+  { kinds: [VALIDATING_POLICY, NAMESPACED_VALIDATING_POLICY], evaluate: evaluateValidating },
 ]
 
 /** Whether a cluster has policies at all: most have none, and then nothing else is asked. */

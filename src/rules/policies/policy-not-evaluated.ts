@@ -15,7 +15,7 @@ export const policyNotEvaluated: Rule = {
   title: 'Policy that cannot be evaluated for an object',
   why: 'The answer of the policy depends on what only the cluster knows, or the policy, or a part of it, is of a kind that is not supported. The object may be refused or changed after the merge.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
-  docs: 'Read the reason. Not evaluated at all: MutatingAdmissionPolicies, `mutate`, `generate` and `verifyImages` of Kyverno policies, the policies of `policies.kyverno.io`, Gatekeeper and Kubewarden; the rule says so when the platform adds or changes one of them. Otherwise render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
+  docs: 'Read the reason. Not evaluated at all: MutatingAdmissionPolicies, `mutate`, `generate` and `verifyImages` of Kyverno policies, the policies of `policies.kyverno.io` other than ValidatingPolicies, Gatekeeper and Kubewarden; the rule says so when the platform adds or changes one of them. Otherwise render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
   kinds: 'every',
   *checkObject(subject, context) {
     const { node, object, id } = subject
@@ -26,7 +26,7 @@ export const policyNotEvaluated: Rule = {
         object,
         path: [],
         value,
-        message: message`${objectPart(id.kind, id.namespace, id.name)}: Bailiwick does not evaluate ${value === WHOLE_KIND ? message`policies of this kind` : message`${quoted('field', value)} in it`}, so what it refuses or changes is not known before the merge. Evaluated: ValidatingAdmissionPolicies, and ${codeWord('validate')} of Kyverno's ClusterPolicies and Policies.`,
+        message: message`${objectPart(id.kind, id.namespace, id.name)}: Bailiwick does not evaluate ${value === WHOLE_KIND ? message`policies of this kind` : message`${quoted('field', value)} in it`}, so what it refuses or changes is not known before the merge. Evaluated: ValidatingAdmissionPolicies, Kyverno's ValidatingPolicies, and ${codeWord('validate')} of its ClusterPolicies and Policies.`,
         fix: message`Check on the cluster what the policy does to the objects that it selects.`,
       }
     }

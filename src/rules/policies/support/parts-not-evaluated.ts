@@ -4,8 +4,8 @@ import { at } from '../../../kube/node.ts'
 /** Kinds of policies that no engine of ours evaluates, by `<group>/<Kind>`. */
 const KINDS = new Set([
   'admissionregistration.k8s.io/MutatingAdmissionPolicy',
-  'policies.kyverno.io/ValidatingPolicy',
-  'policies.kyverno.io/NamespacedValidatingPolicy',
+  'policies.kyverno.io/DeletingPolicy',
+  'policies.kyverno.io/NamespacedDeletingPolicy',
   'policies.kyverno.io/MutatingPolicy',
   'policies.kyverno.io/NamespacedMutatingPolicy',
   'policies.kyverno.io/GeneratingPolicy',

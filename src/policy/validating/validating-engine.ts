@@ -1,0 +1,139 @@
+import { kyvernoLibrary, ResourceReader } from '../../cel/kyverno/kyverno-library.ts'
+import { CelMap, type CelValue } from '../../cel/values.ts'
+import { at, type Node, stringAt } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { textsOf } from '../../kube/read-text.ts'
+import type { AdmissionAnswer, AdmissionFinding, AdmissionRequest } from '../admission/admission-request.ts'
+import type { AdmissionWorld } from '../admission/admission-world.ts'
+import { objectValue } from '../admission/object-value.ts'
+import type { NotEvaluated } from '../engine.ts'
+import { evaluatePolicy, isExempt, type PolicyVerdict } from '../native/evaluate-policy.ts'
+import { isMatched } from '../native/is-matched.ts'
+import { type CelPolicy, compilePolicy } from '../native/native-policy.ts'
+import { podPlaceFor, rewriteFor } from './autogen.ts'
+
+const GROUP = 'policies.kyverno.io'
+export const VALIDATING_POLICY = `${GROUP}/ValidatingPolicy`
+export const NAMESPACED_VALIDATING_POLICY = `${GROUP}/NamespacedValidatingPolicy`
+const EXCEPTION = `${GROUP}/PolicyException`
+
+/** What Kyverno's ValidatingPolicies, and those of one namespace, say about a request (kyverno pkg/cel/policies/vpol). */
+export function evaluateValidating(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer {
+  const findings: AdmissionFinding[] = []
+  const notEvaluated: NotEvaluated[] = []
+  const own = request.isNamespaced ? world.policiesIn(NAMESPACED_VALIDATING_POLICY, request.id.namespace) : []
+  for (const object of [...world.policies(VALIDATING_POLICY), ...own]) {
+    for (const policy of policiesFor(object, request)) {
+      const { kind, namespace, name } = policy
+      const rule = { policy: { kind, namespace, name }, rule: '' }
+      for (const verdict of verdictsOf(policy, world, request)) {
+        if ('unclear' in verdict) notEvaluated.push({ ...rule, origin: verdict.origin, why: verdict.unclear })
+        else {
+          const { refused: message, field, origin, check } = verdict
+          findings.push({ ...rule, field, origin, message, action: actionOf(object), by: 'Kyverno', check })
+        }
+      }
+    }
+  }
+  return { findings, notEvaluated }
+}
+
+/** The policy as it is written, or as Kyverno writes it anew for a controller of Pods; none where admission is off. */
+function policiesFor(object: KubeObject, request: AdmissionRequest): readonly CelPolicy[] {
+  const spec = at(object.root, ['spec'])
+  if (!spec || stringAt(spec, ['evaluation', 'mode']) === 'JSON') return []
+  const place = podPlaceFor(spec, request)
+  const known = compiled.get(object) ?? new Map<string, CelPolicy>()
+  compiled.set(object, known)
+  const made =
+    known.get(place ?? '') ??
+    compilePolicy(object, {
+      by: 'Kyverno',
+      library: kyvernoLibrary,
+      ...(place ? { rewrite: rewriteFor(place) } : {}),
+    })
+  known.set(place ?? '', made)
+  return [made]
+}
+
+const compiled = new WeakMap<KubeObject, Map<string, CelPolicy>>()
+
+function verdictsOf(policy: CelPolicy, world: AdmissionWorld, request: AdmissionRequest): readonly PolicyVerdict[] {
+  const { constraints, object } = policy
+  if (!constraints) return []
+  const origin = object.root.origin
+  const isOfPod = podPlaceFor(at(object.root, ['spec'])!, request) !== undefined
+  const asPod = { ...request, id: { ...request.id, apiVersion: 'v1', kind: 'Pod' }, resource: 'pods' }
+  const matched = isMatched(world, constraints, isOfPod ? asPod : request)
+  if (matched === false) return []
+  if (typeof matched === 'string') return [{ unclear: matched, origin }]
+  const exceptions = exceptionsOf(policy, world)
+  const allowed: { images: Node[]; values: Node[] } = { images: [], values: [] }
+  const problems: PolicyVerdict[] = []
+  for (const exception of exceptions) {
+    const exempt = isExempt(policy, exception.conditions, world, request)
+    if (exempt === false) continue
+    if (exempt !== true) {
+      if ('unclear' in exempt || policy.failsClosed) problems.push(exempt)
+      continue
+    }
+    if (exception.images.length + exception.values.length === 0) return []
+    allowed.images.push(...exception.images)
+    allowed.values.push(...exception.values)
+  }
+  if (problems.length > 0) return problems
+  const more = new Map<string, CelValue>([
+    ['resource', new FleetObjects(world)],
+    ['exceptions', mapOf({ allowedImages: textList(allowed.images), allowedValues: textList(allowed.values) })],
+  ])
+  return evaluatePolicy(policy, world, request, null, more)
+}
+
+const textList = (nodes: readonly Node[]): CelValue =>
+  nodes.flatMap(node => (node.type === 'scalar' && typeof node.value === 'string' ? [node.value] : []))
+
+const mapOf = (fields: Readonly<Record<string, CelValue>>): CelMap =>
+  new CelMap(new Map(Object.entries(fields).map(([key, value]) => [`s${key}`, [key, value] as const])))
+
+interface Exception {
+  readonly conditions: CelPolicy['conditions']
+  readonly images: readonly Node[]
+  readonly values: readonly Node[]
+}
+
+/** Exceptions of the platform that name the policy. */
+function exceptionsOf(policy: CelPolicy, world: AdmissionWorld): readonly Exception[] {
+  return world.policies(EXCEPTION).flatMap(object => {
+    const spec = at(object.root, ['spec'])
+    const refs = itemsOf(at(spec, ['policyRefs']))
+    const isNamed = refs.some(ref => stringAt(ref, ['name']) === policy.name && stringAt(ref, ['kind']) === policy.kind)
+    if (!isNamed) return []
+    const { conditions } = compilePolicy(object, { by: 'Kyverno', library: kyvernoLibrary })
+    return [{ conditions, images: itemsOf(at(spec, ['images'])), values: itemsOf(at(spec, ['allowedValues'])) }]
+  })
+}
+
+const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
+
+/** `validationActions`, Deny without any; what is not asked at admission is only reported. */
+function actionOf({ root }: KubeObject): AdmissionFinding['action'] {
+  const enabled = at(root, ['spec', 'evaluation', 'admission', 'enabled'])
+  if (enabled?.type === 'scalar' && enabled.value === false) return 'audit'
+  const actions = textsOf(at(root, ['spec', 'validationActions'])) ?? []
+  if (actions.length === 0 || actions.includes('Deny')) return 'deny'
+  return actions.includes('Warn') ? 'warn' : 'audit'
+}
+
+/** `resource.Get` of what the fleet renders. */
+class FleetObjects extends ResourceReader {
+  readonly #world: AdmissionWorld
+  constructor(world: AdmissionWorld) {
+    super()
+    this.#world = world
+  }
+  get(apiVersion: string, resource: string, namespace: string, name: string): CelValue | undefined {
+    const kind = apiVersion === 'v1' ? { configmaps: '/ConfigMap', namespaces: '/Namespace' }[resource] : undefined
+    const found = kind && this.#world.object(kind, kind === '/Namespace' ? '' : namespace, name)
+    return found && objectValue(found)
+  }
+}
