@@ -7,18 +7,31 @@ interface Waiting {
   lost: number
   head: WrittenEnd | undefined
   stopped: string | undefined
+  readonly once: Set<string>
+}
+
+/** Ids that are remembered; the oldest goes first. */
+const MAX_ONCE = 10_000
+
+function remember(ids: Set<string>, id: string): void {
+  ids.add(id)
+  const [oldest] = ids
+  if (ids.size > MAX_ONCE && oldest !== undefined) ids.delete(oldest)
 }
 
 /** An outbox in the memory of this process. */
 export class MemoryOutbox implements Outbox {
   readonly #places = new Map<string, Waiting>()
 
-  async add(place: TrailPlace, decision: TrailDecision): Promise<void> {
+  async add(place: TrailPlace, decision: TrailDecision, once = false): Promise<boolean> {
     const at = this.#at(place)
+    if (once && at.once.has(decision.id)) return false
+    if (once) remember(at.once, decision.id)
     const { full, lean } = decisionTexts(decision)
     const text = at.decisions.length < MAX_WITH_INPUTS ? full : lean
     if (at.decisions.length < MAX_WAITING) at.decisions.push(JSON.parse(text) as TrailDecision)
     else at.lost += 1
+    return true
   }
 
   async waiting(place: TrailPlace, most: number): Promise<WaitingDecisions> {
@@ -49,7 +62,8 @@ export class MemoryOutbox implements Outbox {
 
   #at(place: TrailPlace): Waiting {
     const key = placeKey(place)
-    const known = this.#places.get(key) ?? { decisions: [], lost: 0, head: undefined, stopped: undefined }
+    const fresh = { decisions: [], lost: 0, head: undefined, stopped: undefined, once: new Set<string>() }
+    const known = this.#places.get(key) ?? fresh
     this.#places.set(key, known)
     return known
   }

@@ -17,12 +17,16 @@ export interface WaitingDecisions {
 /** More decisions of one fleet than this do not wait: the branch cannot be written for a long time. */
 export const MAX_WAITING = 10_000
 
+/** An act that is repeated after this time is another one. */
+export const ONCE_SECONDS = 30 * 86_400
+
 /**
  * Decisions on their way to the trail of their fleet, and how far each trail has come. What is added stays until it is
  * taken away, and survives restarts where the store does.
  */
 export interface Outbox {
-  add(place: TrailPlace, decision: TrailDecision): Promise<void>
+  /** `once`: only where none with its id was added within `ONCE_SECONDS`. False: there was one. */
+  add(place: TrailPlace, decision: TrailDecision, once?: boolean): Promise<boolean>
   waiting(place: TrailPlace, most: number): Promise<WaitingDecisions>
   /** Takes the oldest decisions away, which the trail now has up to `head`. */
   written(

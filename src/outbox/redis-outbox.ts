@@ -1,12 +1,15 @@
+import { hash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { Log } from '../process/log.ts'
 import { openRedis } from '../process/open-redis.ts'
 import type { TrailDecision, WrittenEnd } from '../trail/trail-entry.ts'
 import { decisionTexts, MAX_WITH_INPUTS } from './lean-decision.ts'
-import { MAX_WAITING, type Outbox, placeKey, type TrailPlace, type WaitingDecisions } from './outbox.ts'
+import { MAX_WAITING, ONCE_SECONDS, type Outbox, placeKey, type TrailPlace, type WaitingDecisions } from './outbox.ts'
 
-// KEYS: list, count of the lost. ARGV: decision, the same without inputs, most with inputs, most.
+// KEYS: list, count of the lost, mark of what is added once. ARGV: decision, the same without inputs, most with inputs, most,
+// seconds of the mark (0: none).
 const ADD = `
+if ARGV[5] ~= '0' and not redis.call('SET', KEYS[3], '1', 'NX', 'EX', ARGV[5]) then return 0 end
 local waiting = redis.call('LLEN', KEYS[1])
 if waiting >= tonumber(ARGV[4]) then return redis.call('INCR', KEYS[2]) end
 return redis.call('RPUSH', KEYS[1], waiting < tonumber(ARGV[3]) and ARGV[1] or ARGV[2])`
@@ -27,10 +30,13 @@ export class RedisOutbox implements Outbox {
     this.#prefix = prefix
   }
 
-  async add(place: TrailPlace, decision: TrailDecision): Promise<void> {
+  async add(place: TrailPlace, decision: TrailDecision, once = false): Promise<boolean> {
     const [list, lost] = this.#keys(place)
+    const mark = `${this.#base(place)}:once:${hash('sha256', decision.id)}`
     const { full, lean } = decisionTexts(decision)
-    await this.#redis.eval(ADD, 2, list, lost, full, lean, MAX_WITH_INPUTS, MAX_WAITING)
+    const keys = [list, lost, mark] as const
+    const most = [MAX_WITH_INPUTS, MAX_WAITING, once ? ONCE_SECONDS : 0] as const
+    return (await this.#redis.eval(ADD, keys.length, ...keys, full, lean, ...most)) !== 0
   }
 
   async waiting(place: TrailPlace, most: number): Promise<WaitingDecisions> {
@@ -63,9 +69,13 @@ export class RedisOutbox implements Outbox {
     this.#redis.disconnect()
   }
 
-  /** Braces keep them on one node of a Redis cluster. */
   #keys(place: TrailPlace): [list: string, lost: string, head: string, stopped: string] {
-    const base = `{${this.#prefix}:trail:${placeKey(place)}}`
+    const base = this.#base(place)
     return [`${base}:waiting`, `${base}:lost`, `${base}:head`, `${base}:stopped`]
+  }
+
+  /** Braces keep all keys on one node of a Redis cluster. */
+  #base(place: TrailPlace): string {
+    return `{${this.#prefix}:trail:${placeKey(place)}}`
   }
 }

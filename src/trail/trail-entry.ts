@@ -22,9 +22,16 @@ export const DECISION_KINDS = [
   'move',
   'rename',
   'hand-over',
+  'completion',
+  'fix',
+  // acts of the App itself
+  'pull-request',
+  'commit',
+  'key-added',
+  'key-deleted',
 ] as const
 
-type DecisionKind = (typeof DECISION_KINDS)[number]
+export type DecisionKind = (typeof DECISION_KINDS)[number]
 
 /** A repository at a commit: one member of a revision set. */
 export interface TrailRevision {

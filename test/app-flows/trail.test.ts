@@ -145,6 +145,25 @@ test('a commit of someone else stops the trail, an issue says so, and it goes on
   expect(stopped().map(({ body }) => body)).toEqual([expect.stringContaining('Bailiwick writes decisions to it again')])
 })
 
+test('the buttons of a check are entries, with the pull requests that the App opens for them', async () => {
+  await proposeViolation(stage, 'wants-a-waiver')
+  const before = trail().entries.length
+  const check = lastRun(stage.github, REPO, 'wants-a-waiver')!
+  stage.github.requestAction({ repo: REPO, run: check, identifier: 'waive', as: 'dora' })
+  await stage.settle()
+  const added = trail().entries.slice(before)
+  expect(added.map(({ kind, who, repository }) => [kind, who, repository])).toEqual(
+    expect.arrayContaining([
+      ['waiver', 'dora', REPO],
+      ['pull-request', expect.stringMatching(/\[bot\]$/), FLEET],
+    ]),
+  )
+  stage.github.requestAction({ repo: REPO, run: check, identifier: 'waive', as: 'dora' })
+  await stage.settle()
+  const again = trail().entries.slice(before + added.length)
+  expect(again.filter(({ kind }) => kind === 'waiver' || kind === 'pull-request')).toEqual([])
+})
+
 test('every entry names the fleet', () => {
   expect(new Set(trail().entries.map(({ fleet }) => fleet)).size).toBe(1)
   expect(trail().fleet).toBeGreaterThan(0)

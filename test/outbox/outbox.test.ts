@@ -27,6 +27,15 @@ function contract(title: string, open: () => Outbox): void {
       expect(await outbox.head(place('order'))).toEqual(HEAD)
     })
 
+    test('adds what happens once a single time, however often it is reported', async () => {
+      const once = place('once')
+      expect(await outbox.add(once, decision(1), true)).toBe(true)
+      expect(await outbox.add(once, decision(1), true)).toBe(false)
+      expect(await outbox.add(place('once-more'), decision(1), true)).toBe(true)
+      expect(await outbox.add(once, decision(1))).toBe(true)
+      expect((await outbox.waiting(once, 10)).decisions).toHaveLength(2)
+    })
+
     test('notes since which incident nothing is written', async () => {
       expect(await outbox.stopped(place('stopped'))).toBeUndefined()
       await outbox.stop(place('stopped'), 'abc')

@@ -28,7 +28,7 @@ async function announcing(patienceMs: number, everyMs = 10_000) {
   const announced = announceSlow({ place, headSha, names: [CHECK_NAME], runs, log: silentLog, patienceMs, everyMs })
   const say = async (outcome = verdict()) => {
     const present = (await announced.end()) ?? (await runs())
-    await sayVerdict(place, CHECK, { outcome, context: { ...context, headSha } }, { runs: present })
+    await sayVerdict(place, CHECK, { outcome, context: { ...context, headSha } }, { runs: present, record: undefined })
   }
   return { github, place, headSha, runs, asked, announced, say, shown: () => github.checkRunsOf('acme/fleet', headSha) }
 }
@@ -102,10 +102,15 @@ test('the same verdict in another combination is brought up to date in place; an
   const { place, headSha, say, shown } = await announcing(5_000)
   await say(twoViolations())
   const where = { ...context, headSha }
-  await sayVerdict(place, CHECK, { outcome: { ...twoViolations(), combination: 'f'.repeat(64) }, context: where })
+  await sayVerdict(
+    place,
+    CHECK,
+    { outcome: { ...twoViolations(), combination: 'f'.repeat(64) }, context: where },
+    { record: undefined },
+  )
   expect(shown()).toHaveLength(1)
   expect(shown()[0]).toMatchObject({ externalId: expect.stringContaining('f'.repeat(24)), annotations: [{}, {}] })
   expect(shown()[0]!.output.summary).toContain('`ffffffffffff`')
-  await sayVerdict(place, CHECK, { outcome: verdict(), context: where })
+  await sayVerdict(place, CHECK, { outcome: verdict(), context: where }, { record: undefined })
   expect(shown().map(run => run.conclusion)).toEqual(['failure', 'success'])
 })

@@ -11,6 +11,7 @@ const PAIR = /^[a-z0-9.-]{1,253}\/[a-z0-9.-]{1,253}$/
 /** Opens a pull request that moves Kustomizations from cluster-admin to an account with the least rights. */
 export const adopt: Verb = {
   name: 'adopt',
+  decision: 'adoption',
   usage: USAGE,
   summary: 'open a pull request that moves Kustomizations from cluster-admin to an account with the least rights',
   where: 'anywhere',

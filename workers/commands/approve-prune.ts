@@ -26,6 +26,7 @@ import type { Asking, Verb } from './verb.ts'
  */
 export const approvePrune: Verb = {
   name: 'approve-prune',
+  decision: 'approve-prune',
   usage: APPROVE_PRUNE_USAGE,
   summary: 'let the worker delete exactly these objects, now or after the merge of this pull request (fleet admins)',
   where: 'anywhere',

@@ -14,6 +14,7 @@ import { wasSeen } from './was-seen.ts'
 /** Approves a waiver that another person requested, by writing the approver into it. It does not merge. */
 export const approveWaiver: Verb = {
   name: 'approve-waiver',
+  decision: 'waiver',
   usage: 'approve-waiver',
   summary: "on a waiver's pull request: approve a waiver that someone else requested (fleet admins)",
   where: 'pull-request',
@@ -21,14 +22,14 @@ export const approveWaiver: Verb = {
   may: async asking => (await fleetHere(asking)) !== undefined,
   refusal: 'This waiver cannot be approved',
   run: async asking => {
-    const { place, installation, comment } = asking
+    const { context, place, installation, comment } = asking
     const { login } = comment.author
     const pull = await presentPull(asking)
     const fleet = await fleetHere(asking)
     if (!fleet || fleet.branch !== pull.base.ref) throw noWaiver()
     const waiver = await recorded(asking, pull)
     if (waiver.approver?.toLowerCase() !== login.toLowerCase()) refuseOwn(waiver, login)
-    await openWaiverPull({ place, installation, fleet }, { ...waiver, approver: login }, pull.head.ref)
+    await openWaiverPull({ context, place, installation, fleet }, { ...waiver, approver: login }, pull.head.ref)
     await evaluateAgain(asking)
     return { reaction: 'rocket' }
   },

@@ -9,6 +9,7 @@ const USAGE = 'check [--all]'
 /** Evaluates again now, for example after an outage of GitHub, a source or the App. */
 export const check: Verb = {
   name: 'check',
+  decision: 'none',
   usage: USAGE,
   summary: 'evaluate this pull request again now; `--all`: every open one of this repository (needs the role maintain)',
   where: 'anywhere',

@@ -1,7 +1,7 @@
 import { commandError } from '../../src/command/command-error.ts'
-import { commitFiles } from '../../src/github/pulls/commit-files.ts'
 import { COMPLETE_USAGE, parseComplete } from '../../src/onboard/completion/parse-complete.ts'
 import type { Completion } from '../../src/onboard/completion/plan-completion.ts'
+import { commitRecorded } from '../trail/recorded-writes.ts'
 import { mayWrite } from './may.ts'
 import { presentPull } from './present-pull.ts'
 import type { Asking, Verb } from './verb.ts'
@@ -12,6 +12,7 @@ import type { Asking, Verb } from './verb.ts'
  */
 export const complete: Verb = {
   name: 'complete',
+  decision: 'completion',
   usage: COMPLETE_USAGE,
   summary: 'commit the files that a new tenant of this pull request lacks (write access)',
   where: 'pull-request',
@@ -19,7 +20,7 @@ export const complete: Verb = {
   may: mayWrite,
   refusal: 'This tenant cannot be completed',
   run: async asking => {
-    const { place, installation, repository, comment, line } = asking
+    const { context, place, installation, repository, comment, line } = asking
     const asked = parseComplete(line.words)
     const pull = await presentPull(asking)
     if (pull.head.fork) {
@@ -35,7 +36,8 @@ export const complete: Verb = {
     }))
     const message = `Complete tenant ${found.tenant}\n\nRequested by ${comment.author.login}.`
     const head = { branch: pull.head.ref, head: pull.head.sha }
-    const sha = await commitFiles(place.octokit, place, { ...head, files, message })
+    const act = { context, app: place.app, fleet: { installation: installation.id, url: repository.url } }
+    const sha = await commitRecorded(act, place.octokit, place, pull.number, { ...head, files, message })
     if (sha === undefined) throw commandError('the branch has moved meanwhile', 'Run the command again.')
     return { reaction: 'rocket' }
   },

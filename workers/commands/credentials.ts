@@ -13,6 +13,7 @@ const MAX_REPOSITORIES = 200
 /** Lists the credentials of the tenants: what git says, and the deploy keys that GitHub shows. */
 export const credentials: Verb = {
   name: 'credentials',
+  decision: 'none',
   usage: 'credentials',
   summary:
     'list deploy keys without a tenant, tenants without a key, their age, and who can open sealed files (fleet admins)',

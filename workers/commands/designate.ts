@@ -21,6 +21,7 @@ const LATEST_MS = 600_000
  */
 export const designate: Verb = {
   name: 'designate',
+  decision: 'designation',
   usage: 'designate',
   summary: 'make this repository the fleet, or confirm what the .github repository lists (owners of the organization)',
   where: 'anywhere',

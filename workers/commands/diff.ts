@@ -6,6 +6,7 @@ import type { Verb } from './verb.ts'
 /** Shows rendered changes of this pull request. */
 export const diff: Verb = {
   name: 'diff',
+  decision: 'none',
   usage: DIFF_USAGE,
   summary: 'rendered changes of this pull request',
   where: 'pull-request',

@@ -2,9 +2,9 @@ import { commandError } from '../../src/command/command-error.ts'
 import { enforcementText } from '../../src/command/enforcement-text.ts'
 import { withEnforcement } from '../../src/command/with-enforcement.ts'
 import { FLEET_FILE } from '../../src/fleet/model/fleet-config.ts'
-import { openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import { codeWord, message } from '../../src/message/message.ts'
 import { readFleetFileText } from '../fleets/fleet-text.ts'
+import { openRecordedPull } from '../trail/recorded-writes.ts'
 import { decidesHere, fleetsHere } from './fleets-here.ts'
 import type { Verb } from './verb.ts'
 
@@ -13,6 +13,7 @@ const USAGE = 'enforcement report|block'
 /** Switches between reporting and blocking violations, by a pull request; merging it is the decision. */
 export const enforcement: Verb = {
   name: 'enforcement',
+  decision: 'enforcement',
   usage: USAGE,
   summary:
     'on the fleet: open a pull request that reports violations without blocking, or blocks them again (fleet admins)',
@@ -33,14 +34,23 @@ export const enforcement: Verb = {
     const text = enforcementText(wanted, comment.author.login, comment.issue.number)
     for (const fleet of await fleetsHere(asking)) {
       const { commit, text: before } = await readFleetFileText(installation, fleet)
-      await openPullRequest(place.octokit, place.app, name, {
-        base: fleet.branch,
-        // a branch that was merged once may still be there: each state of the fleet has its own
-        branch: `bailiwick/enforcement-${wanted}-${commit.slice(0, 10)}`,
-        files: [{ path: FLEET_FILE, content: withEnforcement(before, wanted) }],
-        ...text,
-        message: text.title,
-      })
+      await openRecordedPull(
+        {
+          context: asking.context,
+          app: place.app,
+          fleet: { installation: installation.id, url: fleet.repository.url },
+        },
+        place.octokit,
+        name,
+        {
+          base: fleet.branch,
+          // a branch that was merged once may still be there: each state of the fleet has its own
+          branch: `bailiwick/enforcement-${wanted}-${commit.slice(0, 10)}`,
+          files: [{ path: FLEET_FILE, content: withEnforcement(before, wanted) }],
+          ...text,
+          message: text.title,
+        },
+      )
     }
     return { reaction: 'rocket' }
   },

@@ -7,6 +7,7 @@ import type { Verb } from './verb.ts'
 /** Explains a rule and lists its findings on this pull request. */
 export const explain: Verb = {
   name: 'explain',
+  decision: 'none',
   usage: EXPLAIN_USAGE,
   summary: 'what a rule requires, why, and its findings on this pull request',
   where: 'anywhere',

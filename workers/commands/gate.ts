@@ -18,6 +18,7 @@ import type { Asking, Verb } from './verb.ts'
 /** Requires the check on every branch that clusters follow, in the repositories that the person administers. */
 export const gate: Verb = {
   name: 'gate',
+  decision: 'gate',
   usage: 'gate',
   summary: `on the fleet: require ${CHECK_NAME} of this App on every branch that clusters follow, where you are an admin`,
   where: 'anywhere',

@@ -6,6 +6,7 @@ import type { Verb } from './verb.ts'
 /** Gives a namespace to another tenant in two pull requests: its owner changes, and then the former tenant loses its rights. */
 export const handOverVerb: Verb = {
   name: 'hand-over',
+  decision: 'hand-over',
   usage: HAND_OVER_USAGE,
   summary:
     'give a namespace to another tenant by two pull requests; --continue: the former tenant has removed what it applied (fleet admins)',

@@ -14,6 +14,7 @@ export async function helpFor(asking: Asking, all: readonly Verb[], about?: stri
 export function helpVerb(others: () => readonly Verb[]): Verb {
   return {
     name: 'help',
+    decision: 'none',
     usage: 'help',
     summary: 'the commands that you can run here',
     where: 'anywhere',

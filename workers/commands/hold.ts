@@ -15,6 +15,7 @@ const LABEL = {
 /** Blocks a pull request, independent of the verdict. */
 export const hold: Verb = {
   name: 'hold',
+  decision: 'hold',
   usage: 'hold',
   summary: 'block this pull request, independent of the verdict, until someone runs unhold',
   where: 'pull-request',
@@ -31,6 +32,7 @@ export const hold: Verb = {
 /** Removes the hold, so that the verdict decides again. */
 export const unhold: Verb = {
   name: 'unhold',
+  decision: 'unhold',
   usage: 'unhold',
   summary: 'remove the hold',
   where: 'pull-request',

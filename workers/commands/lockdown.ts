@@ -9,6 +9,7 @@ const USAGE = 'lockdown CLUSTER'
 /** Opens a pull request with the next flag of Flux's multi-tenancy lockdown, where nothing breaks. */
 export const lockdown: Verb = {
   name: 'lockdown',
+  decision: 'lockdown',
   usage: USAGE,
   summary: "open a pull request that sets the next flag of Flux's multi-tenancy lockdown on a cluster",
   where: 'anywhere',

@@ -6,6 +6,7 @@ import type { Verb } from './verb.ts'
 /** Moves a tenant to another cluster in three pull requests: first it comes to the new one, then it leaves the old one. */
 export const moveVerb: Verb = {
   name: 'move',
+  decision: 'move',
   usage: MOVE_USAGE,
   summary: 'move a tenant to another cluster by three pull requests; --continue: the last is applied (fleet admins)',
   where: 'anywhere',

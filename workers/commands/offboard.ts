@@ -11,6 +11,7 @@ import type { Asking, Verb } from './verb.ts'
  */
 export const offboardVerb: Verb = {
   name: 'offboard',
+  decision: 'offboarding',
   usage: OFFBOARD_USAGE,
   summary: 'remove a tenant by two pull requests; --continue: the first is applied on every cluster (fleet admins)',
   where: 'anywhere',

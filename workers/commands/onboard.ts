@@ -12,6 +12,7 @@ import type { Verb } from './verb.ts'
  */
 export const onboardVerb: Verb = {
   name: 'onboard',
+  decision: 'onboarding',
   usage: ONBOARD_USAGE,
   summary: 'open a pull request that adds a tenant to this fleet',
   where: 'anywhere',

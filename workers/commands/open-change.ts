@@ -1,9 +1,10 @@
 import type { FleetChange } from '../../src/adopt/fleet-change.ts'
 import { BailiwickError } from '../../src/errors.ts'
-import { type OpenedPullRequest, openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
+import type { OpenedPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import { fixOf, saidOf } from '../../src/message/said.ts'
 import { codeSpan } from '../../src/onboard/code-span.ts'
 import type { ChangeRequest } from '../threads/protocol.ts'
+import { type ActOf, openRecordedPull } from '../trail/recorded-writes.ts'
 import type { Asking } from './verb.ts'
 
 /**
@@ -24,19 +25,20 @@ export async function openChange(
     throw new TypeError(`the rendering thread answered ${answer.type} to a question for a change`)
   }
   const { change } = answer
-  return (
-    change && openChangeOf(place, change, { branch, commit, by: comment.author.login, issue: comment.issue.number })
-  )
+  const act = { context, app: place.app, fleet: { installation: installation.id, url: repository.url } }
+  const asked = { branch, commit, by: comment.author.login, issue: comment.issue.number }
+  return change && openChangeOf(act, place, change, asked)
 }
 
 async function openChangeOf(
+  act: ActOf,
   place: Asking['place'],
   { files, title, body, slug }: FleetChange,
   { branch, commit, by, issue }: { branch: string; commit: string; by: string; issue: number },
 ): Promise<OpenedPullRequest> {
-  return openPullRequest(
+  return openRecordedPull(
+    act,
     place.octokit,
-    place.app,
     { owner: place.owner, repo: place.repo },
     {
       base: branch,

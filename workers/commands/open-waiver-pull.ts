@@ -5,11 +5,13 @@ import { waiverRecord } from '../../src/command/waiver/waiver-record.ts'
 import { type WaiverPull, waiverText } from '../../src/command/waiver/waiver-text.ts'
 import { FLEET_FILE } from '../../src/fleet/model/fleet-config.ts'
 import { publishCheckRun } from '../../src/github/checks/check-run.ts'
-import { type OpenedPullRequest, openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
+import type { OpenedPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
 import { readFleetFileText } from '../fleets/fleet-text.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
+import { openRecordedPull } from '../trail/recorded-writes.ts'
 
 /** The prefix of waiver branches. */
 export const WAIVER_BRANCH = 'bailiwick/waive-'
@@ -25,6 +27,7 @@ export function waiverBranch(of: string, target: string): string {
 
 /** The fleet of a waiver, and the client that writes to it. */
 export interface WaiverDesk {
+  readonly context: WorkerContext
   readonly place: Pick<PublishTarget, 'octokit' | 'app'>
   readonly installation: Installation
   readonly fleet: FleetPlace
@@ -35,19 +38,24 @@ export interface WaiverDesk {
  * its commit. Throws `command-input` if the file cannot be edited.
  */
 export async function openWaiverPull(desk: WaiverDesk, pull: WaiverPull, branch: string): Promise<OpenedPullRequest> {
-  const { place, installation, fleet } = desk
+  const { context, place, installation, fleet } = desk
   const name = { owner: fleet.repository.owner, repo: fleet.repository.name }
   const { approver } = pull
   const entries = approver === undefined ? pull.entries : pull.entries.map(entry => ({ ...entry, approver }))
   const text = waiverText(pull)
-  const opened = await openPullRequest(place.octokit, place.app, name, {
-    base: fleet.branch,
-    branch,
-    files: [{ path: FLEET_FILE, content: withWaivers((await readFleetFileText(installation, fleet)).text, entries) }],
-    title: text.title,
-    body: text.body,
-    message: text.title,
-  })
+  const opened = await openRecordedPull(
+    { context, app: place.app, fleet: { installation: installation.id, url: fleet.repository.url } },
+    place.octokit,
+    name,
+    {
+      base: fleet.branch,
+      branch,
+      files: [{ path: FLEET_FILE, content: withWaivers((await readFleetFileText(installation, fleet)).text, entries) }],
+      title: text.title,
+      body: text.body,
+      message: text.title,
+    },
+  )
   const record = waiverRecord(pull)
   await publishCheckRun(place.octokit, place.app, name, {
     ...record,

@@ -18,6 +18,7 @@ import { wasSeen } from './was-seen.ts'
  */
 export const override: Verb = {
   name: 'override',
+  decision: 'override',
   usage: OVERRIDE_USAGE,
   summary: 'let the current head of this pull request pass, independent of the verdict (fleet admins)',
   where: 'pull-request',

@@ -6,6 +6,7 @@ import type { Verb } from './verb.ts'
 /** Gives a tenant another name in three pull requests: new accounts come, the owner changes, the old accounts go. */
 export const renameVerb: Verb = {
   name: 'rename',
+  decision: 'rename',
   usage: RENAME_USAGE,
   summary: 'give a tenant another name by three pull requests; --continue: the last is applied (fleet admins)',
   where: 'anywhere',

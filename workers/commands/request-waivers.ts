@@ -41,7 +41,7 @@ export async function requestWaivers(
   subject: OpenedRepository,
   pull: PullRequest,
   wish: WaiverWish,
-): Promise<readonly OpenedPullRequest[]> {
+): Promise<readonly (OpenedPullRequest & { readonly fleet: string })[]> {
   const answers = await answersOf(context, subject, pull)
   const wanted = new Set(wantedFindings(answers, subject.repository.url, wish).map(({ fingerprint }) => fingerprint))
   if (wanted.size > MOST) {
@@ -52,7 +52,7 @@ export async function requestWaivers(
   }
   const of = `${subject.repository.owner}/${subject.repository.name}#${pull.number}`
   const terms = { reason: wish.reason, requester: wish.by, expires: wish.until }
-  const opened: OpenedPullRequest[] = []
+  const opened: (OpenedPullRequest & { readonly fleet: string })[] = []
   for (const answer of answers) {
     const { place: fleet, evaluation } = answer
     const findings = evaluation.verdict.violations.filter(one => wanted.has(one.fingerprint) && isOpen(one))
@@ -63,9 +63,10 @@ export async function requestWaivers(
     const { installation } = subject
     // the fleet's repository alone may be written to with this
     const place = await speaker(context, installation.id, fleet.repository.id)
-    const desk = { place, installation, fleet }
+    const desk = { context, place, installation, fleet }
     try {
-      opened.push(await openOn(desk, waiver, waiverBranch(of, wish.target ?? 'all')))
+      const one = await openOn(desk, waiver, waiverBranch(of, wish.target ?? 'all'))
+      opened.push({ ...one, fleet: fleet.repository.url })
     } catch (error) {
       throw fleet.repository.url === subject.repository.url ? error : withoutWords(error)
     }

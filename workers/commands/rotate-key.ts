@@ -16,6 +16,7 @@ import type { Verb } from './verb.ts'
  */
 export const rotateKey: Verb = {
   name: 'rotate-key',
+  decision: 'rotation',
   usage: ROTATE_USAGE,
   summary:
     'replace the deploy key of a tenant by a pull request; --ready: the clusters read with the new key (fleet admins)',

@@ -16,6 +16,7 @@ function checkOf(runs: readonly OurCheckRun[], base: string): OurCheckRun | unde
 /** Shows the status of a pull request. */
 export const status: Verb = {
   name: 'status',
+  decision: 'none',
   usage: 'status',
   summary: 'status: verdict, clusters, findings, and what is waived, held or overridden',
   where: 'pull-request',

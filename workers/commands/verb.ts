@@ -3,6 +3,7 @@ import type { Octokit } from '../../src/github/client/octokit.ts'
 import type { IssueComment } from '../../src/github/comments/issue-comment.ts'
 import type { RepositoryRole } from '../../src/github/people/permission.ts'
 import type { Attempt, CommandJob } from '../../src/queue/queue.ts'
+import type { DecisionKind } from '../../src/trail/trail-entry.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace, ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
@@ -39,6 +40,8 @@ interface Done {
 /** One command of `/bailiwick`. */
 export interface Verb {
   readonly name: string
+  /** As what the trail records it where it was carried out; `none`: it answers, or evaluates again. */
+  readonly decision: DecisionKind | 'none'
   /** How to write it, without `/bailiwick`. */
   readonly usage: string
   /** One sentence for people. */

@@ -7,6 +7,7 @@ import type { Verb } from './verb.ts'
 /** Requests a waiver of a violation, by a pull request in the fleet repository. */
 export const waive: Verb = {
   name: 'waive',
+  decision: 'waiver',
   usage: WAIVE_USAGE,
   summary: 'ask the fleet admins to accept a violation (default: for 30 days)',
   where: 'pull-request',

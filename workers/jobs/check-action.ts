@@ -7,6 +7,7 @@ import { listPullRequestsOf, type PullRequest, readPullRequest } from '../../src
 import { prose } from '../../src/message/markdown.ts'
 import type { Attempt, CheckAction } from '../../src/queue/queue.ts'
 import { openError } from '../../src/report/open-error.ts'
+import type { DecisionKind } from '../../src/trail/trail-entry.ts'
 import { requestWaivers } from '../commands/request-waivers.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
@@ -16,6 +17,7 @@ import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { applyFixes } from '../publish/apply-fixes.ts'
 import { openPlace } from '../publish/open-place.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
+import { recordButton } from '../trail/record-button.ts'
 
 /**
  * Handles a button of our check run, if GitHub confirms that the person has write access now; otherwise it is ignored.
@@ -48,16 +50,14 @@ async function act(
   place: PublishTarget,
   subject: OpenedRepository,
   pull: PullRequest,
-  { action, login }: CheckAction,
+  { action, login, check }: CheckAction,
   attempt: Attempt,
 ): Promise<string | undefined> {
   try {
-    if (action === 'waive') return await askForWaivers(context, place, subject, pull, login)
-    const said = await evaluatePullRequest(context, subject, pull, attempt)
-    const outcome = await applyFixes(place, subject, pull, said, login)
-    if (outcome === 'fork') return 'The fixes were not applied: the branch is in a fork, which the App never writes to.'
-    if (outcome === 'nothing') return 'No fix was applied: none of the findings has a certain fix any more.'
-    return undefined // where the head moved meanwhile, its own verdict offers what is left
+    const { decision, run } = BUTTONS[action]
+    const { answer, fleets } = await run({ context, place, subject, pull, login, attempt })
+    await recordButton(context, subject, pull, { kind: decision, check, login, fleets })
+    return answer
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     const { message, fix } = openError(asBailiwickError(error), subject.repository.url)
@@ -69,16 +69,49 @@ async function act(
 const DAY_MS = 86_400_000
 const WAIVED_DAYS = 30
 
-async function askForWaivers(
-  context: WorkerContext,
-  place: PublishTarget,
-  subject: OpenedRepository,
-  pull: PullRequest,
-  login: string,
-): Promise<string> {
+/** A button that somebody pressed, on a pull request. */
+interface Pressed {
+  readonly context: WorkerContext
+  readonly place: PublishTarget
+  readonly subject: OpenedRepository
+  readonly pull: PullRequest
+  readonly login: string
+  readonly attempt: Attempt
+}
+
+interface Button {
+  /** As what the trail records it. */
+  readonly decision: DecisionKind
+  /** `fleets`: addresses of those for which something was changed or asked for. */
+  run(pressed: Pressed): Promise<{ readonly answer: string | undefined; readonly fleets: readonly string[] }>
+}
+
+/** Every button of our check runs. */
+const BUTTONS: Readonly<Record<CheckAction['action'], Button>> = {
+  fix: { decision: 'fix', run: fix },
+  waive: { decision: 'waiver', run: askForWaivers },
+}
+
+async function fix({ context, place, subject, pull, login, attempt }: Pressed) {
+  const said = await evaluatePullRequest(context, subject, pull, attempt)
+  const outcome = await applyFixes(context, place, subject, pull, said, login)
+  // where the head moved meanwhile, its own verdict offers what is left
+  const fleet = said.context.fleet?.repository
+  return { answer: NOT_FIXED[outcome], fleets: outcome === 'committed' && fleet !== undefined ? [fleet] : [] }
+}
+
+const NOT_FIXED = {
+  fork: 'The fixes were not applied: the branch is in a fork, which the App never writes to.',
+  nothing: 'No fix was applied: none of the findings has a certain fix any more.',
+  committed: undefined,
+  moved: undefined,
+}
+
+async function askForWaivers({ context, place, subject, pull, login }: Pressed) {
   const until = new Date(Date.now() + WAIVED_DAYS * DAY_MS).toISOString().slice(0, 10)
   const reason = `requested with the button of the check on ${place.owner}/${place.repo}#${pull.number}`
   const opened = await requestWaivers(context, subject, pull, { by: login, reason, until })
   const where = opened.length === 1 ? 'a pull request' : `${opened.length} pull requests`
-  return `Requested a waiver until ${until}: ${where} in the fleet repository. Complete the reason there; a fleet admin then approves it.`
+  const answer = `Requested a waiver until ${until}: ${where} in the fleet repository. Complete the reason there; a fleet admin then approves it.`
+  return { answer, fleets: opened.map(({ fleet }) => fleet) }
 }

@@ -8,6 +8,7 @@ import type { Attempt, CommandJob } from '../../src/queue/queue.ts'
 import { openError } from '../../src/report/open-error.ts'
 import { helpFor } from '../commands/help.ts'
 import { mayWrite } from '../commands/may.ts'
+import { recordCommand } from '../commands/record-command.ts'
 import { commands } from '../commands/registry.ts'
 import type { Asking, Verb } from '../commands/verb.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
@@ -17,7 +18,6 @@ import { openRepository } from '../fleets/open-repository.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { openPlace } from '../publish/open-place.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
-import { recordCommand } from '../trail/record-command.ts'
 
 /** Reactions with which we say that a command is done with, one way or another. */
 const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']

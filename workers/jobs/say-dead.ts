@@ -9,6 +9,7 @@ import { readBases } from '../gate/repository-bases.ts'
 import { begun } from '../gate/staleness.ts'
 import { openPlace } from '../publish/open-place.ts'
 import { BRANCH_CHECK, sayVerdict } from '../publish/say-verdict.ts'
+import { recordVerdict } from '../trail/record-verdict.ts'
 
 /** Publishes on the present head of an open pull request that it could not be evaluated, and that it will be tried again. */
 export async function sayDeadPullRequest(context: WorkerContext, data: SayDeadPullRequest): Promise<void> {
@@ -48,7 +49,9 @@ async function sayUndecided(
     const last = runs.find(({ name }) => name === check.name)
     // a later job reached a verdict meanwhile; GitHub's times are whole seconds
     if (last?.status === 'completed' && begun(last) > data.at) continue
-    await sayVerdict(place, check, said, { runs })
+    const at = { ...data, ...('pull' in data ? { pull: data.pull } : {}) }
+    const record = () => recordVerdict(context, at, place.app, check.name, said)
+    await sayVerdict(place, check, said, { runs, record })
   }
 }
 

@@ -70,7 +70,10 @@ async function judgeCommit(
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, commit: `${repository.url}@${headSha}` }, 'push could not be evaluated')
-    await sayVerdict(place, BRANCH_CHECK, { outcome: asBailiwickError(error), context: where })
+    const said = { outcome: asBailiwickError(error), context: where }
+    const at = { installation: subject.installation.id, owner: place.owner, repo: place.repo }
+    const record = () => recordVerdict(context, at, place.app, BRANCH_CHECK.name, said)
+    await sayVerdict(place, BRANCH_CHECK, said, { record })
     return []
   }
 }

@@ -9,10 +9,12 @@ import { forgetDeployKey } from '../onboarding/forget-deploy-key.ts'
 /** Deletes the deploy key of an onboarding that was closed without a merge. Doing it twice has no further effect. */
 export async function withdrawAccess(context: WorkerContext, data: WithdrawAccess): Promise<void> {
   const reader = await context.app.reader(data.installation)
-  const pull = await readOwnPull(reader, await context.app.identity(), data, data.pull)
+  const app = await context.app.identity()
+  const pull = await readOwnPull(reader, app, data, data.pull)
   if (pull?.state !== 'closed') return
   const record = readDeployKeyMarker(pull.body, context.config.privateKey)
   const fleet = await openRepository(context, data, reader)
   if (!record || record.fleet !== fleet?.repository.id) return
-  await forgetDeployKey(context, githubInstallation(context, data.installation, reader), record)
+  const act = { context, app, fleet: { installation: data.installation, url: fleet.repository.url } }
+  await forgetDeployKey(act, githubInstallation(context, data.installation, reader), record)
 }

@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto'
 import { MAX_PRINTS } from '../../src/approval/change-prunes.ts'
 import { PRUNE_RUN, pruneRecord } from '../../src/command/prune-record.ts'
 import { OVERRIDE_RUN, overrideRecord } from '../../src/command/record.ts'
 import { publishCheckRun } from '../../src/github/checks/check-run.ts'
-import { type OpenedPullRequest, openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
+import type { OpenedPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import { type PullRequest, readPullRequest } from '../../src/github/pulls/pull-request.ts'
 import { offboardMarker } from '../../src/offboard/offboard-record.ts'
 import { offboardText } from '../../src/offboard/offboard-text.ts'
@@ -10,6 +11,8 @@ import type { OffboardPlan } from '../../src/offboard/plan.ts'
 import { isTransfer } from '../../src/offboard/request.ts'
 import { evaluatePullRequest } from '../evaluate/evaluate-pull-request.ts'
 import { isFleetAdmin } from '../evaluate/is-fleet-admin.ts'
+import { recordDecision } from '../trail/record-decision.ts'
+import { openRecordedPull } from '../trail/recorded-writes.ts'
 import { type OffboardAsk, type OffboardingPlace, offboardingBranch, requestOf } from './offboarding-place.ts'
 
 /**
@@ -30,15 +33,20 @@ export async function openOffboarding(
     ...{ by, comment, issue, at },
   }
   const marker = offboardMarker(record, context.config.privateKey)
-  const opened = await openPullRequest(place.octokit, place.app, place, {
-    base: fleet.defaultBranch,
-    branch: offboardingBranch(asked, plan.stage),
-    files: plan.files.flatMap(({ path, content }) => (content === null ? [] : [{ path, content }])),
-    removed: plan.files.flatMap(({ path, content }) => (content === null ? [path] : [])),
-    title: text.title,
-    body: `${text.body}\n\nRequested by @${by} in #${issue}.\n\n${marker}`,
-    message: `${text.title}\n\n${marker}`,
-  })
+  const opened = await openRecordedPull(
+    { context, app: place.app, fleet: { installation: here.installation.id, url: fleet.url } },
+    place.octokit,
+    place,
+    {
+      base: fleet.defaultBranch,
+      branch: offboardingBranch(asked, plan.stage),
+      files: plan.files.flatMap(({ path, content }) => (content === null ? [] : [{ path, content }])),
+      removed: plan.files.flatMap(({ path, content }) => (content === null ? [path] : [])),
+      title: text.title,
+      body: `${text.body}\n\nRequested by @${by} in #${issue}.\n\n${marker}`,
+      message: `${text.title}\n\n${marker}`,
+    },
+  )
   if (needsApproval(asked, plan.stage)) await approve(here, asked, opened)
   return opened
 }
@@ -69,6 +77,7 @@ async function approve(here: OffboardingPlace, asked: OffboardAsk, opened: Opene
       name: PRUNE_RUN,
       externalId: `approve-prune:${comment}`,
     })
+    await recordWord(here, 'approve-prune', by, pull)
   }
   const reason = `${whyOf(asked)} pull requests that Bailiwick wrote`
   await publishCheckRun(place.octokit, place.app, place, {
@@ -77,6 +86,7 @@ async function approve(here: OffboardingPlace, asked: OffboardAsk, opened: Opene
     name: OVERRIDE_RUN,
     externalId: `override:${comment}`,
   })
+  await recordWord(here, 'override', by, pull)
   await evaluateAgain(here, pull)
 }
 
@@ -89,4 +99,21 @@ function whyOf({ tenant, to, name, namespace }: OffboardAsk): string {
 async function evaluateAgain({ context, installation, place }: OffboardingPlace, { number: pull }: PullRequest) {
   const { owner, repo } = place
   await context.queue.add('validate-pull-request', { installation: installation.id, owner, repo, pull })
+}
+
+/** The word of an admin that is carried over to a commit of ours counts as if they gave it there. */
+async function recordWord(
+  { context, installation, fleet, place }: OffboardingPlace,
+  kind: 'override' | 'approve-prune',
+  who: string,
+  { number: pull, head }: PullRequest,
+): Promise<void> {
+  const about = { repository: `${place.owner}/${place.repo}`, commit: head.sha, pull }
+  const id = `${kind} ${about.repository}@${about.commit} ${who}`
+  await recordDecision(
+    context,
+    { installation: installation.id, url: fleet.url },
+    { ...about, id, kind, who, result: 'done', revisions: [], digest: hash('sha256', id) },
+    { once: true },
+  )
 }

@@ -2,12 +2,12 @@ import { BailiwickError } from '../../src/errors.ts'
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
 import { readRepository } from '../../src/github/contents/read-repository.ts'
 import { readRole } from '../../src/github/people/permission.ts'
-import { openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import { readOffer } from '../../src/github/pulls/read-offer.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
 import { starterFiles } from '../../src/onboard/starter/starter-files.ts'
 import { starterText } from '../../src/onboard/starter/starter-text.ts'
 import { openPlace } from '../publish/open-place.ts'
+import { openRecordedPull } from '../trail/recorded-writes.ts'
 import type { AccessQuestion } from './plan-read-access.ts'
 
 /**
@@ -46,13 +46,18 @@ export async function openStarter(question: AccessQuestion): Promise<string | un
     CHECK_NAME,
   )
   try {
-    const opened = await openPullRequest(place.octokit, place.app, name, {
-      ...where,
-      files,
-      title,
-      body,
-      message: title,
-    })
+    const opened = await openRecordedPull(
+      { context, app: place.app, fleet: { installation: installation.id, url: fleet.url } },
+      place.octokit,
+      name,
+      {
+        ...where,
+        files,
+        title,
+        body,
+        message: title,
+      },
+    )
     return `The pull request for the tenant's repository: ${opened.url}`
   } catch (error) {
     // people use a branch of that name, or the files came in meanwhile

@@ -1,11 +1,11 @@
 import { deployKeyTitle } from '../../src/credentials/deploy-key-title.ts'
-import { addDeployKey } from '../../src/github/keys/deploy-keys.ts'
 import type { OpenedPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import { readOwnPull } from '../../src/github/pulls/read-own-pull.ts'
 import { accessText } from '../../src/onboard/credential/access-text.ts'
 import { deployKeyMarker } from '../../src/onboard/credential/deploy-key-record.ts'
 import { refuseOwnApp } from '../../src/onboard/credential/refuse-own-app.ts'
 import type { OnboardRequest } from '../../src/onboard/request.ts'
+import { addRecordedKey } from '../trail/recorded-writes.ts'
 import { forgetDeployKey } from './forget-deploy-key.ts'
 import { openOnboarding } from './open-onboarding.ts'
 import { type AccessQuestion, type PlannedAccess, planReadAccess } from './plan-read-access.ts'
@@ -29,7 +29,7 @@ export async function openWithAccess(question: AccessQuestion, end: string): Pro
 /** `note`: for the commit. */
 async function openAccess(question: AccessQuestion, end: string, note: string): Promise<OpenedPullRequest> {
   const { prepared, place } = question
-  if (prepared.request.access === undefined) return openOnboarding(place, prepared, end, note)
+  if (prepared.request.access === undefined) return openOnboarding(question, prepared, end, note)
   const planned = await planReadAccess(question)
   if (planned.state === 'by-hand') return openByHand(question, planned, end, note)
   const { sealed, file, repository, record, recipients, replaced } = planned
@@ -39,16 +39,16 @@ async function openAccess(question: AccessQuestion, end: string, note: string): 
   const text = accessText(prepared.request, outcome)
   const marker = deployKeyMarker(record, context.config.privateKey)
   const opened = await openOnboarding(
-    place,
+    question,
     complete,
     `${text}\n\n${end}\n\n${marker}`,
     note === '' ? marker : `${marker}\n${note}`,
   )
-  if (replaced) await forgetDeployKey(context, installation, replaced)
+  if (replaced) await forgetDeployKey(actOf(question), installation, replaced)
   const owner = { tenant: record.tenant, fleet: `${place.owner}/${place.repo}` }
   const title = deployKeyTitle(owner, `requested by ${by}`)
   const added = await context.app.administer(installation.id, repository.id, octokit =>
-    addDeployKey(octokit, repository, { title, key: record.key }),
+    addRecordedKey(actOf(question), octokit, repository, { title, key: record.key }),
   )
   if (!added) {
     const why = `GitHub does not accept deploy keys for that repository. An organization owner can allow them in the settings of the organization under \`Deploy keys\`.`
@@ -56,17 +56,22 @@ async function openAccess(question: AccessQuestion, end: string, note: string): 
   }
   // whoever closed it meanwhile closed it before there was a key to delete
   const pull = await readOwnPull(place.octokit, place.app, place, opened.number)
-  if (pull?.state === 'closed') await forgetDeployKey(context, installation, record)
+  if (pull?.state === 'closed') await forgetDeployKey(actOf(question), installation, record)
   return opened
 }
 
+const actOf = ({ context, place, installation, fleet }: AccessQuestion) => ({
+  ...{ context, app: place.app, fleet: { installation: installation.id, url: fleet.url } },
+})
+
 function openByHand(
-  { place, prepared }: AccessQuestion,
+  question: AccessQuestion,
   planned: Extract<PlannedAccess, { state: 'by-hand' }>,
   end: string,
   note: string,
 ): Promise<OpenedPullRequest> {
-  return openOnboarding(place, prepared, `${accessText(prepared.request, planned)}\n\n${end}`, note)
+  const { prepared } = question
+  return openOnboarding(question, prepared, `${accessText(prepared.request, planned)}\n\n${end}`, note)
 }
 
 /** The same onboarding with a sealed file among its files; it is rendered and compared again. */

@@ -1,9 +1,10 @@
 import { applyFixes as applied, type Fix } from '../../src/fix/fixes-of.ts'
-import { commitFiles } from '../../src/github/pulls/commit-files.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
 import { fixesAtHead, readFixes, textsOf } from '../evaluate/read-fixes.ts'
 import type { Said } from '../evaluate/said.ts'
+import { commitRecorded } from '../trail/recorded-writes.ts'
 import type { PublishTarget } from './say-verdict.ts'
 
 /** What became of a wish to apply fixes. */
@@ -14,7 +15,8 @@ type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
  * `fork`: the branch is in another owner's repository, which is never written to.
  */
 export async function applyFixes(
-  { octokit }: Pick<PublishTarget, 'octokit'>,
+  context: WorkerContext,
+  { octokit, app }: Pick<PublishTarget, 'octokit' | 'app'>,
   subject: OpenedRepository,
   pull: PullRequest,
   said: Said,
@@ -36,7 +38,10 @@ export async function applyFixes(
   if (files.length === 0) return 'nothing'
   const name = { owner: repository.owner, repo: repository.name }
   const message = messageOf(here, login)
-  const sha = await commitFiles(octokit, name, { branch: pull.head.ref, head: pull.head.sha, files, message })
+  const url = said.context.fleet?.repository
+  const act = { context, app, fleet: url === undefined ? undefined : { installation: installation.id, url } }
+  const commit = { branch: pull.head.ref, head: pull.head.sha, files, message }
+  const sha = await commitRecorded(act, octokit, name, pull.number, commit)
   return sha === undefined ? 'moved' : 'committed'
 }
 

@@ -22,7 +22,7 @@ export interface SayOptions {
   /** A run is written although the same stands there. */
   readonly again?: boolean | undefined
   /** Called before something new is written: what cannot be recorded is not published. */
-  readonly record?: CheckRun['beforeWrite']
+  readonly record: CheckRun['beforeWrite'] | undefined
 }
 
 /** The check of a branch's tip, which no rule requires. */
@@ -36,7 +36,7 @@ export async function sayVerdict(
   place: PublishTarget,
   check: NamedCheck,
   { outcome, context }: Pick<Said, 'outcome' | 'context'>,
-  { runs, detailsUrl, again = false, record }: SayOptions = {},
+  { runs, detailsUrl, again = false, record }: SayOptions,
 ): Promise<boolean> {
   const rulesUrl = detailsUrl === undefined ? {} : { rulesUrl: rulesAddress(detailsUrl) }
   const run = checkRunOf(outcome, { ...context, ...rulesUrl })

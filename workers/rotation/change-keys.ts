@@ -1,13 +1,16 @@
 import { deployKeyTitle, isTitleOf } from '../../src/credentials/deploy-key-title.ts'
 import type { RotationRecord } from '../../src/credentials/rotation-record.ts'
 import type { RepositoryName } from '../../src/github/client/octokit.ts'
-import {
-  addDeployKey,
-  type ListedDeployKey,
-  listDeployKeys,
-  removeDeployKey,
-} from '../../src/github/keys/deploy-keys.ts'
+import { type ListedDeployKey, listDeployKeys } from '../../src/github/keys/deploy-keys.ts'
+import { addRecordedKey, removeRecordedKey } from '../trail/recorded-writes.ts'
 import type { RotationPlace } from './rotation-question.ts'
+
+/** For whose fleet keys are changed. */
+type KeyDesk = Pick<RotationPlace, 'context' | 'installation' | 'place' | 'fleet'>
+
+const actOf = ({ context, installation, place, fleet }: KeyDesk) => ({
+  ...{ context, app: place.app, fleet: { installation: installation.id, url: fleet.url } },
+})
 
 /** The repository of a rotation by its present name; undefined where the App may not see it any more. */
 export async function keyRepository(
@@ -30,24 +33,26 @@ export async function keysOfTenant(
 
 /** Adds the new key of a rotation; one that is there stays. False: GitHub refuses it. */
 export async function addNewKey(
-  { context, installation, place }: Pick<RotationPlace, 'context' | 'installation' | 'place'>,
+  desk: KeyDesk,
   repository: RepositoryName,
   record: RotationRecord,
   how: string,
 ): Promise<boolean> {
+  const { context, installation, place } = desk
   const title = deployKeyTitle({ tenant: record.tenant, fleet: `${place.owner}/${place.repo}` }, how)
   return context.app.administer(installation.id, record.repository, octokit =>
-    addDeployKey(octokit, repository, { title, key: record.key }),
+    addRecordedKey(actOf(desk), octokit, repository, { title, key: record.key }),
   )
 }
 
 /** Deletes keys of a repository; those that are gone already are no error. */
 export async function removeKeys(
-  { context, installation }: Pick<RotationPlace, 'context' | 'installation'>,
+  desk: KeyDesk,
   repository: RepositoryName & { readonly id: number },
   keys: readonly string[],
 ): Promise<void> {
+  const { context, installation } = desk
   await context.app.administer(installation.id, repository.id, async octokit => {
-    for (const key of keys) await removeDeployKey(octokit, repository, key)
+    for (const key of keys) await removeRecordedKey(actOf(desk), octokit, repository, key)
   })
 }

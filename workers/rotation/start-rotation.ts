@@ -11,11 +11,11 @@ import { openSnapshot } from '../../src/git/snapshot.ts'
 import { readCommit } from '../../src/github/contents/read-commit.ts'
 import { readRole } from '../../src/github/people/permission.ts'
 import { readBranch } from '../../src/github/pulls/branch.ts'
-import { openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import { readOwnPull } from '../../src/github/pulls/read-own-pull.ts'
 import { creationRuleFor } from '../../src/sops/rules/creation-rule.ts'
 import type { SealingRule } from '../../src/sops/rules/sealing-rule.ts'
 import { makeCredential } from '../onboarding/make-credential.ts'
+import { openRecordedPull } from '../trail/recorded-writes.ts'
 import { addNewKey, keysOfTenant, removeKeys } from './change-keys.ts'
 import type { TenantKey } from './read-tenant-key.ts'
 import { ROTATION_BRANCH, type RotationPull } from './rotation-pulls.ts'
@@ -53,21 +53,26 @@ export async function startRotation(
     by,
     replaced: record.replaces.length,
   })
-  const opened = await openPullRequest(place.octokit, place.app, place, {
-    base: fleet.defaultBranch,
-    branch,
-    files: [{ path: file, content: sealed }],
-    title: text.title,
-    body: `${text.body}\n\n${marker}`,
-    message: `${text.title}\n\n${marker}`,
-    beforeOpen: async () => {
-      if (await addNewKey(question, repository, record, `rotated by ${by}`)) return
-      throw commandError('GitHub does not accept deploy keys for that repository', byHand)
+  const opened = await openRecordedPull(
+    { context, app: place.app, fleet: { installation: installation.id, url: fleet.url } },
+    place.octokit,
+    place,
+    {
+      base: fleet.defaultBranch,
+      branch,
+      files: [{ path: file, content: sealed }],
+      title: text.title,
+      body: `${text.body}\n\n${marker}`,
+      message: `${text.title}\n\n${marker}`,
+      beforeOpen: async () => {
+        if (await addNewKey(question, repository, record, `rotated by ${by}`)) return
+        throw commandError('GitHub does not accept deploy keys for that repository', byHand)
+      },
     },
-  })
+  )
   // whoever closed it meanwhile may have done so before there was a key to delete
   const pull = await readOwnPull(place.octokit, place.app, place, opened.number)
-  if (pull?.state === 'closed') await removeKeys({ context, installation }, repository, [record.key])
+  if (pull?.state === 'closed') await removeKeys(question, repository, [record.key])
 }
 
 /** One name for one state of the file and its recipients: who asks twice gets one rotation. */

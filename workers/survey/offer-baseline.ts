@@ -1,12 +1,14 @@
 import type { FleetSurvey } from '../../src/audit/survey-fleet.ts'
 import { BailiwickError } from '../../src/errors.ts'
-import { openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import { readOffer } from '../../src/github/pulls/read-offer.ts'
 import { baselineOfferText } from '../../src/report/first-report/baseline-offer-text.ts'
 import type { BaselineState } from '../../src/report/first-report/facts.ts'
 import { BASELINE_FILE } from '../../src/rules/model/baseline.ts'
+import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
+import { openRecordedPull } from '../trail/recorded-writes.ts'
 
 /** Branch of the pull request; a fleet on another branch than the default one has its own. */
 function baselineBranch({ branch, repository }: FleetPlace): string {
@@ -18,6 +20,7 @@ function baselineBranch({ branch, repository }: FleetPlace): string {
  * If people closed or merged it, it is not opened again.
  */
 export async function offerBaseline(
+  { context, installation }: { readonly context: WorkerContext; readonly installation: Pick<Installation, 'id'> },
   { octokit, app }: Pick<PublishTarget, 'octokit' | 'app'>,
   fleet: FleetPlace,
   survey: FleetSurvey,
@@ -30,8 +33,9 @@ export async function offerBaseline(
   const offer = await readOffer(octokit, app, name, where)
   if (offer.state === 'closed') return { kind: 'declined' }
   const { title, body } = baselineOfferText(survey)
+  const act = { context, app, fleet: { installation: installation.id, url: fleet.repository.url } }
   try {
-    const { number: pull } = await openPullRequest(octokit, app, name, {
+    const { number: pull } = await openRecordedPull(act, octokit, name, {
       ...where,
       ...{ title, body, message: title },
       files: [{ path: BASELINE_FILE, content: survey.baseline }],

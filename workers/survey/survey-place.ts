@@ -88,7 +88,7 @@ export async function surveyPlace(context: WorkerContext, desk: SurveyDesk, surv
     url: repository.url,
     survey,
     gates: await readGates(gates, installation, survey.gated),
-    baseline: await offerBaseline(writer, surveyed.fleet, survey, has(BASELINE_FILE)),
+    baseline: await offerBaseline({ context, installation }, writer, surveyed.fleet, survey, has(BASELINE_FILE)),
     hasForm: has(FORM),
     trail: context.outbox ? await readTrailGaps(gates, repository) : 'off',
     ...openDesignation(desk, repository.id),

@@ -9,7 +9,7 @@ const WAIT_MS = 15_000
 const LOOPBACK_WAIT_MS = 50
 
 /** The fleet that a decision is about, as its normalized address. */
-interface FleetAddress {
+export interface FleetAddress {
   readonly installation: number
   readonly url: string
 }
@@ -20,18 +20,20 @@ export type NewDecision = Omit<TrailDecision, 'at' | 'engine'>
 /**
  * Has a decision written to the trail of its fleet, soon and in a job of its own: nothing waits for it. An outbox that does
  * not answer is an error of the caller's job, which is then done again, so that no decision is left out. Returns how far
- * the trail has come, to be noted where it is published.
+ * the trail has come, to be noted where it is published. `once`: a decision with this id that was recorded lately is not repeated.
  */
 export async function recordDecision(
   { outbox, queue, config }: Pick<WorkerContext, 'outbox' | 'queue' | 'config'>,
   { installation, url }: FleetAddress,
   decision: NewDecision,
+  { once = false }: { readonly once?: boolean } = {},
 ): Promise<TrailAnchor | undefined> {
   if (outbox === undefined) return undefined
   const fleet = nameInAddress(url)
   if (fleet === undefined) return undefined
   const place = { installation, owner: fleet.owner, repo: fleet.repo }
-  await outbox.add(place, { ...decision, at: new Date().toISOString(), engine: ENGINE_VERSION })
+  const isNew = await outbox.add(place, { ...decision, at: new Date().toISOString(), engine: ENGINE_VERSION }, once)
+  if (!isNew) return outbox.head(place)
   const delayMs = isLoopbackUrl(config.githubApiUrl) ? LOOPBACK_WAIT_MS : WAIT_MS
   await queue.add('write-trail', place, { delayMs })
   return outbox.head(place)

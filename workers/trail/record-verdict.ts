@@ -8,6 +8,7 @@ import type { TrailAnchor, TrailRevision } from '../../src/trail/trail-entry.ts'
 import type { TrailInputs, TrailPeople } from '../../src/trail/trail-inputs.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { Said } from '../evaluate/said.ts'
+import { githubInstallation } from '../fleets/github-installation.ts'
 import { recordDecision } from './record-decision.ts'
 
 /** The repository of a verdict, and the pull request where it is about one. */
@@ -20,7 +21,8 @@ type PublishedVerdict = Pick<Said, 'outcome' | 'context' | 'inputs'>
 
 /**
  * Has a verdict that was published written to the trail of the fleet that gave it, and each approval that it counts before it.
- * What no fleet reads is in no trail.
+ * What no fleet reads is in no trail. An error that came before the fleet was known goes to the fleet whose own repository it is,
+ * or to the only one of the installation.
  */
 export async function recordVerdict(
   context: WorkerContext,
@@ -30,8 +32,10 @@ export async function recordVerdict(
   published: PublishedVerdict,
 ): Promise<TrailAnchor | undefined> {
   const { outcome, context: said } = published
-  if (said.fleet === undefined || context.outbox === undefined) return undefined
-  const fleet = { installation, url: said.fleet.repository }
+  if (context.outbox === undefined) return undefined
+  const url = said.fleet?.repository ?? (await fleetOfError(context, installation, published))
+  if (url === undefined) return undefined
+  const fleet = { installation, url }
   const commit = said.headSha
   const circumstances = said.circumstances ?? NO_CIRCUMSTANCES
   const about = { repository: `${owner}/${repo}`, commit, ...(pull === undefined ? {} : { pull }) }
@@ -80,4 +84,26 @@ function revisionsOf({ fleet, nodes = [] }: Said['context']): TrailRevision[] {
       .map(({ url, commit }) => [`${url} ${commit}`, { repository: url, commit }]),
   )
   return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, revision]) => revision)
+}
+
+async function fleetOfError(
+  context: WorkerContext,
+  id: number,
+  { outcome, context: { repository } }: PublishedVerdict,
+): Promise<string | undefined> {
+  if (!(outcome instanceof BailiwickError)) return undefined
+  try {
+    const installation = githubInstallation(context, id, await context.app.reader(id))
+    const urls = (await installation.designation()).fleets.map(fleet => fleet.repository.url)
+    const own = urls.includes(repository) ? repository : undefined
+    const url = own ?? (new Set(urls).size === 1 ? urls[0] : undefined)
+    if (url !== undefined || urls.length === 0) return url
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+  }
+  context.log.warn(
+    { repository, code: outcome.code },
+    'an error is in no trail: it is not known which fleet it concerns',
+  )
+  return undefined
 }

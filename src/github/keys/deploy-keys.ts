@@ -20,27 +20,43 @@ export interface ListedDeployKey extends DeployKey {
 }
 
 /**
- * Adds a read-only deploy key; one that is there stays. False: GitHub refuses it, as where an organization forbids deploy
- * keys. Throws as `github` does.
+ * Adds a read-only deploy key; one that is there stays. Returns its id; undefined: GitHub refuses it, as where an
+ * organization forbids deploy keys. Throws as `github` does.
  */
-export async function addDeployKey(octokit: Octokit, repository: RepositoryName, wanted: DeployKey): Promise<boolean> {
+export async function addDeployKey(
+  octokit: Octokit,
+  repository: RepositoryName,
+  wanted: DeployKey,
+): Promise<number | undefined> {
   const { owner, repo } = repository
   const same = await keysLike(octokit, repository, wanted.key)
-  if (same.some(one => one.read_only)) return true
+  const present = same.find(one => one.read_only)
+  if (present) return present.id
   for (const one of same) await remove(octokit, repository, one.id)
   try {
-    await octokit.rest.repos.createDeployKey({ owner, repo, ...wanted, read_only: true })
-    return true
+    const { data } = await octokit.rest.repos.createDeployKey({ owner, repo, ...wanted, read_only: true })
+    return data.id
   } catch (error) {
     const failed = githubError(message`add a deploy key to ${repositoryPart({ owner, repo })}`, error)
-    if (failed.code === 'not-permitted' || statusOf(error) === 422) return false
+    if (failed.code === 'not-permitted' || statusOf(error) === 422) return undefined
     throw failed
   }
 }
 
-/** Deletes a deploy key; one that is gone already, or whose repository is, is no error. Throws as `github` does. */
-export async function removeDeployKey(octokit: Octokit, repository: RepositoryName, key: string): Promise<void> {
-  for (const one of await keysLike(octokit, repository, key)) await remove(octokit, repository, one.id)
+/**
+ * Deletes a deploy key; one that is gone already, or whose repository is, is no error. `beforeRemove`: done before each deletion,
+ * with the id of the key. Throws as `github` does.
+ */
+export async function removeDeployKey(
+  octokit: Octokit,
+  repository: RepositoryName,
+  key: string,
+  beforeRemove: (id: number) => Promise<void>,
+): Promise<void> {
+  for (const { id } of await keysLike(octokit, repository, key)) {
+    await beforeRemove(id)
+    await remove(octokit, repository, id)
+  }
 }
 
 /** All deploy keys of a repository. Throws as `github` does. */

@@ -12,6 +12,8 @@ interface FileCommit {
   readonly head: string
   readonly files: readonly { readonly path: string; readonly content: string; readonly mode: '100644' | '100755' }[]
   readonly message: string
+  /** Done when the commit is there, before the branch moves to it. */
+  readonly beforeMove?: (sha: string) => Promise<void>
 }
 
 /**
@@ -21,7 +23,7 @@ interface FileCommit {
 export async function commitFiles(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
-  { branch, head, files, message: text }: FileCommit,
+  { branch, head, files, message: text, beforeMove }: FileCommit,
 ): Promise<string | undefined> {
   const name = `${owner}/${repo}`
   checkPaths(name, files)
@@ -41,6 +43,7 @@ export async function commitFiles(
     octokit.rest.git.createCommit({ owner, repo, message: text, tree: tree.data.sha, parents: [head] }),
   )
   const { sha } = commit.data
+  await beforeMove?.(sha)
   try {
     await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
   } catch (error) {

@@ -1,0 +1,30 @@
+import { hash } from 'node:crypto'
+import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { DecisionKind } from '../../src/trail/trail-entry.ts'
+import type { OpenedRepository } from '../context/opened-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { recordDecision } from './record-decision.ts'
+
+/** A button of a check run: as what it counts, and who pressed it. */
+interface Press {
+  readonly kind: DecisionKind
+  readonly check: number
+  readonly login: string
+  /** Addresses of the fleets that it concerns. */
+  readonly fleets: readonly string[]
+}
+
+/** Has a button that was pressed written to the trail, of each fleet that it concerns. */
+export async function recordButton(
+  context: WorkerContext,
+  { installation, repository }: OpenedRepository,
+  { number: pull, head: { sha: commit } }: PullRequest,
+  { kind, check, login: who, fleets }: Press,
+): Promise<void> {
+  const id = `button ${kind} ${check} ${commit} ${who}`
+  const about = { repository: `${repository.owner}/${repository.name}`, commit, pull }
+  for (const url of fleets) {
+    const decision = { ...about, id, kind, who, result: 'done', revisions: [], digest: hash('sha256', id) }
+    await recordDecision(context, { installation: installation.id, url }, decision, { once: true })
+  }
+}
