@@ -15,16 +15,26 @@ interface Thread {
  * first, none inside of another. Linear in the text for each match.
  */
 export function findMatches(pattern: string, text: string, limit: number, spend: CountSteps): string[] {
-  const start = automaton(pattern)
   const chars = [...text]
-  const found: string[] = []
+  return findRanges(pattern, chars, limit, spend).map(([from, to]) => chars.slice(from, to).join(''))
+}
+
+/** As `findMatches`: from where to where each match goes. */
+export function findRanges(
+  pattern: string,
+  chars: readonly string[],
+  limit: number,
+  spend: CountSteps,
+): (readonly [from: number, to: number])[] {
+  const start = automaton(pattern)
+  const found: (readonly [number, number])[] = []
   let lastEnd = -1
   for (let at = 0; at <= chars.length && found.length < limit; ) {
     const match = leftmost(start, chars, at, spend)
     if (!match) break
     const [from, to] = match
     // Go leaves out an empty match behind the one before
-    if (to > from || from !== lastEnd) found.push(chars.slice(from, to).join(''))
+    if (to > from || from !== lastEnd) found.push(match)
     lastEnd = to
     at = to > from ? to : to + 1
   }

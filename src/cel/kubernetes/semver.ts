@@ -18,7 +18,7 @@ class Semver extends LibraryValue {
     this.prerelease = prerelease
   }
   equals(other: LibraryValue): boolean {
-    return other instanceof Semver && order(this, other) === 0n
+    return other instanceof Semver && orderOfVersions(this, other) === 0n
   }
 }
 
@@ -47,10 +47,11 @@ function withText(
   answer: (version: Semver | undefined) => CelValue,
 ): CelValue | undefined {
   if (typeof text !== 'string' || typeof normalize !== 'boolean') return undefined
-  return answer(parse(normalize ? normalized(text) : text))
+  return answer(readVersion(normalize ? normalized(text) : text))
 }
 
-function parse(text: string): Semver | undefined {
+/** A semantic version; undefined for a text that is none. Throws CelBudgetError for one that is too long. */
+export function readVersion(text: string): Semver | undefined {
   refuseLong(text, MAX_TEXT)
   const [, major, minor, patch, pre, build] = SEMVER.exec(text) ?? []
   if (major === undefined) return undefined
@@ -70,7 +71,8 @@ function normalized(text: string): string {
   return parts.join('.') + rest
 }
 
-function order(a: Semver, b: Semver): bigint {
+/** Below zero, zero or above, as the first version comes before, with or after the second. */
+export function orderOfVersions(a: Semver, b: Semver): bigint {
   for (const [index, number] of a.numbers.entries()) {
     const other = b.numbers[index]!
     if (number !== other) return number < other ? -1n : 1n
@@ -95,5 +97,5 @@ function orderOfParts(a: string, b: string): bigint {
 }
 
 function compared<T>(one: CelValue | undefined, other: CelValue | undefined, answer: (sign: bigint) => T) {
-  return one instanceof Semver && other instanceof Semver ? answer(order(one, other)) : undefined
+  return one instanceof Semver && other instanceof Semver ? answer(orderOfVersions(one, other)) : undefined
 }

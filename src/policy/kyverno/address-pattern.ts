@@ -1,5 +1,5 @@
 import { type AddressForm, readAddress, type SourceAddress } from '../../kube/address/source-address.ts'
-import { matchesWildcard } from './wildcard.ts'
+import { matchesWildcard } from './jmespath/wildcard.ts'
 
 /**
  * Whether a wildcard pattern of a policy, one of its alternatives, stands for an address. The pattern is compared part by

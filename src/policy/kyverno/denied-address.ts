@@ -2,8 +2,8 @@ import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { textsOf } from '../../kube/read-text.ts'
 import type { PolicyQuestion } from '../engine.ts'
 import { matchesAddress } from './address-pattern.ts'
+import { matchesWildcard } from './jmespath/wildcard.ts'
 import { type Leaf, matchPattern, type PatternOutcome } from './pattern-tree.ts'
-import { matchesWildcard } from './wildcard.ts'
 
 /** Whether one alternative of a policy stands for the address. */
 type Matches = (pattern: string) => boolean

@@ -5,7 +5,8 @@ import { worldOf } from '../admission/admission-world.ts'
 import { refusesByCel } from '../cel/ask-cel.ts'
 import type { NotEvaluated, PolicyEngine, PolicyFinding, PolicyQuestion } from '../engine.ts'
 import { deniesAddress } from './denied-address.ts'
-import { CLUSTER_POLICY, type KyvernoRule, POLICY, rulesFor } from './rules-for.ts'
+import { CLUSTER_POLICY, POLICY } from './policy-rules.ts'
+import { type KyvernoRule, rulesFor } from './rules-for.ts'
 
 /** Kyverno's ClusterPolicies and Policies: `validate` by pattern, anyPattern, deny and cel. */
 export const kyvernoEngine: PolicyEngine = {
@@ -15,13 +16,14 @@ export const kyvernoEngine: PolicyEngine = {
     const { subject, field } = question
     const [findings, notEvaluated]: [PolicyFinding[], NotEvaluated[]] = [[], []]
     const { cluster, identity } = subject.node
-    const asked = { ...subject, user: userInfo(identity.user), operations: ['CREATE', 'UPDATE'] }
+    const { object, id } = subject
+    const user = userInfo(identity.user)
+    const asked = { object, id, user, operation: 'CREATE' as const, resource: '', isNamespaced: id.namespace !== '' }
     for (const one of rulesFor(worldOf(index, cluster), asked)) {
       const { policy, rule, origin, message, enforces, why = BEYOND } = one
       const refuses = one.why === undefined ? isRefused(index, one, question) : undefined
       if (refuses === undefined && mentions(one, question)) notEvaluated.push({ policy, rule, origin, why })
       const action = enforces ? 'deny' : 'audit'
-      const { object } = subject
       if (refuses === true) findings.push({ policy, rule, origin, object, field, message, action, by: 'Kyverno' })
     }
     return { findings, notEvaluated }
@@ -31,9 +33,19 @@ export const kyvernoEngine: PolicyEngine = {
 const BEYOND = 'it compares more than texts, or asks for other fields'
 
 /** Undefined: that cannot be decided here. */
-function isRefused(index: FleetIndex, { validate }: KyvernoRule, question: PolicyQuestion): boolean | undefined {
+function isRefused(index: FleetIndex, rule: KyvernoRule, question: PolicyQuestion): boolean | undefined {
+  const validate = at(rule.written.node, ['validate'])!
   const answers = [deniesAddress(validate, question), refusesCel(index, validate, question)]
-  return answers.includes(true) || (answers.includes(undefined) ? undefined : false)
+  if (answers.includes(true)) return true
+  if (!answers.includes(undefined) || !mentions(rule, question)) return false
+  return asWritten(rule)
+}
+
+/** What Kyverno says about the address in the one form in which it is written. */
+function asWritten(rule: KyvernoRule): boolean | undefined {
+  const answer = rule.evaluate()
+  if (answer?.status === 'unclear') return undefined
+  return answer?.status === 'fail' || answer?.status === 'error'
 }
 
 /** `validate.cel`. */
@@ -47,5 +59,5 @@ function refusesCel(index: FleetIndex, validate: Node, question: PolicyQuestion)
 }
 
 /** Whether a rule may be about a field: its name stands in what the rule says. */
-const mentions = ({ validate }: KyvernoRule, { field }: PolicyQuestion) =>
-  canonical(validate).includes(String(field.at(-1)))
+const mentions = ({ written }: KyvernoRule, { field }: PolicyQuestion) =>
+  canonical(at(written.node, ['validate'])!).includes(String(field.at(-1)))

@@ -1,5 +1,5 @@
 import type { Node } from '../../kube/node.ts'
-import { matchesWildcard } from './wildcard.ts'
+import { matchesWildcard } from './jmespath/wildcard.ts'
 
 /**
  * Whether a value matches a scalar of a pattern of Kyverno: alternatives by `|`, conditions by `&`, `!`, wildcards

@@ -1,126 +1,177 @@
-import { readLabelSelector, selects } from '../../kube/label-selector.ts'
-import { at, type Node, stringAt } from '../../kube/node.ts'
-import type { KubeObject, ObjectId } from '../../kube/object.ts'
-import type { UserInfo } from '../../kube/rbac/request.ts'
-import { textMapOf, textsOf } from '../../kube/read-text.ts'
-import { matchesWildcard } from './wildcard.ts'
+import { isLabelKey, isLabelValue } from '../../kube/names.ts'
+import {
+  type ContextValue,
+  type Fields,
+  goText,
+  isFields,
+  isList,
+  textAt,
+  Unknown,
+  valueAt,
+} from './jmespath/values.ts'
+import { matchesWildcard } from './jmespath/wildcard.ts'
+import { isKindSelected } from './kind-selector.ts'
+import type { RuleRequest } from './rule-request.ts'
 
-/** What a rule of Kyverno is asked about. */
-export interface KyvernoSubject {
-  readonly object: KubeObject
-  readonly id: ObjectId
-  /** `<group>/<Kind>`; of a rule that speaks about Pods and is asked about their template, that of a Pod. */
-  readonly kind: string
-  readonly user: UserInfo
-  readonly operations: readonly string[]
+/** Undefined: it cannot be decided here. */
+type Answer = boolean | undefined
+
+/** Whether a rule speaks about an object by its `match` and `exclude` (pkg/engine/utils of Kyverno). */
+export function isSelected(rule: Fields, request: RuleRequest): Answer {
+  const matched = inBlock(rule.get('match'), request)
+  if (matched === false) return false
+  const excluded = inBlock(rule.get('exclude'), request)
+  return and(matched, excluded === undefined ? undefined : !excluded)
 }
 
-/** Labels of a namespace, as the platform wrote them. */
-export type NamespaceLabels = (namespace: string) => ReadonlyMap<string, string>
-
-/** Whether a rule of Kyverno speaks about an object by its `match` and `exclude`; undefined: it cannot be decided here. */
-export function isSelected(rule: Node, subject: KyvernoSubject, labels: NamespaceLabels): boolean | undefined {
-  const matched = inBlock(at(rule, ['match']), subject, labels)
-  if (matched !== true) return matched
-  const exclude = at(rule, ['exclude'])
-  const excluded = isEmpty(exclude) ? false : inBlock(exclude, subject, labels)
-  return excluded === undefined ? undefined : !excluded
+/** A `match` alone, as that of a PolicyException: any and all only. */
+export function isExcepted(match: ContextValue | undefined, request: RuleRequest): Answer {
+  const has = ['any', 'all'].some(key => {
+    const list = valueAt(match, [key])
+    return isList(list) && list.length > 0
+  })
+  return has && inBlock(match, request)
 }
 
-const isEmpty = (node: Node | undefined) =>
-  !node || (node.type === 'map' ? node.fields.size === 0 : node.type === 'scalar' && node.value === null)
-
-function inBlock(block: Node | undefined, subject: KyvernoSubject, labels: NamespaceLabels): boolean | undefined {
-  if (block?.type !== 'map') return undefined
-  const [one, all] = [at(block, ['any']), at(block, ['all'])]
-  if (one?.type === 'list') return some(one.items.map(item => inFilter(item, subject, labels)))
-  if (all?.type === 'list') return every(all.items.map(item => inFilter(item, subject, labels)))
-  return inFilter(block, subject, labels)
+function listAt(block: ContextValue | undefined, key: string): readonly ContextValue[] {
+  const list = valueAt(block, [key])
+  return isList(list) ? list : []
 }
 
-/** One filter: all its parts must hold. Roles of the user are not worked out here. */
-function inFilter(filter: Node, subject: KyvernoSubject, labels: NamespaceLabels): boolean | undefined {
-  if (filter.type !== 'map') return undefined
-  return every(
-    [...filter.fields].map(([key, { value }]) => {
-      if (key === 'resources') return inResources(value, subject, labels)
-      if (key === 'subjects') return isSubject(value, subject.user)
-      return isEmpty(value) || (value.type === 'list' && value.items.length === 0) ? true : undefined
-    }),
+function inBlock(block: ContextValue | undefined, request: RuleRequest): Answer {
+  const [any, all] = [listAt(block, 'any'), listAt(block, 'all')]
+  if (any.length > 0) return some(any, filter => inFilter(filter, request))
+  if (all.length > 0) return every(all, filter => inFilter(filter, request))
+  return inFilter(block ?? null, request)
+}
+
+const OF_USERS = ['roles', 'clusterRoles', 'subjects']
+
+/** One filter: all its parts must hold; an empty one selects nothing. */
+function inFilter(filter: ContextValue, request: RuleRequest): Answer {
+  const resources = valueAt(filter, ['resources']) ?? null
+  const users = OF_USERS.filter(key => listAt(filter, key).length > 0)
+  const parts = isFields(resources) ? [...resources].filter(([, value]) => !isEmpty(value)) : []
+  const asked = request.user ? users : []
+  if (parts.length === 0 && asked.length === 0) return false
+  return and(
+    every(parts, ([key, value]) => inPart(key, value, request)),
+    every(asked, key => isUser(key, listAt(filter, key), request)),
   )
 }
 
-function inResources(resources: Node, subject: KyvernoSubject, labels: NamespaceLabels): boolean | undefined {
-  if (resources.type !== 'map') return undefined
-  const { object, id } = subject
-  return every(
-    [...resources.fields].map(([key, { value }]) => {
-      if (key === 'kinds') return anyText(value, kind => isKind(kind, subject.kind))
-      if (key === 'name')
-        return anyText({ ...value, type: 'list', items: [value] }, one => matchesWildcard(one, id.name))
-      if (key === 'names') return anyText(value, one => matchesWildcard(one, id.name))
-      if (key === 'namespaces') return anyText(value, one => matchesWildcard(one, id.namespace))
-      if (key === 'operations') return anyText(value, one => subject.operations.includes(one))
-      if (key === 'annotations') return hasAnnotations(value, at(object.root, ['metadata', 'annotations']))
-      if (key === 'selector') return isLabelled(value, textMapOf(at(object.root, ['metadata', 'labels'])))
-      if (key === 'namespaceSelector') return isLabelled(value, labels(id.namespace))
+const isEmpty = (value: ContextValue) => value === null || value === '' || (isList(value) && value.length === 0)
+
+function inPart(key: string, value: ContextValue, request: RuleRequest): Answer {
+  const { object, namespace, name, kind } = request
+  const isLike = (pattern: ContextValue, text: string) => typeof pattern === 'string' && matchesWildcard(pattern, text)
+  const list = isList(value) ? value : []
+  switch (key) {
+    case 'kinds':
+      return list.some(one => typeof one === 'string' && isKindSelected(one, request))
+    case 'name':
+      return isLike(value, name)
+    case 'names':
+      return list.some(one => isLike(one, name))
+    case 'namespaces':
+      return list.some(one => isLike(one, kind === 'Namespace' ? name : namespace))
+    case 'operations':
+      return list.includes(request.operation)
+    case 'annotations':
+      return hasAnnotations(value, valueAt(object, ['metadata', 'annotations']) ?? null)
+    case 'selector':
+      return isLabelled(value, { labels: valueAt(object, ['metadata', 'labels']) ?? null, isComplete: true })
+    case 'namespaceSelector': {
+      if (kind === 'Namespace') return false
+      return matchesLabels(value, request.namespaceLabels)
+    }
+    default:
       return undefined
+  }
+}
+
+function isUser(key: string, list: readonly ContextValue[], { user, roles, clusterRoles }: RuleRequest): Answer {
+  if (key === 'roles') return list.some(one => typeof one === 'string' && roles.includes(one))
+  if (key === 'clusterRoles') return list.some(one => typeof one === 'string' && clusterRoles.includes(one))
+  return list.some(subject => {
+    const [kind, name, namespace] = ['kind', 'name', 'namespace'].map(field => textAt(subject, [field]))
+    if (kind === 'Group') return user!.groups.some(group => matchesWildcard(name!, group))
+    if (kind === 'User') return matchesWildcard(name!, user!.name)
+    return kind === 'ServiceAccount' && matchesWildcard(`system:serviceaccount:${namespace}:${name}`, user!.name)
+  })
+}
+
+function hasAnnotations(wanted: ContextValue, given: ContextValue): Answer {
+  if (!isFields(wanted)) return false
+  const values = isFields(given) ? [...given] : []
+  return every([...wanted], ([key, value]) =>
+    some(values, ([name, one]) => {
+      if (!matchesWildcard(key, name)) return false
+      return one instanceof Unknown ? undefined : matchesWildcard(goText(value), goText(one))
     }),
   )
 }
 
-/** A kind as Kyverno writes it: `Kind`, `version/Kind`, `group/version/Kind`. Of the version nothing is asked. */
-function isKind(written: string, kind: string): boolean {
-  const slash = kind.lastIndexOf('/')
-  const parts = written.split('/')
-  const isVersion = /^(?:v\d+(?:(?:alpha|beta)\d+)?|\*)$/
-  const [name, version, group] = [parts.at(-1)!, parts.at(-2), parts.at(-3)]
-  if (version !== undefined && !isVersion.test(version)) return false
-  return (
-    matchesWildcard(name, kind.slice(slash + 1)) &&
-    (group === undefined || matchesWildcard(group, kind.slice(0, slash)))
+interface Labels {
+  readonly labels: ContextValue
+  readonly isComplete: boolean
+}
+
+/** Whether a selector selects labels; keys and values may have wildcards, and what is no selector selects nothing. */
+export function matchesLabels(selector: ContextValue, labels: Labels | undefined): Answer {
+  return isLabelled(selector, labels ?? { labels: null, isComplete: true })
+}
+
+function isLabelled(selector: ContextValue, { labels, isComplete }: Labels): Answer {
+  if (!isFields(selector)) return false
+  const given = isFields(labels) ? labels : new Map<string, ContextValue>()
+  const [equal, expressions] = [selector.get('matchLabels') ?? null, selector.get('matchExpressions') ?? null]
+  const wanted = isFields(equal) ? [...equal] : []
+  return and(
+    every(wanted, ([key, value]) => hasLabel(key, goText(value), given, isComplete)),
+    every(isList(expressions) ? expressions : [], one => isMet(one, given, isComplete)),
   )
 }
 
-function isSubject(list: Node, { name: user, groups }: UserInfo): boolean | undefined {
-  if (list.type !== 'list') return undefined
-  return some(
-    list.items.map(item => {
-      const [kind, name = '', namespace = ''] = ['kind', 'name', 'namespace'].map(key => stringAt(item, [key]))
-      if (kind === 'Group') return groups.some(group => matchesWildcard(name, group))
-      if (kind === 'User') return matchesWildcard(name, user)
-      if (kind === 'ServiceAccount') return matchesWildcard(`system:serviceaccount:${namespace}:${name}`, user)
-      return undefined
-    }),
-  )
+function hasLabel(key: string, value: string, given: Fields, isComplete: boolean): Answer {
+  if (!/[*?]/.test(key + value)) {
+    if (!isLabelKey(key) || !isLabelValue(value)) return false
+    const found = given.get(key)
+    if (found === undefined) return isComplete ? false : undefined
+    return found instanceof Unknown ? undefined : found === value
+  }
+  const answer = some([...given], ([name, one]) => {
+    if (!matchesWildcard(key, name)) return false
+    return one instanceof Unknown ? undefined : matchesWildcard(value, goText(one))
+  })
+  return answer === false && !isComplete ? undefined : answer
 }
 
-function hasAnnotations(wanted: Node, given: Node | undefined): boolean | undefined {
-  const [patterns, values] = [textMapOf(wanted), textMapOf(given)]
-  if (!patterns || !values) return undefined
-  return [...patterns].every(([key, value]) =>
-    [...values].some(([name, one]) => matchesWildcard(key, name) && matchesWildcard(value, one)),
-  )
+function isMet(requirement: ContextValue, given: Fields, isComplete: boolean): Answer {
+  const [key, operator] = [textAt(requirement, ['key']), textAt(requirement, ['operator'])]
+  const values = listAt(requirement, 'values')
+  const found = given.get(key)
+  if (found === undefined && !isComplete) return undefined
+  if (operator === 'Exists') return found !== undefined
+  if (operator === 'DoesNotExist') return found === undefined
+  if (found instanceof Unknown) return undefined
+  if (operator === 'In') return found !== undefined && values.includes(found)
+  return operator === 'NotIn' && (found === undefined || !values.includes(found))
 }
 
-function isLabelled(selector: Node, labels: ReadonlyMap<string, string> | undefined): boolean | undefined {
-  const read = readLabelSelector(selector)
-  if (!read || !labels) return undefined
-  const literal = read.filter(({ key, values }) => ![key, ...values].some(text => /[*?]/.test(text)))
-  return literal.length < read.length ? undefined : selects(read, labels)
+function and(a: Answer, b: Answer): Answer {
+  if (a === false || b === false) return false
+  return a === undefined || b === undefined ? undefined : true
 }
 
-function anyText(list: Node, test: (text: string) => boolean): boolean | undefined {
-  const texts = textsOf(list)
-  return texts && (texts.length === 0 || texts.some(test))
-}
-
-function some(answers: readonly (boolean | undefined)[]): boolean | undefined {
+function some<T>(items: readonly T[], test: (item: T) => Answer): Answer {
+  const answers = items.map(test)
   if (answers.includes(true)) return true
   return answers.includes(undefined) ? undefined : false
 }
 
-function every(answers: readonly (boolean | undefined)[]): boolean | undefined {
+function every<T>(items: readonly T[], test: (item: T) => Answer): Answer {
+  const answers = items.map(test)
   if (answers.includes(false)) return false
   return answers.includes(undefined) ? undefined : true
 }

@@ -1,7 +1,7 @@
 import type { AdmissionAnswer, AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { evaluateKyverno } from '../kyverno/evaluate-kyverno.ts'
-import { CLUSTER_POLICY, POLICY } from '../kyverno/rules-for.ts'
+import { CLUSTER_POLICY, POLICY } from '../kyverno/policy-rules.ts'
 import { evaluateNative, NATIVE_POLICY } from '../native/native-engine.ts'
 import { evaluateValidating, NAMESPACED_VALIDATING_POLICY, VALIDATING_POLICY } from '../validating/validating-engine.ts'
 

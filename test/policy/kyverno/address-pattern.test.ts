@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readAddress } from '../../../src/kube/address/source-address.ts'
 import { matchesAddress } from '../../../src/policy/kyverno/address-pattern.ts'
-import { matchesWildcard } from '../../../src/policy/kyverno/wildcard.ts'
+import { matchesWildcard } from '../../../src/policy/kyverno/jmespath/wildcard.ts'
 
 const matches = (pattern: string, written: string, form: 'url' | 'image' | 'endpoint' = 'url') => {
   const address = readAddress(written, form)

@@ -94,10 +94,61 @@ test('one of several patterns is enough', () => {
 })
 
 test('what is not evaluated is said by its name', () => {
-  const rule = `${POD}validate: {deny: {conditions: {any: [{key: "{{ request.operation }}", operator: Equals, value: CREATE}]}}}`
-  expect(said(rule, DEPLOYMENT('image: nginx'))).toEqual(['policy-not-evaluated warning  1'])
+  const deny = (key: string) =>
+    `${POD}context: [{name: spaces, apiCall: {urlPath: /api/v1/namespaces}}]\nvalidate: {deny: {conditions: {any: [{key: "${key}", operator: Equals, value: CREATE}]}}}`
+  expect(said(deny('{{ request.operation }}'), DEPLOYMENT('image: nginx'))).toEqual(['policy-denied violation  1'])
+  expect(said(deny('{{ spaces }}'), DEPLOYMENT('image: nginx'))).toEqual(['policy-not-evaluated warning  1'])
+  const uid = DENY(OF('metadata.uid'), 'Equals', 'a')
+  expect(said(uid, DEPLOYMENT('image: nginx'))).toEqual(['policy-not-evaluated warning  1'])
+  // Kyverno's webhook refuses what it cannot evaluate
   const variable = `${POD}validate: {pattern: {spec: {containers: [{image: "{{ x }}"}]}}}`
-  expect(said(variable, DEPLOYMENT('image: nginx'))).toHaveLength(1)
+  expect(said(variable, DEPLOYMENT('image: nginx'))).toEqual(['policy-denied violation  1'])
+  expect(said(variable, DEPLOYMENT('image: nginx'), 'Audit')).toEqual(['policy-denied warning  1'])
+})
+
+const DENY = (key: string, operator: string, value: string) =>
+  `match: {any: [{resources: {kinds: [Deployment]}}]}\nvalidate: {deny: {conditions: {all: [{key: ${JSON.stringify(key)}, operator: ${operator}, value: ${value}}]}}}`
+const OF = (key: string) => `{{ request.object.${key} }}`
+
+test.each([
+  [OF('spec.replicas'), 'GreaterThan', '1', true],
+  [OF('spec.replicas'), 'LessThan', '2', false],
+  [OF('spec.replicas'), 'AnyIn', '"1-5"', true],
+  [OF('spec.replicas'), 'AnyNotIn', '"1-5"', false],
+  [OF('metadata.labels.team'), 'Equals', '"d*"', true],
+  [OF('metadata.labels.team'), 'NotEquals', 'dev', false],
+  [OF("metadata.labels.owner || 'nobody'"), 'Equals', 'nobody', true],
+  [OF('spec.template.spec.containers[].image'), 'AllIn', '["nginx*"]', true],
+  [OF('spec.template.spec.containers[].image'), 'AnyNotIn', '["nginx*"]', false],
+  [OF('spec.template.spec.containers[0].resources.limits.memory'), 'LessThan', '2Gi', true],
+  [OF('metadata.annotations.pause'), 'GreaterThan', '1h', true],
+  [OF('metadata.annotations.pause'), 'DurationLessThanOrEquals', '5400s', true],
+  [OF('metadata.annotations.version'), 'GreaterThanOrEquals', '"1.20.0"', true],
+  ['{{ images.containers.web.registry }}', 'Equals', 'docker.io', true],
+  ['{{ request.userInfo.username }}', 'Equals', '"system:serviceaccount:apps:*"', true],
+  ['{{ serviceAccountNamespace }}/{{ serviceAccountName }}', 'Equals', 'apps/dev-team', true],
+  ['{{ request.roles }}', 'AnyIn', '["kube-system:admin"]', false],
+  ['{{ to_upper(request.object.metadata.name) }}', 'Equals', 'ASKED', true],
+  ["{{ request.object.metadata.{{ to_lower('NAME') }} }}", 'Equals', 'asked', true],
+])('deny: %s %s %s is %s', (key, operator, value, isDenied) => {
+  const object = DEPLOYMENT('image: nginx:1.2\n          resources: {limits: {memory: 1Gi}}').replace(
+    '  labels: {team: dev}',
+    '  labels: {team: dev}\n  annotations: {pause: 90m, version: 1.30.0}',
+  )
+  const found = said(DENY(key, operator, value), object)
+  expect(found.map(one => one.split(' ')[0])).toEqual(isDenied ? ['policy-denied'] : [])
+})
+
+test('foreach asks each element, with its own context and preconditions', () => {
+  const loop = (more: string) => `${POD}validate: {foreach: [{list: "request.object.spec.containers", ${more}}]}`
+  const object = DEPLOYMENT('image: nginx:latest')
+  expect(said(loop('pattern: {image: "!*:latest"}'), object)).toHaveLength(1)
+  expect(said(loop('pattern: {image: "nginx:*"}'), object)).toEqual([])
+  const context = 'context: [{name: tag, variable: {jmesPath: "split(element.image, \':\')[1]"}}]'
+  const deny = 'deny: {conditions: {all: [{key: "{{ tag }}", operator: Equals, value: latest}]}}'
+  expect(said(loop(`${context}, ${deny}`), object)).toHaveLength(1)
+  const others = 'preconditions: {all: [{key: "{{ element.name }}", operator: NotEquals, value: web}]}'
+  expect(said(loop(`${others}, ${context}, ${deny}`), object)).toEqual([])
 })
 
 test('the message is the one of the policy', () => {

@@ -136,33 +136,19 @@ describe('all engines are asked', () => {
 
 describe('what cannot be evaluated is said, and no finding', () => {
   test.each([
-    ['preconditions', kyverno(`preconditions: {all: []}\n${PATTERN}`), 'preconditions asks for what only'],
-    ['context', kyverno(`context: [{name: a, configMap: {name: a}}]\n${PATTERN}`), 'context asks for what only'],
     [
-      'roles of the user',
-      kyverno(PATTERN).replace('resources:', 'clusterRoles: [admin], resources:'),
-      'match or exclude asks for what only',
-    ],
-    ['a comparison', kyverno('validate: {pattern: {spec: {url: ">5"}}}'), 'compares more than texts'],
-    [
-      'an action by labels',
-      kyverno(PATTERN).replace(
-        '  rules:',
-        '  validationFailureActionOverrides: [{action: Audit, namespaceSelector: {}}]\n  rules:',
+      'preconditions about an object that is not there',
+      kyverno(
+        `context: [{name: a, configMap: {name: a}}]\npreconditions: {all: [{key: "{{ a.data.b }}", operator: Equals, value: c}]}\n${PATTERN}`,
       ),
-      'failureActionOverrides selects by labels',
+      'ConfigMap default/a is not in the fleet',
     ],
     [
-      'an exception for some',
-      `${kyverno(PATTERN)}---
-apiVersion: kyverno.io/v2
-kind: PolicyException
-metadata: {name: some}
-spec:
-  exceptions: [{policyName: sources, ruleNames: [urls]}]
-  match: {any: [{clusterRoles: [admin], resources: {kinds: [GitRepository]}}]}
-`,
-      'a PolicyException asks for what only',
+      'context of the cluster',
+      kyverno(
+        `context: [{name: a, apiCall: {urlPath: /api/v1/namespaces}}]\nvalidate: {message: ours, deny: {conditions: {any: [{key: "{{ request.object.spec.url }}", operator: In, value: "{{ a }}"}]}}}`,
+      ),
+      'it compares more than texts',
     ],
     ['CEL beyond texts', admission('url(object.spec.url).getHost() == "x"'), 'CEL beyond the comparison of texts'],
     ['CEL that cannot be read', admission('object.spec.url == @'), 'CEL beyond the comparison of texts'],
@@ -182,6 +168,61 @@ spec:
     expect(notEvaluated).toHaveLength(1)
     expect(notEvaluated[0]!.why).toContain(why)
     expect(notEvaluated[0]!.origin.file).toBe('tenants/policies.yaml')
+  })
+
+  test.each([
+    ['preconditions that are met', `preconditions: {all: []}\n${PATTERN}`, true],
+    ['preconditions that are not', `preconditions: {all: [{key: a, operator: Equals, value: b}]}\n${PATTERN}`, false],
+    [
+      'preconditions of one operation',
+      `preconditions: {all: [{key: "{{ request.operation }}", operator: Equals, value: UPDATE}]}\n${PATTERN}`,
+      true,
+    ],
+    ['a context that nobody asks for', `context: [{name: a, configMap: {name: a}}]\n${PATTERN}`, true],
+    ['a comparison', 'validate: {message: ours, pattern: {spec: {url: ">5"}}}', true],
+    [
+      'a deny with a function',
+      'validate: {message: ours, deny: {conditions: [{key: "{{ contains(request.object.spec.url, \'evil\') }}", operator: Equals, value: true}]}}',
+      true,
+    ],
+    [
+      'a deny of others',
+      'validate: {message: ours, deny: {conditions: [{key: "{{ contains(request.object.spec.url, \'acme\') }}", operator: Equals, value: true}]}}',
+      false,
+    ],
+  ])('%s is evaluated', (_what, rule, isRefused) => {
+    const { index, question } = asked(kyverno(rule))
+    const { findings, notEvaluated } = askPolicies(index, question)
+    expect(notEvaluated).toEqual([])
+    expect(findings).toHaveLength(isRefused ? 1 : 0)
+  })
+
+  test('labels of the Namespace are those of the fleet', () => {
+    const selector = 'namespaceSelector: {matchLabels: {"kubernetes.io/metadata.name": NAME}}'
+    const audited = (name: string) =>
+      kyverno(PATTERN).replace(
+        '  rules:',
+        `  validationFailureActionOverrides: [{action: Audit, ${selector.replace('NAME', name)}}]\n  rules:`,
+      )
+    const excepted = (name: string) => `${kyverno(PATTERN)}---
+apiVersion: kyverno.io/v2
+kind: PolicyException
+metadata: {name: some}
+spec:
+  exceptions: [{policyName: sources, ruleNames: [urls]}]
+  match: {any: [{resources: {kinds: [GitRepository], ${selector.replace('NAME', name)}}}]}
+`
+    const actionsOf = (policies: string) => {
+      const { index, question } = asked(policies)
+      return askPolicies(index, question).findings.map(({ action }) => action)
+    }
+    expect([actionsOf(audited('apps')), actionsOf(audited('other'))]).toEqual([['audit'], ['deny']])
+    expect([actionsOf(excepted('apps')), actionsOf(excepted('other'))]).toEqual([[], ['deny']])
+  })
+
+  test('the roles of the account are those that the fleet binds', () => {
+    const { index, question } = asked(kyverno(PATTERN).replace('resources:', 'clusterRoles: [admin], resources:'))
+    expect(askPolicies(index, question)).toEqual({ findings: [], notEvaluated: [] })
   })
 
   test.each([
@@ -217,7 +258,7 @@ describe('the registry', () => {
       [...readFileSync(new URL(file, root), 'utf8').matchAll(/from '[./]*\/policy\/(.+)'/g)].map(([, path]) => path),
     )
     const doors = ['engine.ts', 'registry/policy-engines.ts', 'registry/evaluate-admission.ts']
-    const words = ['admission/admission-request.ts', 'admission/admission-world.ts']
+    const words = ['admission/admission-request.ts', 'admission/admission-world.ts', 'kyverno/jmespath/wildcard.ts']
     expect(new Set(imported)).toEqual(new Set([...doors, ...words]))
   })
 

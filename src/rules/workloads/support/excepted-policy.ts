@@ -1,7 +1,7 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { at, stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
-import { matchesWildcard } from '../../../policy/kyverno/wildcard.ts'
+import { matchesWildcard } from '../../../policy/kyverno/jmespath/wildcard.ts'
 
 /** Kinds of policies that a PolicyException can name. */
 const POLICIES = [

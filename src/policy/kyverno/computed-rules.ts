@@ -1,0 +1,154 @@
+import { at, type Node, stringAt } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import type { Origin } from '../../origin.ts'
+import { type ContextValue, type Fields, fromNode, isFields, isList, valueAt } from './jmespath/values.ts'
+
+/** A rule of a policy as it is applied to objects of a kind. */
+export interface ComputedRule {
+  /** As it is written; Kyverno puts `autogen-` before the name of a rule that it makes. */
+  readonly writtenName: string
+  readonly name: string
+  readonly rule: Fields
+  readonly node: Node
+  readonly origin: Origin
+}
+
+const CONTROLLERS: ReadonlyMap<string, string> = new Map([
+  ['DaemonSet', 'apps/v1/DaemonSet'],
+  ['Deployment', 'apps/v1/Deployment'],
+  ['Job', 'batch/v1/Job'],
+  ['StatefulSet', 'apps/v1/StatefulSet'],
+  ['ReplicaSet', 'apps/v1/ReplicaSet'],
+  ['ReplicationController', 'v1/ReplicationController'],
+  ['CronJob', 'batch/v1/CronJob'],
+])
+const ANNOTATION = 'pod-policies.kyverno.io/autogen-controllers'
+const LONGEST_NAME = 63
+
+/**
+ * The rules of a policy for objects of a kind: those that are written, and for what makes Pods those that Kyverno makes of rules
+ * about Pods (pkg/autogen).
+ */
+export function computedRules(policy: KubeObject, kind: string): ComputedRule[] {
+  const list = at(policy.root, ['spec', 'rules'])
+  const nodes = list?.type === 'list' ? list.items : []
+  const written = nodes.map(node => ({ node, rule: fromNode(node) }))
+  const own = written.flatMap(({ node, rule }): ComputedRule[] => {
+    const name = stringAt(node, ['name']) ?? ''
+    return isFields(rule) ? [{ writtenName: name, name, rule, node, origin: node.origin }] : []
+  })
+  if (!CONTROLLERS.has(kind) || !isGenerated(policy, kind, own)) return own
+  const made = own.flatMap(one => generated(one, kind))
+  return made.length === 0 ? own : [...own.filter(({ name }) => !name.startsWith('autogen-')), ...made]
+}
+
+function isGenerated(policy: KubeObject, kind: string, rules: readonly ComputedRule[]): boolean {
+  let isNeeded = false
+  for (const { rule } of rules) {
+    if (rule.has('generate')) return false
+    for (const filter of [...filtersOf(rule.get('match')), ...filtersOf(rule.get('exclude'))]) {
+      const resources = valueAt(filter, ['resources'])
+      const isNarrow = ['name', 'names', 'selector', 'annotations'].some(key => !isEmpty(valueAt(resources, [key])))
+      const kinds = textsAt(resources, 'kinds')
+      if (isNarrow || (kinds.length > 1 && kinds.some(isPod))) return false
+      isNeeded ||= kinds.some(one => one === 'Pod' || CONTROLLERS.has(one))
+    }
+  }
+  const annotation = stringAt(policy.root, ['metadata', 'annotations', ANNOTATION])
+  const isMeant = annotation === undefined || annotation === 'all' || annotation.split(',').includes(kind)
+  return isNeeded && isMeant
+}
+
+const isEmpty = (value: ContextValue | undefined) => value === undefined || value === null || value === ''
+
+/** The block itself, and what is below its `any` and `all`. */
+function filtersOf(block: ContextValue | undefined): ContextValue[] {
+  if (!isFields(block)) return []
+  const lists = ['any', 'all'].flatMap(key => {
+    const list = block.get(key)
+    return isList(list) ? list : []
+  })
+  return [block, ...lists]
+}
+
+function textsAt(value: ContextValue | undefined, key: string): string[] {
+  const list = valueAt(value, [key])
+  return isList(list) ? list.filter(one => typeof one === 'string') : []
+}
+
+/** Whether a kind as Kyverno writes it is that of Pods. */
+function isPod(written: string): boolean {
+  const name = written.slice(written.lastIndexOf('/') + 1)
+  return name.split('.')[0] === 'Pod' || /^(?:v1\/|\*\/)?Pod\/\w+$/.test(written)
+}
+
+function generated(one: ComputedRule, kind: string): ComputedRule[] {
+  const { rule, writtenName } = one
+  if (writtenName.startsWith('autogen-')) return []
+  const kindsOf = (block: ContextValue | undefined) =>
+    filtersOf(block).flatMap(filter => textsAt(valueAt(filter, ['resources']), 'kinds'))
+  const [matched, excluded] = [kindsOf(rule.get('match')), kindsOf(rule.get('exclude'))]
+  if (!matched.some(isPod) || (excluded.length > 0 && !excluded.some(isPod))) return []
+  const isCron = kind === 'CronJob'
+  const validate = rule.get('validate')
+  if (!isFields(validate)) return []
+  const made = new Map(rule)
+  made.set('match', withKind(rule.get('match'), kind, true))
+  if (isFields(rule.get('exclude'))) made.set('exclude', withKind(rule.get('exclude'), kind, excluded.length > 0))
+  made.set('validate', nested(validate, isCron ? ['spec', 'jobTemplate', 'spec', 'template'] : ['spec', 'template']))
+  const place = isCron ? 'spec.jobTemplate.spec.template' : 'spec.template'
+  const name = `${isCron ? 'autogen-cronjob' : 'autogen'}-${writtenName}`.slice(0, LONGEST_NAME)
+  return [{ ...one, name, rule: moved(made, place, validate.has('cel')) as Fields }]
+}
+
+/** Filters about Pods are about the kind instead. */
+function withKind(block: ContextValue | undefined, kind: string, sets: boolean): ContextValue {
+  if (!isFields(block)) return block ?? null
+  const kinds = [CONTROLLERS.get(kind)!]
+  const of = (filter: ContextValue): ContextValue => {
+    const resources = valueAt(filter, ['resources'])
+    if (!isFields(filter) || !isFields(resources)) return filter
+    return new Map([...filter, ['resources', new Map([...resources, ['kinds', kinds]])]])
+  }
+  for (const key of ['any', 'all']) {
+    const list = block.get(key)
+    if (!isList(list) || list.length === 0) continue
+    const isMeant = (filter: ContextValue) =>
+      textsAt(valueAt(filter, ['resources']), 'kinds').some(isPod) || kind === 'CronJob'
+    return new Map([...block, [key, list.map(filter => (isMeant(filter) ? of(filter) : filter))]])
+  }
+  return sets ? of(block) : block
+}
+
+/** Patterns stand below the template. */
+function nested(validate: Fields, path: readonly string[]): Fields {
+  const below = (pattern: ContextValue): ContextValue =>
+    path.reduceRight<ContextValue>((inner, key) => new Map([[key, inner]]), pattern)
+  const made = new Map(validate)
+  const [pattern, anyPattern] = [validate.get('pattern'), validate.get('anyPattern')]
+  if (pattern !== undefined) made.set('pattern', below(pattern))
+  else if (isList(anyPattern) && !validate.has('deny') && !validate.has('podSecurity')) {
+    made.set('anyPattern', anyPattern.map(below))
+  }
+  return made
+}
+
+/** Every text of a rule with the fields of a Pod that it names below the template. */
+function moved(value: ContextValue, place: string, isCel: boolean): ContextValue {
+  if (typeof value === 'string') return movedText(value, place, isCel)
+  if (isList(value)) return value.map(item => moved(item, place, isCel))
+  if (!isFields(value)) return value
+  return new Map([...value].map(([key, item]) => [movedText(key, place, isCel), moved(item, place, isCel)]))
+}
+
+function movedText(text: string, place: string, isCel: boolean): string {
+  if (!text.includes('bject.')) return text
+  const before = isCel ? '' : 'request.'
+  let made = text
+  for (const part of ['spec', 'metadata']) {
+    for (const object of ['object', 'oldObject']) {
+      made = made.replaceAll(`${before}${object}.${part}`, `${before}${object}.${place}.${part}`)
+    }
+  }
+  return made
+}

@@ -1,0 +1,72 @@
+import { CelBudgetError } from '../../cel/cel-error.ts'
+import type { ComputedRule } from './computed-rules.ts'
+import { evaluateConditions } from './conditions.ts'
+import { addEntries, type ContextWorld } from './context-entries.ts'
+import { imagesOf } from './jmespath/image-info.ts'
+import { RuleSteps } from './jmespath/rule-steps.ts'
+import { type Fields, isFields, NotEvaluatedError, RuleError, textAt } from './jmespath/values.ts'
+import { JsonContext } from './json-context.ts'
+import type { RuleRequest } from './rule-request.ts'
+import { isSelected } from './selection.ts'
+import { type RuleOutcome, validate } from './validate.ts'
+
+/** What a rule says about a request; `unclear`: why that is not known; undefined: it says nothing. */
+export type RuleAnswer = RuleOutcome | { readonly status: 'unclear'; readonly why: string } | undefined
+
+/** What a rule may ask for beyond the request. */
+export interface RuleWorld extends ContextWorld {
+  isExcepted(request: RuleRequest, context: JsonContext): boolean
+}
+
+/** Parts of `validate` that are not evaluated, by name. */
+const OTHERS = ['podSecurity', 'cel', 'manifests', 'assert'] as const
+
+/** Evaluates a rule as Kyverno's webhook does: match, context, preconditions, exceptions, validation. Never throws. */
+export function evaluateRule(one: ComputedRule, request: RuleRequest, world: RuleWorld): RuleAnswer {
+  return answered(() => {
+    const context = prepared(one, request, world)
+    if (!context) return undefined
+    if (context === 'skip') return { status: 'skip' }
+    const block = one.rule.get('validate') as Fields
+    const other = OTHERS.find(key => block.has(key))
+    if (other) throw new NotEvaluatedError(`validate.${other} is not evaluated here`)
+    const object = request.operation === 'DELETE' ? undefined : request.object
+    return validate(block, { name: one.name, message: textAt(block, ['message']), world, object }, context)
+  })
+}
+
+/** Whether a rule applies to a request at all; that is `pass`. Never throws. */
+export function appliesRule(one: ComputedRule, request: RuleRequest, world: RuleWorld): RuleAnswer {
+  return answered(() => (prepared(one, request, world) instanceof JsonContext ? { status: 'pass' } : undefined))
+}
+
+function answered(work: () => RuleAnswer): RuleAnswer {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof RuleError) return { status: 'error', message: error.message, path: [] }
+    if (error instanceof NotEvaluatedError) return { status: 'unclear', why: error.message }
+    if (error instanceof CelBudgetError) return { status: 'unclear', why: `it compares ${error.message}` }
+    throw error
+  }
+}
+
+/** What the validation is evaluated with; undefined where the rule does not match, `skip` where it is not to be applied. */
+function prepared({ rule }: ComputedRule, request: RuleRequest, world: RuleWorld): JsonContext | 'skip' | undefined {
+  const selected = isFields(rule.get('validate')) && isSelected(rule, request)
+  if (selected === false) return undefined
+  if (selected === undefined) throw new NotEvaluatedError('match or exclude asks for what only the cluster knows')
+  const context = contextOf(request)
+  addEntries(rule.get('context'), context, world)
+  if (!evaluateConditions(rule.get('preconditions'), context).isMet) return 'skip'
+  return world.isExcepted(request, context) ? 'skip' : context
+}
+
+function contextOf(request: RuleRequest): JsonContext {
+  const context = new JsonContext(request.context, request.operation === 'DELETE', new RuleSteps())
+  context.defer('images', at => {
+    const images = request.operation === 'DELETE' ? undefined : imagesOf(request.object)
+    if (images) at.set('images', images)
+  })
+  return context
+}

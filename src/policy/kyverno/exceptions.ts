@@ -1,0 +1,45 @@
+import { at, stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { textsOf } from '../../kube/read-text.ts'
+import type { AdmissionWorld } from '../admission/admission-world.ts'
+import { evaluateConditions } from './conditions.ts'
+import { fromNode, isFields, NotEvaluatedError, RuleError } from './jmespath/values.ts'
+import { matchesWildcard } from './jmespath/wildcard.ts'
+import type { JsonContext } from './json-context.ts'
+import type { WrittenRule } from './policy-rules.ts'
+import type { RuleRequest } from './rule-request.ts'
+import { isExcepted } from './selection.ts'
+
+const EXCEPTION = 'kyverno.io/PolicyException'
+
+/** The PolicyExceptions of the platform that name a rule. */
+export function exceptionsFor(world: AdmissionWorld, { policy, name }: WrittenRule): readonly KubeObject[] {
+  const id = idOf(policy)
+  const full = id.kind === 'Policy' ? `${id.namespace}/${id.name}` : id.name
+  return world.policies(EXCEPTION).filter(exception => {
+    const list = at(exception.root, ['spec', 'exceptions'])
+    return (
+      list?.type === 'list' &&
+      list.items.some(
+        one =>
+          stringAt(one, ['policyName']) === full &&
+          (textsOf(at(one, ['ruleNames'])) ?? []).some(pattern => matchesWildcard(pattern, name)),
+      )
+    )
+  })
+}
+
+/** Whether an exception is for the request; one whose conditions Kyverno cannot evaluate is not. */
+export function appliesTo(exception: KubeObject, request: RuleRequest, context: JsonContext): boolean {
+  const spec = fromNode(at(exception.root, ['spec']) ?? exception.root)
+  if (!isFields(spec)) return false
+  const selected = isExcepted(spec.get('match'), request)
+  if (selected === undefined) throw new NotEvaluatedError('a PolicyException asks for what only the cluster knows')
+  if (!selected) return false
+  try {
+    return evaluateConditions(spec.get('conditions'), context).isMet
+  } catch (error) {
+    if (error instanceof RuleError) return false
+    throw error
+  }
+}

@@ -1,0 +1,69 @@
+import { parseQuantity } from '../../cel/kubernetes/parse-quantity.ts'
+import { readGoDuration } from '../../cel/times.ts'
+import { readFloat } from './jmespath/object-functions.ts'
+import { type ContextValue, isFields, isList, known } from './jmespath/values.ts'
+import { matchesWildcard } from './jmespath/wildcard.ts'
+
+/**
+ * Whether a value matches a scalar of a pattern of Kyverno (pkg/engine/pattern): `|` and `&`, comparisons, ranges, and then
+ * durations, quantities and wildcards, in this order.
+ */
+export function matchesValue(pattern: ContextValue, value: ContextValue): boolean {
+  const [wanted, given] = [known(pattern), known(value)]
+  if (wanted === null) return given === null || given === 0 || given === '' || given === false
+  if (typeof wanted === 'boolean') return given === wanted
+  if (typeof wanted === 'number') return (typeof given === 'string' ? readFloat(given) : given) === wanted
+  if (typeof wanted === 'string') return matchesText(wanted, given)
+  return isFields(wanted) && isFields(given)
+}
+
+/** The same for a pattern that is a text. */
+export function matchesText(pattern: string, given: ContextValue): boolean {
+  if (given === pattern) return true
+  return pattern.split('|').some(one => one.split('&').every(condition => isMet(trimmed(condition), given)))
+}
+
+/** Without the spaces around it; other white space is a part of it. */
+const trimmed = (text: string) => text.replace(/^ +| +$/g, '')
+
+const RANGE = /^([-|+]?\d+(?:\.\d+)?[A-Za-z]*)(!?)-([-|+]?\d+(?:\.\d+)?[A-Za-z]*)$/
+
+function isMet(pattern: string, given: ContextValue): boolean {
+  const [, operator = '', operand = pattern] = pattern.length < 2 ? [] : (/^(>=|<=|>|<|!)(.*)$/s.exec(pattern) ?? [])
+  if (operator !== '') return isMetBy(operator, operand.trim(), given)
+  const [, from, not, to] = RANGE.exec(pattern) ?? []
+  if (from === undefined || to === undefined) return isMetBy('', operand.trim(), given)
+  if (not === '!') return isMetBy('<', from, given) || isMetBy('>', to, given)
+  return isMetBy('>=', from, given) && isMetBy('<=', to, given)
+}
+
+const SIGNS: Readonly<Record<string, (sign: number) => boolean>> = {
+  '': sign => sign === 0,
+  '!': sign => sign !== 0,
+  '>': sign => sign > 0,
+  '<': sign => sign < 0,
+  '>=': sign => sign >= 0,
+  '<=': sign => sign <= 0,
+}
+
+function isMetBy(operator: string, operand: string, given: ContextValue): boolean {
+  const sign = ordered(given, operand)
+  if (sign !== undefined) return SIGNS[operator]!(sign)
+  if (operator !== '' && operator !== '!') return false
+  if (given === null || isList(given) || isFields(given)) return false
+  return matchesWildcard(operand, String(known(given))) === (operator === '')
+}
+
+/** Below, equal, above, of durations or quantities; undefined where they are neither. What is absent is zero. */
+function ordered(given: ContextValue, operand: string): number | undefined {
+  const plain = given === null ? '0' : typeof given === 'number' ? numberText(given) : given
+  if (typeof plain !== 'string') return undefined
+  for (const read of [readGoDuration, parseQuantity]) {
+    const b = read(operand)
+    const a = b === undefined ? undefined : read(plain)
+    if (a !== undefined && b !== undefined) return a < b ? -1 : a > b ? 1 : 0
+  }
+  return undefined
+}
+
+const numberText = (number: number) => (Number.isInteger(number) ? String(number) : number.toFixed(6))

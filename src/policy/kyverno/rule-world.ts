@@ -1,0 +1,27 @@
+import { at } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import type { AdmissionWorld } from '../admission/admission-world.ts'
+import type { RuleWorld } from './evaluate-rule.ts'
+import { appliesTo, exceptionsFor } from './exceptions.ts'
+import { type ContextValue, fromNode, Unknown } from './jmespath/values.ts'
+import type { WrittenRule } from './policy-rules.ts'
+
+/** What a rule of a policy may ask a fleet for. */
+export function ruleWorld(world: AdmissionWorld, rule: WrittenRule): RuleWorld {
+  const exceptions = exceptionsFor(world, rule)
+  return {
+    policyNamespace: rule.policyNamespace,
+    configMap: (namespace, name) => configMapOf(world.object('/ConfigMap', namespace, name)),
+    isExcepted: (request, context) => exceptions.some(one => appliesTo(one, request, context)),
+  }
+}
+
+function configMapOf(object: KubeObject | undefined): ContextValue | undefined {
+  if (!object) return undefined
+  const [data, metadata] = [at(object.root, ['data']), at(object.root, ['metadata'])]
+  const values = object.sealed ? new Unknown('its values are encrypted') : data ? fromNode(data) : null
+  return new Map<string, ContextValue>([
+    ['data', values],
+    ['metadata', metadata ? fromNode(metadata) : new Map()],
+  ])
+}
