@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import type { Plugin } from 'rolldown'
+import { bundledPackages } from './bundled-packages.ts'
 
 /** Writes THIRD-PARTY-LICENSES.txt: name, version and license of every package that the bundle carries, and what it carries of other projects. */
 export function collectLicenses(modules: string): Plugin {
@@ -8,21 +9,15 @@ export function collectLicenses(modules: string): Plugin {
     name: 'collect-licenses',
     generateBundle(_, bundle) {
       const files = Object.values(bundle).flatMap(output => (output.type === 'chunk' ? output.moduleIds : []))
-      const folders = new Set(files.flatMap(file => packageFolder(relative(modules, file)) ?? []))
       const root = join(modules, '..')
       const notices = globSync('src/**/NOTICE.md', { cwd: root }).sort()
       const source = [
-        ...[...folders].sort().map(folder => licenseOf(join(modules, folder))),
+        ...bundledPackages(files, modules).map(folder => licenseOf(join(modules, folder))),
         ...notices.map(file => readFileSync(join(root, file), 'utf8')),
       ].join(`\n${'-'.repeat(80)}\n\n`)
       this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES.txt', source })
     },
   }
-}
-
-/** `a/node_modules/@b/c` of `a/node_modules/@b/c/lib/d.js`; undefined for what is no file of a package. */
-function packageFolder(file: string): string | undefined {
-  return /^(?:.*\/node_modules\/)?(?:@[^/.]+\/)?[^/.@][^/]*(?=\/)/.exec(file.replaceAll('\\', '/'))?.[0]
 }
 
 function licenseOf(folder: string): string {

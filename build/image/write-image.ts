@@ -14,6 +14,7 @@ export interface WrittenImage {
   /** Digest of the index of all architectures. */
   readonly digest: string
   readonly packages: readonly DebianPackage[]
+  readonly node: { readonly version: string }
 }
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -45,7 +46,7 @@ export async function writeImage(
     )
     const [revision = '', created = ''] = run(['git', 'log', '-1', '--format=%H%n%cI'], ROOT).split('\n')
     const digest = writeOciLayout(folder, images, { version, revision, created })
-    return { digest, packages: roots.flatMap(({ root }) => root.packages) }
+    return { digest, packages: roots.flatMap(({ root }) => root.packages), node: { version: devDependencies.node } }
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }

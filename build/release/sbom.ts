@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bundle } from '../bundle.ts'
+import { bundledPackages } from '../bundled-packages.ts'
+import { run } from '../image/run.ts'
+import type { WrittenImage } from '../image/write-image.ts'
+
+interface Component {
+  readonly type: string
+  readonly name: string
+  readonly version: string
+  readonly purl: string
+  readonly scope?: string
+}
+
+interface Bom {
+  readonly serialNumber: string
+  readonly metadata: { readonly component: Pick<Component, 'name' | 'version'> }
+  readonly components: readonly Component[]
+}
+
+/**
+ * A CycloneDX bill of materials of package and image: the packages of npm that the bundle carries, as `npm sbom` describes them,
+ * Node, and Debian's libraries. `scratch` is a folder that the bundle may be written to.
+ */
+export async function sbom(root: string, { packages, node }: WrittenImage, scratch: string): Promise<Bom> {
+  const modules = join(root, 'node_modules')
+  const chunks = await bundle(join(scratch, 'bundle'))
+  const folders = bundledPackages(
+    chunks.flatMap(({ moduleIds }) => moduleIds),
+    modules,
+  )
+  const bundled = folders.map(folder => {
+    const { name, version } = JSON.parse(readFileSync(join(modules, folder, 'package.json'), 'utf8'))
+    return `${name}@${version}`
+  })
+  const { dependencies, ...all } = JSON.parse(
+    run(['npm', 'sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--sbom-type=application'], root),
+  )
+  const known = new Map<string, Component>(all.components.map((one: Component) => [`${one.name}@${one.version}`, one]))
+  const own = bundled.map(name => {
+    const component = known.get(name)
+    if (!component) throw new Error(`${name}: bundled, but not in package-lock.json. Run npm ci.`)
+    // for npm it is of the development only; the bundle carries it
+    return { ...component, scope: 'required' }
+  })
+  const runtime = [
+    { name: 'node', version: node.version, purl: `pkg:generic/node@${node.version}` },
+    ...packages.map(({ name, version, architecture }) => ({
+      ...{ name, version: `${version}` },
+      purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}`,
+    })),
+  ].map(one => ({ type: 'library', ...one, 'bom-ref': one.purl, scope: 'required' }))
+  // npm takes the name of the folder
+  const component = { ...all.metadata.component, name: 'bailiwick' }
+  const metadata = { ...all.metadata, component }
+  return { ...all, serialNumber: `urn:uuid:${randomUUID()}`, metadata, components: [...own, ...runtime] }
+}
