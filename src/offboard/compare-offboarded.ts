@@ -3,15 +3,18 @@ import { canonical } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 import type { IsDoomed } from './entries.ts'
 
+type IsExpected = (before: KubeObject, after: KubeObject) => boolean
+
 /**
  * What is wrong with `after` as the removal of what goes from `before`; undefined where exactly that is gone, and everything
- * else renders as before. `ending`: keys of the nodes that end with it.
+ * else renders as before. `ending`: keys of the nodes that end with it. `isExpected`: whether an object may change so.
  */
 export function compareOffboarded(
   before: Fleet,
   after: Fleet,
   isDoomed: IsDoomed,
   ending: ReadonlySet<string>,
+  isExpected: IsExpected = () => false,
 ): string | undefined {
   const now = new Map(after.nodes.map(node => [node.key, node]))
   const old = new Set(before.nodes.map(({ key }) => key))
@@ -22,14 +25,19 @@ export function compareOffboarded(
       continue
     }
     if (!other) return `the Kustomization ${node.key} would be gone`
-    const problem = compareNode(node, other, isDoomed)
+    const problem = compareNode(node, other, isDoomed, isExpected)
     if (problem !== undefined) return problem
   }
   const fresh = after.nodes.find(({ key }) => !old.has(key))
   return fresh && `the Kustomization ${fresh.key} would be new`
 }
 
-function compareNode(before: FleetNode, after: FleetNode, isDoomed: IsDoomed): string | undefined {
+function compareNode(
+  before: FleetNode,
+  after: FleetNode,
+  isDoomed: IsDoomed,
+  isExpected: IsExpected,
+): string | undefined {
   if (after.error?.message !== before.error?.message) return `${before.key} would fail: ${after.error?.message}`
   if ((after.holes ?? []).length > (before.holes ?? []).length) {
     return `${before.key} would not build as a whole: ${after.holes![0]!.error.message}`
@@ -44,7 +52,7 @@ function compareNode(before: FleetNode, after: FleetNode, isDoomed: IsDoomed): s
       continue
     }
     if (!other) return `${name} would be gone`
-    if (canonical(other.root) !== canonical(object.root)) return `${name} would change`
+    if (canonical(other.root) !== canonical(object.root) && !isExpected(object, other)) return `${name} would change`
   }
   const [stray] = now.values()
   return stray && `${display(idOf(stray))} on ${before.cluster} would be new`

@@ -6,6 +6,7 @@ import { display, idOf, type KubeObject } from '../kube/object.ts'
 import { normaliseUrl } from '../kube/url.ts'
 import { fleetAt } from '../onboard/fleet-at.ts'
 import { type Belonging, belongings, type Placed } from './belongings.ts'
+import { capsuleEntries } from './capsule-entries.ts'
 import { compareOffboarded } from './compare-offboarded.ts'
 import { type Edits, editedTree } from './edited-tree.ts'
 import type { IsDoomed } from './entries.ts'
@@ -77,16 +78,7 @@ export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: 
       ...{ before, tree, going: all, isDoomed: lookUp(all), placed: placedIn(before, fleetUrl, new Set()) },
       rendered: (edits: Edits) => fleetAt(editedTree(tree, edits), fleetUrl, branch),
     }
-    const [from, to] = [clusters[0]!, request.to!]
-    const { edits, notes } = planArrival({ tenant: request.tenant, from, to }, scene)
-    return {
-      ...nothing,
-      clusters: [to],
-      files: filesOf(edits),
-      objects: [{ cluster: to, names: namesOf(all) }],
-      sources: addressesOf(all),
-      notes,
-    }
+    return { ...nothing, ...arrival(request, clusters[0]!, scene) }
   }
   const going = all.filter(one => one.stage === stage)
   const on = [...new Set(going.map(({ node }) => node.cluster))].sort()
@@ -97,10 +89,15 @@ export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: 
   const placed = placedIn(before, fleetUrl, ending)
   const home = (edits: Edits) => fleetAt(editedTree(tree, edits), fleetUrl, branch)
   const edits = removeObjects(tree, placed, isDoomed, request.tenant)
-  const problem = compareOffboarded(before, home(edits), isDoomed, ending)
+  const after = home(edits)
+  const problem = compareOffboarded(before, after, isDoomed, ending)
   if (problem !== undefined) throw cannotEdit(going[0]!, edits, problem)
-  const side = stage === 'rest' ? sideEdits(tree, edits, request, clusters, before) : { edits, notes: [] }
-  const worse = side.edits === edits ? undefined : compareOffboarded(before, home(side.edits), isDoomed, ending)
+  const { isExpected, ...side } =
+    stage === 'rest'
+      ? editsBesides({ tree, before, after, going, edits, request, clusters })
+      : { edits, notes: [], isExpected: undefined }
+  const worse =
+    side.edits === edits ? undefined : compareOffboarded(before, home(side.edits), isDoomed, ending, isExpected)
   if (worse !== undefined) throw cannotEdit(going[0]!, side.edits, worse)
   return {
     ...nothing,
@@ -114,6 +111,35 @@ export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: 
     sources: addressesOf(all),
     notes: side.notes,
   }
+}
+
+/** Everything of a tenant that moves, on the cluster that it comes to. */
+function arrival({ tenant, to = '' }: OffboardRequest, from: string, scene: Parameters<typeof planArrival>[1]) {
+  const { edits, notes } = planArrival({ tenant, from, to }, scene)
+  return {
+    clusters: [to],
+    files: filesOf(edits),
+    objects: [{ cluster: to, names: namesOf(scene.going) }],
+    sources: addressesOf(scene.going),
+    notes,
+  }
+}
+
+interface Leaving {
+  readonly tree: Tree
+  readonly before: Fleet
+  readonly after: Fleet
+  readonly going: readonly Belonging[]
+  readonly edits: Edits
+  readonly request: OffboardRequest
+  readonly clusters: readonly string[]
+}
+
+/** What else leaves with the last objects of a tenant: entries of Capsule's configuration, and of files that no cluster reads. */
+function editsBesides({ tree, before, after, going, edits, request, clusters }: Leaving) {
+  const capsule = capsuleEntries(tree, edits, { before, after, going })
+  const side = sideEdits(tree, capsule.edits, request, clusters, before)
+  return { edits: side.edits, notes: [...capsule.notes, ...side.notes], isExpected: capsule.isExpected }
 }
 
 /** The next change of a tenant that gets another name, or a namespace of another tenant. */
@@ -226,7 +252,7 @@ function endingNodes(fleet: Fleet, going: readonly Belonging[]): EndingNode[] {
   }))
 }
 
-function addressesOf(all: readonly Belonging[]): string[] {
+function addressesOf(all: readonly Placed[]): string[] {
   const found = all.flatMap(({ object }) => stringAt(object.root, ['spec', 'url']) ?? [])
   return [...new Set(found.map(normaliseUrl))].sort()
 }

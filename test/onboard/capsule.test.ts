@@ -159,15 +159,24 @@ test('a kind of the same name in another group is not Capsule', () => {
   expect([body.includes('Capsule'), file(INFRASTRUCTURE)]).toEqual([false, undefined])
 })
 
-test('offboarding takes all of it away again, and nothing of others', () => {
-  const tree = fleetWith(TENANT, CONFIGURATION)
+/** The fleet with ops-team, and what is left when both changes of its offboarding are merged. */
+function offboarded(tree: Tree, edit = (files: Map<string, string>) => files) {
   const { plan } = onboarding(tree)
-  const after = overlayTree(tree, new Map(plan.files.map(({ path, content }) => [path, content])))
+  const after = overlayTree(tree, edit(new Map(plan.files.map(({ path, content }) => [path, content]))))
   const request = { tenant: 'ops-team', clusters: [] }
   const first = planOffboarding(request, after, URL, 'main')
   const middle = editedTree(after, new Map(first.files.map(({ path, content }) => [path, content])))
   const rest = planOffboarding(request, middle, URL, 'main')
+  const end = editedTree(middle, new Map(rest.files.map(({ path, content }) => [path, content])))
+  return { first, rest, end, middle }
+}
+
+test('offboarding takes all of it away again, and nothing of others', () => {
+  const { first, rest, end, middle } = offboarded(fleetWith(TENANT, CONFIGURATION))
   expect([first.stage, rest.stage]).toEqual(['workloads', 'rest'])
+  // Capsule looks at the account as long as it is there
+  expect(textOf(middle, INFRASTRUCTURE)).toContain('system:serviceaccounts:ops')
+  expect([textOf(end, INFRASTRUCTURE), rest.notes]).toEqual([CONFIGURATION, []])
   const gone = rest.objects.flatMap(({ names }) => names)
   expect(gone.filter(name => /^(?:Tenant|Cluster)/.test(name)).sort()).toEqual([
     'ClusterRole ops-namespace-provisioner',
@@ -176,4 +185,71 @@ test('offboarding takes all of it away again, and nothing of others', () => {
     'ClusterRoleBinding ops-ops-team-impersonator',
     'Tenant ops-team',
   ])
+})
+
+describe('what offboarding leaves in the CapsuleConfiguration', () => {
+  const OTHER = `---
+apiVersion: capsule.clastix.io/v1beta1
+kind: Tenant
+metadata:
+  name: research
+spec:
+  owners:
+  - kind: Group
+    name: system:serviceaccounts:ops
+`
+  const withPeople = CONFIGURATION.replace(
+    '  forceTenantPrefix',
+    '  - ops-people\n  - capsule.clastix.io\n  forceTenantPrefix',
+  )
+  const people = (files: Map<string, string>) => {
+    const path = 'tenants/base/ops-team/capsule.yaml'
+    const owners = '  owners:\n'
+    return new Map(files).set(
+      path,
+      files.get(path)!.replace(owners, `${owners}  - kind: Group\n    name: ops-people\n`),
+    )
+  }
+
+  test('a group that owns the Tenant of somebody else, too', () => {
+    const { rest, end } = offboarded(fleetWith(TENANT, CONFIGURATION), files =>
+      new Map(files).set(RBAC, `${textOf(fleetWith(TENANT), RBAC)}${OTHER}`),
+    )
+    expect(textOf(end, INFRASTRUCTURE)).toContain('  - system:serviceaccounts:ops\n')
+    expect(rest.notes).toEqual([])
+  })
+
+  test('a group of people, with a note', () => {
+    const { rest, end } = offboarded(fleetWith(TENANT, withPeople), people)
+    expect(textOf(end, INFRASTRUCTURE)).toBe(withPeople)
+    expect(rest.notes).toEqual([expect.stringContaining('default still lists ops-people')])
+  })
+
+  test('entries of `users`, written over several lines, go as well', () => {
+    const users =
+      '  users:\n  - kind: User\n    name: alice\n  - kind: ServiceAccount\n    name: system:serviceaccount:ops:ops-team\n  - name: bob\n    kind: User\n'
+    const { end } = offboarded(fleetWith(TENANT, `${CONFIGURATION}${users}`))
+    const left = '  users:\n  - kind: User\n    name: alice\n  - name: bob\n    kind: User\n'
+    expect(textOf(end, INFRASTRUCTURE)).toBe(`${CONFIGURATION}${left}`)
+  })
+
+  test('the last entry of a list, and one in brackets, are left to do by hand', () => {
+    const users = '  users:\n  - {kind: ServiceAccount, name: "system:serviceaccount:ops:ops-team"}\n'
+    const { rest, end } = offboarded(fleetWith(TENANT, `${CONFIGURATION}${users}`))
+    expect(textOf(end, INFRASTRUCTURE)).toBe(`${CONFIGURATION}${users}`)
+    expect(rest.notes).toEqual([
+      'Remove system:serviceaccount:ops:ops-team from spec.users of the CapsuleConfiguration default by hand.',
+    ])
+  })
+
+  test('what a cluster still has that the tenant does not leave', () => {
+    const tree = fleetWith(TENANT, CONFIGURATION)
+    const { plan } = onboarding(tree, ['staging', 'production'])
+    const after = overlayTree(tree, new Map(plan.files.map(({ path, content }) => [path, content])))
+    const request = { tenant: 'ops-team', clusters: ['staging'] }
+    const first = planOffboarding(request, after, URL, 'main')
+    const middle = editedTree(after, new Map(first.files.map(({ path, content }) => [path, content])))
+    const rest = planOffboarding(request, middle, URL, 'main')
+    expect([rest.stage, rest.files.map(({ path }) => path).includes(INFRASTRUCTURE)]).toEqual(['rest', false])
+  })
 })
