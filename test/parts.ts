@@ -144,5 +144,12 @@ export const PACKAGES: Record<string, readonly string[]> = {
   onboard: ['yaml', 'sops-age'],
   offboard: ['yaml'],
   command: ['yaml'],
+  // Loaded by one command alone.
+  cli: [
+    '@modelcontextprotocol/sdk/server/index.js',
+    '@modelcontextprotocol/sdk/shared/stdio.js',
+    '@modelcontextprotocol/sdk/shared/transport.js',
+    '@modelcontextprotocol/sdk/types.js',
+  ],
   sops: ['age-encryption', 'openpgp', 'yaml'],
 }

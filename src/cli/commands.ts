@@ -90,6 +90,7 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     "Set the next flag of Flux's multi-tenancy lockdown on a cluster, if nothing breaks",
     async () => (await import('./lockdown.ts')).lockdown,
   ],
+  ['mcp', 'Answer editors and agents over the Model Context Protocol', async () => (await import('./mcp.ts')).mcp],
   [
     'completion',
     'Print a script that completes commands and options in a shell',

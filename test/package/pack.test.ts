@@ -71,13 +71,21 @@ test('the package holds the bundle, its licenses, types and app.yml, and nothing
   const paths = contents.files.map(({ path }) => path)
   const chunk = /^dist\/(?:chunks\/)?[\w-]+\.js(?:\.map)?$/
   expect(paths.filter(path => !chunk.test(path)).sort()).toEqual([
-    ...['LICENSE', 'README.md', 'app.yml', 'dist/THIRD-PARTY-LICENSES.txt'],
+    ...['LICENSE', 'README.md', 'SKILL.md', 'app.yml', 'dist/THIRD-PARTY-LICENSES.txt'],
     ...['dist/types/src/cli/command.d.ts', 'dist/types/src/cli/main.d.ts', 'package.json'],
   ])
   for (const name of ['bailiwick', 'main', 'probe', 'setup', 'web', 'worker'])
     expect(paths).toContain(`dist/${name}.js`)
   for (const path of paths.filter(one => one.startsWith('dist/')))
     expect(readFileSync(join(home, path), 'utf8'), path).not.toContain(root)
+})
+
+test('it answers as flux-bailiwick too, which flux finds by its name', async () => {
+  const [own, flux] = await Promise.all(
+    ['bailiwick', 'flux-bailiwick'].map(name => run(join(installed, 'node_modules/.bin', name), ['version'], work)),
+  )
+  expect(flux).toEqual(own)
+  expect(own?.code).toBe(0)
 })
 
 test('the package brings no other, and names the license of each that it carries', () => {

@@ -1,0 +1,25 @@
+import { openWorkingCopy } from '../../git/working-copy.ts'
+import { parseOnboardArguments } from '../../onboard/parse-command.ts'
+import { planOnboarding } from '../../onboard/plan.ts'
+import { repositoryAddress } from '../repository-address.ts'
+import type { Roots } from './open-roots.ts'
+import type { ToolArguments } from './read-arguments.ts'
+
+/** The files of an onboarding, without credentials: what `bailiwick onboard` would write. */
+export async function onboardPreview(given: ToolArguments, roots: Roots) {
+  const dir = await roots.repository(given.one('fleet') ?? '.')
+  const optional = ['branch', 'path', 'role'].flatMap(name => {
+    const value = given.one(name)
+    return value === undefined ? [] : [`--${name}`, value]
+  })
+  const request = parseOnboardArguments([
+    given.text('tenant'),
+    ...['--repo', given.text('repo')],
+    ...given.all('namespaces').flatMap(name => ['--namespace', name]),
+    ...given.all('clusters').flatMap(name => ['--cluster', name]),
+    ...optional,
+  ])
+  const { url, branch } = await repositoryAddress(dir, {})
+  const { files, summary, owners } = planOnboarding(request, await openWorkingCopy(dir), url, branch)
+  return { files, summary, owners }
+}

@@ -1,0 +1,22 @@
+import type { Command } from '../command.ts'
+import type { Roots } from './open-roots.ts'
+
+/** Runs a command of the command line with its output kept; `notes`: what it says beside its answer. Throws what the command throws. */
+export async function runCommand(
+  command: Command,
+  args: readonly string[],
+  { first }: Roots,
+): Promise<{ readonly stdout: string; readonly notes: readonly string[] }> {
+  let [stdout, stderr] = ['', '']
+  await command.run(args, {
+    stdout(text) {
+      stdout += text
+    },
+    stderr(text) {
+      stderr += text
+    },
+    stdin: (async function* () {})(),
+    cwd: first,
+  })
+  return { stdout, notes: stderr.split('\n').filter(line => line !== '') }
+}

@@ -1,0 +1,18 @@
+const HIDDEN = '(not shown)'
+
+/** Rendered objects, as `render --origins` gives them, without the values of Secrets: an answer is sent to a model. */
+export function withoutSecrets(objects: unknown): unknown {
+  return Array.isArray(objects) ? objects.map(object => (isSecret(object) ? hidden(object) : object)) : objects
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isSecret = (object: unknown): object is Readonly<Record<string, unknown>> =>
+  isRecord(object) && object.kind === 'Secret'
+
+/** Of a Secret everything but its identity and where it comes from. */
+function hidden(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { apiVersion, kind, namespace, name, trail } = object
+  return { apiVersion, kind, namespace, name, trail, values: HIDDEN }
+}
