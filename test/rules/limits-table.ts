@@ -176,8 +176,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/cel/kubernetes/kubernetes-library.ts MAX_LINKS',
     'src/cel/kubernetes/lists.ts MAX_RANGE',
     'src/cel/kubernetes/texts.ts MAX_FORMATTED',
-    'src/policy/cel/parse-cel.ts MAX_DEPTH',
-    'src/policy/cel/tokens-of.ts MAX_LENGTH',
     'src/policy/kyverno/jmespath/go-time.ts MAX_LAYOUT',
     'src/policy/kyverno/jmespath/parse-text.ts MAX_TEXT',
     'src/policy/kyverno/jmespath/text-functions.ts MAX_TEXT',

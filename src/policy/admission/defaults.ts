@@ -14,7 +14,12 @@ export function setDefaults(kind: string, object: Fields): void {
 }
 
 const DEFAULTS: Readonly<Record<string, (object: Fields) => void>> = {
-  '/Pod': object => podSpec(at(object, 'spec')),
+  '/Pod': object => {
+    const spec = at(object, 'spec')
+    podSpec(spec)
+    // of a Pod itself alone: a template keeps what is written
+    for (const one of containersOf(spec)) requests(one)
+  },
   '/ReplicationController': object => template(at(object, 'spec')),
   '/Service': service,
   '/Secret': secret,
@@ -107,9 +112,7 @@ function podSpec(spec: Fields): void {
   at(spec, 'securityContext')
   if (typeof spec.serviceAccountName === 'string') fill(spec, { serviceAccount: spec.serviceAccountName })
   else if (typeof spec.serviceAccount === 'string') fill(spec, { serviceAccountName: spec.serviceAccount })
-  for (const one of [...maps(spec.initContainers), ...maps(spec.containers), ...maps(spec.ephemeralContainers)]) {
-    container(one)
-  }
+  for (const one of containersOf(spec)) container(one)
   for (const volume of maps(spec.volumes)) {
     for (const source of ['secret', 'configMap', 'downwardAPI', 'projected']) {
       if (isFields(volume[source])) fill(volume[source], { defaultMode: 420 })
@@ -118,17 +121,31 @@ function podSpec(spec: Fields): void {
   }
 }
 
+const containersOf = (spec: Fields): Fields[] => [
+  ...maps(spec.initContainers),
+  ...maps(spec.containers),
+  ...maps(spec.ephemeralContainers),
+]
+
+/** The pull policy of a container that names none. */
+export function pullPolicyOf(image: string): 'Always' | 'IfNotPresent' {
+  const name = image.slice(image.lastIndexOf('/') + 1)
+  return !image.includes('@') && (!name.includes(':') || name.endsWith(':latest')) ? 'Always' : 'IfNotPresent'
+}
+
+function requests(one: Fields): void {
+  const { resources } = one
+  if (isFields(resources) && isFields(resources.limits)) fill(at(resources, 'requests'), resources.limits)
+}
+
 function container(one: Fields): void {
   const image = typeof one.image === 'string' ? one.image : ''
-  const name = image.slice(image.lastIndexOf('/') + 1)
-  const isLatest = !image.includes('@') && (!name.includes(':') || name.endsWith(':latest'))
   fill(one, {
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',
-    imagePullPolicy: isLatest ? 'Always' : 'IfNotPresent',
+    imagePullPolicy: pullPolicyOf(image),
   })
-  const resources = at(one, 'resources')
-  if (isFields(resources.limits)) fill(at(resources, 'requests'), resources.limits)
+  at(one, 'resources')
   for (const port of maps(one.ports)) fill(port, { protocol: 'TCP' })
   for (const variable of maps(one.env)) {
     const from = isFields(variable.valueFrom) ? variable.valueFrom.fieldRef : undefined

@@ -1,9 +1,11 @@
+import { kyvernoLibrary } from '../../cel/kyverno/kyverno-library.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { at, canonical, type Node } from '../../kube/node.ts'
 import { userInfo } from '../../kube/rbac/groups-of.ts'
+import { addressRequest, refusesAddress } from '../addresses/refuses-address.ts'
 import { worldOf } from '../admission/admission-world.ts'
-import { refusesByCel } from '../cel/ask-cel.ts'
 import type { NotEvaluated, PolicyEngine, PolicyFinding, PolicyQuestion } from '../engine.ts'
+import { type CelPolicy, compileParts } from '../native/native-policy.ts'
 import { deniesAddress } from './denied-address.ts'
 import { CLUSTER_POLICY, POLICY } from './policy-rules.ts'
 import { type KyvernoRule, rulesFor } from './rules-for.ts'
@@ -50,12 +52,19 @@ function asWritten(rule: KyvernoRule): boolean | undefined {
 
 /** `validate.cel`. */
 function refusesCel(index: FleetIndex, validate: Node, question: PolicyQuestion): boolean | undefined {
+  const cel = at(validate, ['cel'])
+  if (!cel) return false
   const list = (key: string) => {
-    const found = at(validate, ['cel', key])
+    const found = at(cel, [key])
     return found?.type === 'list' ? found.items : []
   }
-  const rules = { variables: list('variables'), validations: list('expressions') }
-  return rules.validations.length > 0 && refusesByCel(index, question, rules)
+  const parts = { conditions: [], variables: list('variables'), validations: list('expressions') }
+  const policy: CelPolicy = {
+    ...{ by: 'Kyverno', object: question.subject.object, kind: '', namespace: '', name: '', failsClosed: true },
+    ...{ audits: [], constraints: undefined, ...compileParts(parts, { by: 'Kyverno', library: kyvernoLibrary }) },
+  }
+  const verdict = refusesAddress(policy, addressRequest(index, question), question, null)
+  return verdict === undefined ? false : 'refused' in verdict || undefined
 }
 
 /** Whether a rule may be about a field: its name stands in what the rule says. */

@@ -6,6 +6,7 @@ import type { Path } from '../../kube/node.ts'
 import type { Origin } from '../../origin.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
+import { withKeptDefaults } from '../admission/kept-defaults.ts'
 import { namespaceValue } from '../admission/namespace-value.ts'
 import { objectValue } from '../admission/object-value.ts'
 import { authorizerValue, requestValue } from '../admission/request-value.ts'
@@ -48,14 +49,15 @@ export function evaluatePolicy(
   return [...verdicts, ...policy.audits.flatMap(one => auditProblem(policy, one, names))]
 }
 
-/** Whether an exception takes a request out of a policy of Kyverno; a verdict: why that is not known, or fails. */
-export function isExempt(
+/** Whether conditions hold, of a policy or of an exception from it; a verdict: why that is not known, or fails. */
+export function areMet(
   policy: CelPolicy,
   conditions: readonly CelRule[],
   world: AdmissionWorld,
   request: AdmissionRequest,
+  params: CelValue = null,
 ): boolean | PolicyVerdict {
-  return conditionsHold(policy, conditions, namesOf(policy, world, request, null, new Map()))
+  return conditionsHold(policy, conditions, namesOf(policy, world, request, params, new Map()))
 }
 
 /** True: go on; false: the policy does not apply. */
@@ -133,7 +135,8 @@ function namesOf(
   const { operation, object, old } = request
   const values = new Map<string, CelValue>(more)
   const make: Readonly<Record<string, () => CelValue>> = {
-    object: () => (operation === 'DELETE' ? null : objectValue(object)),
+    object: () =>
+      operation === 'DELETE' ? null : old ? withKeptDefaults(objectValue(object), object, old) : objectValue(object),
     oldObject: () => (operation === 'DELETE' ? objectValue(object) : old ? objectValue(old) : null),
     request: () => requestValue(request),
     params: () => params,

@@ -1,3 +1,4 @@
+import type { CelValue } from '../../cel/values.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { textsOf } from '../../kube/read-text.ts'
@@ -43,13 +44,12 @@ function take(
   findings: AdmissionFinding[],
   notEvaluated: NotEvaluated[],
 ): void {
-  const actions = textsOf(at(binding.root, ['spec', 'validationActions'])) ?? []
   for (const verdict of verdictsOf(policy, binding, world, request)) {
     if ('unclear' in verdict) {
       notEvaluated.push({ ...nameOf(policy), origin: verdict.origin, why: verdict.unclear })
       continue
     }
-    const action = actions.includes('Deny') ? 'deny' : actions.includes('Warn') ? 'warn' : 'audit'
+    const action = actionOf(binding)
     const { refused: message, field, origin, check } = verdict
     findings.push({
       ...nameOf(policy),
@@ -64,19 +64,34 @@ function take(
   }
 }
 
+/** What happens where a policy is bound and refuses. */
+export function actionOf({ root }: KubeObject): AdmissionFinding['action'] {
+  const actions = textsOf(at(root, ['spec', 'validationActions'])) ?? []
+  return actions.includes('Deny') ? 'deny' : actions.includes('Warn') ? 'warn' : 'audit'
+}
+
 function verdictsOf(
   policy: CelPolicy,
   binding: KubeObject,
   world: AdmissionWorld,
   request: AdmissionRequest,
 ): readonly PolicyVerdict[] {
-  const matched = isMatched(world, at(binding.root, ['spec', 'matchResources']), request)
-  if (matched === false) return []
-  const origin = binding.root.origin
-  if (typeof matched === 'string') return [{ unclear: matched, origin }]
-  const params = paramsOf(world, policy.object, binding, request)
-  if (typeof params === 'string') return [{ unclear: params, origin }]
+  const params = boundParams(policy, binding, world, request)
+  if (params === undefined) return []
+  if (typeof params === 'string') return [{ unclear: params, origin: binding.root.origin }]
   return params.flatMap(one => evaluatePolicy(policy, world, request, one))
+}
+
+/** The parameters with which a binding has a policy evaluated; undefined: not for this request; a text: why that is not known. */
+export function boundParams(
+  policy: CelPolicy,
+  binding: KubeObject,
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+): readonly CelValue[] | string | undefined {
+  const matched = isMatched(world, at(binding.root, ['spec', 'matchResources']), request)
+  if (matched === false) return undefined
+  return matched === true ? paramsOf(world, policy.object, binding, request) : matched
 }
 
 const nameOf = ({ kind, namespace, name }: CelPolicy) => ({ policy: { kind, namespace, name }, rule: '' })
@@ -84,7 +99,7 @@ const nameOf = ({ kind, namespace, name }: CelPolicy) => ({ policy: { kind, name
 const byPolicy = new WeakMap<readonly KubeObject[], ReadonlyMap<string, readonly KubeObject[]>>()
 
 /** Bindings by the name of their policy. */
-function bindingsOf(world: AdmissionWorld): ReadonlyMap<string, readonly KubeObject[]> {
+export function bindingsOf(world: AdmissionWorld): ReadonlyMap<string, readonly KubeObject[]> {
   const bindings = world.policies(NATIVE_BINDING)
   const known = byPolicy.get(bindings)
   if (known) return known

@@ -54,18 +54,36 @@ export function celPolicy(object: KubeObject): CelPolicy {
 
 export function compilePolicy(object: KubeObject, dialect: Dialect): CelPolicy {
   const { kind, namespace, name } = idOf(object)
-  const of = (field: string, key = 'expression') =>
-    itemsOf(at(object.root, ['spec', field])).map(item => ruleOf(item, key, dialect))
+  const of = (field: string) => itemsOf(at(object.root, ['spec', field]))
   return {
     by: dialect.by,
     object,
     ...{ kind, namespace, name },
-    conditions: of('matchConditions'),
-    variables: of('variables'),
-    validations: itemsOf(at(object.root, ['spec', 'validations'])).map(item => validationOf(item, dialect)),
-    audits: of('auditAnnotations', 'valueExpression'),
+    ...compileParts(
+      { conditions: of('matchConditions'), variables: of('variables'), validations: of('validations') },
+      dialect,
+    ),
+    audits: of('auditAnnotations').map(item => ruleOf(item, 'valueExpression', dialect)),
     failsClosed: (stringAt(object.root, ['spec', 'failurePolicy']) ?? 'Fail') !== 'Ignore',
     constraints: at(object.root, ['spec', 'matchConstraints']),
+  }
+}
+
+/** Lists of expressions, as policies write them. */
+interface WrittenParts {
+  readonly conditions: readonly Node[]
+  readonly variables: readonly Node[]
+  readonly validations: readonly Node[]
+}
+
+export function compileParts(
+  { conditions, variables, validations }: WrittenParts,
+  dialect: Dialect,
+): Pick<CelPolicy, 'conditions' | 'variables' | 'validations'> {
+  return {
+    conditions: conditions.map(item => ruleOf(item, 'expression', dialect)),
+    variables: variables.map(item => ruleOf(item, 'expression', dialect)),
+    validations: validations.map(item => validationOf(item, dialect)),
   }
 }
 

@@ -1,10 +1,10 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { celEngine } from '../cel/cel-engine.ts'
+import { addressEngine } from '../addresses/address-engine.ts'
 import type { PolicyAnswer, PolicyEngine, PolicyQuestion } from '../engine.ts'
 import { kyvernoEngine } from '../kyverno/kyverno-engine.ts'
 
 /** Every engine, in the order of what they say. */
-export const policyEngines: readonly PolicyEngine[] = [kyvernoEngine, celEngine]
+export const policyEngines: readonly PolicyEngine[] = [kyvernoEngine, addressEngine]
 
 /** What all policies of the fleet say. */
 export function askPolicies(

@@ -7,7 +7,7 @@ import type { AdmissionAnswer, AdmissionFinding, AdmissionRequest } from '../adm
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { objectValue } from '../admission/object-value.ts'
 import type { NotEvaluated } from '../engine.ts'
-import { evaluatePolicy, isExempt, type PolicyVerdict } from '../native/evaluate-policy.ts'
+import { areMet, evaluatePolicy, type PolicyVerdict } from '../native/evaluate-policy.ts'
 import { isMatched } from '../native/is-matched.ts'
 import { type CelPolicy, compilePolicy } from '../native/native-policy.ts'
 import { podPlaceFor, rewriteFor } from './autogen.ts'
@@ -21,27 +21,36 @@ const EXCEPTION = `${GROUP}/PolicyException`
 export function evaluateValidating(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer {
   const findings: AdmissionFinding[] = []
   const notEvaluated: NotEvaluated[] = []
-  const own = request.isNamespaced ? world.policiesIn(NAMESPACED_VALIDATING_POLICY, request.id.namespace) : []
-  for (const object of [...world.policies(VALIDATING_POLICY), ...own]) {
-    for (const policy of policiesFor(object, request)) {
-      const { kind, namespace, name } = policy
-      const rule = { policy: { kind, namespace, name }, rule: '' }
-      for (const verdict of verdictsOf(policy, world, request)) {
-        if ('unclear' in verdict) notEvaluated.push({ ...rule, origin: verdict.origin, why: verdict.unclear })
-        else {
-          const { refused: message, field, origin, check } = verdict
-          findings.push({ ...rule, field, origin, message, action: actionOf(object), by: 'Kyverno', check })
-        }
+  for (const { policy, action } of validatingPolicies(world, request)) {
+    const { kind, namespace, name } = policy
+    const rule = { policy: { kind, namespace, name }, rule: '' }
+    for (const verdict of verdictsOf(policy, world, request)) {
+      if ('unclear' in verdict) notEvaluated.push({ ...rule, origin: verdict.origin, why: verdict.unclear })
+      else {
+        const { refused: message, field, origin, check } = verdict
+        findings.push({ ...rule, field, origin, message, action, by: 'Kyverno', check })
       }
     }
   }
   return { findings, notEvaluated }
 }
 
-/** The policy as it is written, or as Kyverno writes it anew for a controller of Pods; none where admission is off. */
-function policiesFor(object: KubeObject, request: AdmissionRequest): readonly CelPolicy[] {
+/** Policies that Kyverno asks about objects of a kind in a namespace. */
+export function validatingPolicies(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+): readonly { readonly policy: CelPolicy; readonly action: AdmissionFinding['action'] }[] {
+  const own = request.isNamespaced ? world.policiesIn(NAMESPACED_VALIDATING_POLICY, request.id.namespace) : []
+  return [...world.policies(VALIDATING_POLICY), ...own].flatMap(object => {
+    const policy = policyFor(object, request)
+    return policy ? [{ policy, action: actionOf(object) }] : []
+  })
+}
+
+/** The policy as it is written, or as Kyverno writes it anew for a controller of Pods; none where it is not about objects. */
+function policyFor(object: KubeObject, request: AdmissionRequest): CelPolicy | undefined {
   const spec = at(object.root, ['spec'])
-  if (!spec || stringAt(spec, ['evaluation', 'mode']) === 'JSON') return []
+  if (!spec || stringAt(spec, ['evaluation', 'mode']) === 'JSON') return undefined
   const place = podPlaceFor(spec, request)
   const known = compiled.get(object) ?? new Map<string, CelPolicy>()
   compiled.set(object, known)
@@ -53,40 +62,51 @@ function policiesFor(object: KubeObject, request: AdmissionRequest): readonly Ce
       ...(place ? { rewrite: rewriteFor(place) } : {}),
     })
   known.set(place ?? '', made)
-  return [made]
+  return made
 }
 
 const compiled = new WeakMap<KubeObject, Map<string, CelPolicy>>()
 
 function verdictsOf(policy: CelPolicy, world: AdmissionWorld, request: AdmissionRequest): readonly PolicyVerdict[] {
+  const scope = validatingScope(policy, world, request)
+  if ('verdicts' in scope) return scope.verdicts
+  return evaluatePolicy(policy, world, request, null, scope.names)
+}
+
+/** The names that expressions of a policy see beyond those of Kubernetes, where it applies; else what is said already. */
+export function validatingScope(
+  policy: CelPolicy,
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+): { readonly names: ReadonlyMap<string, CelValue> } | { readonly verdicts: readonly PolicyVerdict[] } {
   const { constraints, object } = policy
-  if (!constraints) return []
-  const origin = object.root.origin
+  if (!constraints) return { verdicts: [] }
   const isOfPod = podPlaceFor(at(object.root, ['spec'])!, request) !== undefined
   const asPod = { ...request, id: { ...request.id, apiVersion: 'v1', kind: 'Pod' }, resource: 'pods' }
   const matched = isMatched(world, constraints, isOfPod ? asPod : request)
-  if (matched === false) return []
-  if (typeof matched === 'string') return [{ unclear: matched, origin }]
-  const exceptions = exceptionsOf(policy, world)
+  if (matched === false) return { verdicts: [] }
+  if (typeof matched === 'string') return { verdicts: [{ unclear: matched, origin: object.root.origin }] }
   const allowed: { images: Node[]; values: Node[] } = { images: [], values: [] }
   const problems: PolicyVerdict[] = []
-  for (const exception of exceptions) {
-    const exempt = isExempt(policy, exception.conditions, world, request)
-    if (exempt === false) continue
-    if (exempt !== true) {
-      if ('unclear' in exempt || policy.failsClosed) problems.push(exempt)
+  for (const exception of exceptionsOf(policy, world)) {
+    const isMet = areMet(policy, exception.conditions, world, request)
+    if (isMet === false) continue
+    if (isMet !== true) {
+      if ('unclear' in isMet || policy.failsClosed) problems.push(isMet)
       continue
     }
-    if (exception.images.length + exception.values.length === 0) return []
+    if (exception.images.length + exception.values.length === 0) return { verdicts: [] }
     allowed.images.push(...exception.images)
     allowed.values.push(...exception.values)
   }
-  if (problems.length > 0) return problems
-  const more = new Map<string, CelValue>([
-    ['resource', new FleetObjects(world)],
-    ['exceptions', mapOf({ allowedImages: textList(allowed.images), allowedValues: textList(allowed.values) })],
-  ])
-  return evaluatePolicy(policy, world, request, null, more)
+  if (problems.length > 0) return { verdicts: problems }
+  const exceptions = mapOf({ allowedImages: textList(allowed.images), allowedValues: textList(allowed.values) })
+  return {
+    names: new Map<string, CelValue>([
+      ['resource', new FleetObjects(world)],
+      ['exceptions', exceptions],
+    ]),
+  }
 }
 
 const textList = (nodes: readonly Node[]): CelValue =>

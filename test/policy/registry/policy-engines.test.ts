@@ -115,6 +115,25 @@ describe('all engines are asked', () => {
     expect(findings.map(({ origin }) => origin.file)).toEqual(['tenants/policies.yaml', 'tenants/policies.yaml'])
   })
 
+  test.each([
+    ['a library of the API server', admission('url(object.spec.url).getHost() == "x"'), 'ours'],
+    ['an error', admission('object.spec.url.startsWith(object.spec.none)'), 'resulted in error: no such key: none'],
+    [
+      'a variable',
+      admission('variables.host == "x"').replace(
+        '  validations',
+        '  variables: [{name: host, expression: "url(object.spec.url).getHost()"}]\n  validations',
+      ),
+      'ours',
+    ],
+  ])('CEL is evaluated by the evaluator of whole objects: %s', (_what, policies, words) => {
+    const { index, question } = asked(policies)
+    const { findings, notEvaluated } = askPolicies(index, question)
+    expect(notEvaluated).toEqual([])
+    expect(findings).toMatchObject([{ policy: { name: 'native' }, field: ['spec', 'url'], action: 'deny' }])
+    expect(findings[0]!.message).toContain(words)
+  })
+
   test('a third one is its folder and one line of the registry', () => {
     const { index, question } = asked(kyverno(PATTERN) + constraint('allowed: "https://github.com/acme/"'))
     const { findings } = askPolicies(index, question, [...policyEngines, gatekeeper])
@@ -150,8 +169,13 @@ describe('what cannot be evaluated is said, and no finding', () => {
       ),
       'it compares more than texts',
     ],
-    ['CEL beyond texts', admission('url(object.spec.url).getHost() == "x"'), 'CEL beyond the comparison of texts'],
-    ['CEL that cannot be read', admission('object.spec.url == @'), 'CEL beyond the comparison of texts'],
+    ['what only the cluster has', admission('object.spec.url == object.metadata.uid'), 'set by the cluster'],
+    ['CEL that cannot be read', admission('object.spec.url == @'), 'is not supported: unexpected'],
+    [
+      'parameters that nobody renders',
+      `${admission('object.spec.url == params.data.url').replace('policyName: native,', 'policyName: native, paramRef: {name: a, namespace: b},').replace('  matchConstraints', '  paramKind: {apiVersion: v1, kind: ConfigMap}\n  matchConstraints')}`,
+      'does not render the parameters',
+    ],
     [
       'a selector that cannot be read',
       admission(
@@ -159,7 +183,7 @@ describe('what cannot be evaluated is said, and no finding', () => {
         'Deny',
         ', matchResources: {namespaceSelector: {matchExpressions: [{key: a, operator: Near}]}}',
       ),
-      'selects by labels that cannot be read',
+      'its selector is not one that the API server accepts',
     ],
   ])('%s', (_what, policies, why) => {
     const { index, question } = asked(policies)
