@@ -10,6 +10,8 @@ export interface CapsuleVersion {
   readonly version: string
   /** The fleet's ClusterRole by which accounts of tenants apply namespaces; absent: each tenant gets one. */
   readonly provisioner?: string
+  /** Where the accounts of the other tenants act by a kubeconfig for Capsule's proxy: its key in their Secret. */
+  readonly kubeConfigKey?: string
 }
 
 /** Name of the file with these objects. */

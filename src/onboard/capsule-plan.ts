@@ -47,10 +47,26 @@ export function planCapsule(fleet: Fleet, tree: Tree, request: OnboardRequest): 
     clusters,
     version,
     ...(provisioner ? { provisioner: PROVISIONER } : {}),
+    ...kubeConfigKey(clusters.map(on)),
     isWritten: edits !== undefined,
     edits: edits ?? new Map(),
     why: edits === undefined ? why : '',
   }
+}
+
+/** The one key by which other tenants on each of these clusters name the kubeconfig of their account. */
+function kubeConfigKey(clusters: readonly (readonly KubeObject[])[]): Pick<CapsuleVersion, 'kubeConfigKey'> {
+  const keys = clusters.map(objects => new Set(objects.flatMap(keyOf)))
+  const [first] = keys[0] ?? []
+  const isOne = first !== undefined && keys.every(one => one.size === 1 && one.has(first))
+  return isOne ? { kubeConfigKey: first } : {}
+}
+
+function keyOf(object: KubeObject): string[] {
+  if (idOf(object).kind !== 'Kustomization') return []
+  const named = (field: string) => stringAt(object.root, ['spec', 'kubeConfig', 'secretRef', field])
+  const key = named('key')
+  return key && named('name')?.endsWith('-kubeconfig') ? [key] : []
 }
 
 /** Capsule passes by accounts of groups that it does not know. */

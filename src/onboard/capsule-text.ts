@@ -1,7 +1,7 @@
 import { CAPSULE_FILE, capsuleManifest } from './capsule-objects.ts'
 import { type CapsulePlan, groupOfAccounts } from './capsule-plan.ts'
 import { codeSpan as code } from './code-span.ts'
-import { accountOf, type OnboardRequest } from './request.ts'
+import { accountOf, kubeConfigSecretOf, type OnboardRequest } from './request.ts'
 
 const PROXY = 'https://capsule-proxy.capsule-system.svc:9001'
 
@@ -10,14 +10,16 @@ export function capsuleText(request: OnboardRequest, plan: CapsulePlan | undefin
   if (!plan) return []
   const [home = ''] = request.namespaces
   const account = accountOf(request)
-  const secret = `${account}-kubeconfig`
+  const secret = kubeConfigSecretOf(request)
   const where = plan.clusters.map(code).join(', ')
   return [
     '### Capsule',
     ...(plan.isWritten ? [writtenText(request, where)] : byHand(request, plan, where)),
-    `Git cannot hold the token of the account. With capsule-addon-fluxcd, annotate the ServiceAccount with ${code('capsule.addon.fluxcd/enabled: "true"')}; the addon makes the Secret ${code(secret)}. Otherwise make it yourself, and again before the token expires:`,
+    `Git cannot hold the token of the account, so the Secret ${code(secret)} in ${code(home)} is made on the cluster. If ${code('clusters.yaml')} of the worker lists Capsule's proxy with ${code('tokens')}, the worker makes it and renews the token. With capsule-addon-fluxcd, annotate the ServiceAccount with ${code('capsule.addon.fluxcd/enabled: "true"')}. Otherwise make it yourself, and again before the token expires:`,
     `\`\`\`\n${kubeconfigCommands(home, account, secret).join('\n')}\n\`\`\``,
-    `Then add to the Kustomization in ${code('sync.yaml')}: ${code(`kubeConfig: {secretRef: {name: ${secret}, key: kubeconfig}}`)}. Until then the account works in its namespaces only, without Capsule's proxy.`,
+    plan.isWritten && plan.kubeConfigKey !== undefined
+      ? `The Kustomization in ${code('sync.yaml')} names this Secret. It is not applied until the Secret exists.`
+      : `Then add to the Kustomization in ${code('sync.yaml')}: ${code(`kubeConfig: {secretRef: {name: ${secret}, key: kubeconfig}}`)}. Until then the account works in its namespaces only, without Capsule's proxy.`,
   ]
 }
 

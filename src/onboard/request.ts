@@ -81,6 +81,9 @@ export const secretOf = ({ tenant, access }: OnboardRequest): string | undefined
 export const keySecretOf = ({ tenant, decryption }: OnboardRequest): string | undefined =>
   decryption === undefined ? undefined : `${tenant}-sops`
 
+/** The Secret with the kubeconfig of its account, as capsule-addon-fluxcd calls it. */
+export const kubeConfigSecretOf = (request: OnboardRequest): string => `${accountOf(request)}-kubeconfig`
+
 /** Whether its content is an artifact of a registry. */
 export const isArtifact = ({ url }: OnboardRequest): boolean => url.startsWith('oci://')
 

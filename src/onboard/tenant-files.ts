@@ -50,7 +50,7 @@ export function tenantFiles(
     if (request.sealed !== undefined) files.set(AUTH_FILE, request.sealed)
     if (request.sealedKey !== undefined) files.set(KEY_FILE, request.sealedKey)
     if (capsule?.isWritten) files.set(CAPSULE_FILE, capsuleManifest(request, capsule))
-    files.set('sync.yaml', syncManifest(request))
+    files.set('sync.yaml', syncManifest(request, capsule?.isWritten ? capsule.kubeConfigKey : undefined))
     for (const [name, text] of template.files) {
       const path = `${template.folder}/${name}`
       if (OWN.includes(name)) throw reserved(path)

@@ -3,7 +3,16 @@ import { createKustomization } from './manifests/create-kustomization.ts'
 import { createSourceGit, createSourceOci } from './manifests/create-source.ts'
 import { createTenant } from './manifests/create-tenant.ts'
 import { printManifests } from './manifests/print-manifest.ts'
-import { accountOf, isArtifact, keySecretOf, type OnboardRequest, roleOf, secretOf, sourceAddress } from './request.ts'
+import {
+  accountOf,
+  isArtifact,
+  keySecretOf,
+  kubeConfigSecretOf,
+  type OnboardRequest,
+  roleOf,
+  secretOf,
+  sourceAddress,
+} from './request.ts'
 
 /** Namespaces, accounts and their rights, as `flux create tenant --export` prints them. */
 export function tenantManifest(request: OnboardRequest): string {
@@ -11,8 +20,11 @@ export function tenantManifest(request: OnboardRequest): string {
   return printManifests(createTenant({ name, namespaces, account: accountOf(request), role: roleOf(request) }))
 }
 
-/** What `flux create source` and `flux create kustomization` print with `--export`, in the tenant's first namespace. */
-export function syncManifest(request: OnboardRequest): string {
+/**
+ * What `flux create source` and `flux create kustomization` print with `--export`, in the tenant's first namespace. `kubeConfigKey`: the
+ * Kustomization acts by the kubeconfig of its account.
+ */
+export function syncManifest(request: OnboardRequest, kubeConfigKey?: string): string {
   const { tenant: name, interval = '1m0s', prune = true, wait = false, timeout = '2m0s', access } = request
   const namespace = request.namespaces[0]!
   const ref = request.ref ? { [request.ref.field]: request.ref.value } : { branch: request.branch }
@@ -31,6 +43,7 @@ export function syncManifest(request: OnboardRequest): string {
       path: './',
       account: accountOf(request),
       decryption: keySecretOf(request),
+      kubeConfig: kubeConfigKey === undefined ? undefined : { name: kubeConfigSecretOf(request), key: kubeConfigKey },
       sourceKind: isOci ? 'OCIRepository' : 'GitRepository',
     }),
   ])

@@ -124,6 +124,37 @@ describe('a fleet whose CapsuleConfiguration is in git', () => {
   })
 })
 
+describe('the kubeconfig for the proxy', () => {
+  const SYNC = 'tenants/base/dev-team/sync.yaml'
+  const through = (tree: Tree, key = 'kubeconfig') => {
+    const ref = `  kubeConfig: {secretRef: {name: dev-team-kubeconfig, key: ${key}}}\n`
+    const text = textOf(tree, SYNC).replace('kind: Kustomization', 'kind: KUSTOMIZATION')
+    const at = text.indexOf('spec:\n', text.indexOf('KUSTOMIZATION')) + 'spec:\n'.length
+    const edited = `${text.slice(0, at)}${ref}${text.slice(at)}`.replace('KUSTOMIZATION', 'Kustomization')
+    return overlayTree(tree, new Map([[SYNC, edited]]))
+  }
+
+  test('is named as the other tenants name theirs; our own check has no violation', () => {
+    const tree = through(fleetWith(TENANT, CONFIGURATION))
+    const { plan, body, file } = onboarding(tree)
+    const [, kustomization] = parseAllDocuments(file('tenants/base/ops-team/sync.yaml')!).map(one => one.toJS())
+    expect(kustomization.spec.kubeConfig).toEqual({ secretRef: { name: 'ops-team-kubeconfig', key: 'kubeconfig' } })
+    expect(body).toContain('It is not applied until the Secret exists.')
+    const after = overlayTree(tree, new Map(plan.files.map(({ path, content }) => [path, content])))
+    const [before, now] = [fleetAt(tree, URL, 'main'), fleetAt(after, URL, 'main')]
+    const { verdict } = evaluateFleet(now, { base: before, combination: '' })
+    expect(verdict.violations.filter(({ state }) => state === 'new')).toEqual([])
+    expect(now.nodes.find(({ name }) => name === 'ops-team')).toMatchObject({ cluster: 'staging' })
+    expect(onboarding(after).plan.files).toEqual([])
+  })
+
+  test('is not named where the others do not', () => {
+    const { body, file } = onboarding(fleetWith(TENANT, CONFIGURATION))
+    expect(file('tenants/base/ops-team/sync.yaml')).not.toContain('kubeConfig')
+    expect(body).toContain('Then add to the Kustomization in `sync.yaml`')
+  })
+})
+
 describe('what is left to do by hand', () => {
   test.each([
     ['no CapsuleConfiguration', undefined],

@@ -14,11 +14,13 @@ interface NewKustomization {
   readonly timeout: string
   /** The Secret with the keys of SOPS. */
   readonly decryption: string | undefined
+  /** The Secret with a kubeconfig, and its key. */
+  readonly kubeConfig?: { readonly name: string; readonly key: string } | undefined
 }
 
 /** `flux create kustomization`, from the source of the same name (flux2 cmd/flux/create_kustomization.go). */
 export function createKustomization(wanted: NewKustomization): ManifestMap {
-  const { name, namespace, account, sourceKind, path, interval, prune, wait, timeout, decryption } = wanted
+  const { name, namespace, account, sourceKind, path, interval, prune, wait, timeout, decryption, kubeConfig } = wanted
   return {
     apiVersion: apiVersionOf(KUSTOMIZATION),
     kind: 'Kustomization',
@@ -26,6 +28,7 @@ export function createKustomization(wanted: NewKustomization): ManifestMap {
     spec: {
       decryption: decryption === undefined ? undefined : { provider: 'sops', secretRef: { name: decryption } },
       interval,
+      kubeConfig: kubeConfig === undefined ? undefined : { secretRef: { ...kubeConfig } },
       path,
       prune,
       serviceAccountName: account,
