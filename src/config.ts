@@ -184,7 +184,7 @@ function common(env: Environment, readFile: ReadFile): Config {
     allowedAccounts: allowedAccounts(env),
     pruneShare: integer(env, 'PRUNE_SHARE', { min: 0, max: 100, otherwise: 30 }),
     pruneAtLeast: integer(env, 'PRUNE_AT_LEAST', { min: 1, max: 1_000_000, otherwise: 10 }),
-    trail: oneOf(env, 'TRAIL', ['on', 'off'], 'off') === 'on',
+    trail: oneOf(env, 'TRAIL', ['on', 'off'], 'on') === 'on',
     sweepSeconds: integer(env, 'SWEEP_SECONDS', { min: 1, max: 86_400, otherwise: 3600 }),
     jobLockMs: integer(env, 'JOB_LOCK_MS', { min: 1_000, max: 600_000, otherwise: 30_000 }),
     ...ofWorkers(env, readFile),

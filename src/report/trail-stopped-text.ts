@@ -29,9 +29,23 @@ export function trailStoppedText({ branch, why, commit, fleet }: StoppedTrail): 
   ].join('\n\n')
 }
 
+/** The incident of a branch to which GitHub lets the App write nothing. */
+export const REFUSED = 'refused'
+
+export const REFUSED_TITLE = 'Bailiwick: decisions are not recorded, because GitHub refuses the commits'
+
+/** The issue that tells the fleet admins that the App may not write the trail. `why`: GitHub's answer. */
+export function trailRefusedText(branch: string, why: string): string {
+  return [
+    `Bailiwick writes each decision about this fleet to the branch ${code(branch)}, and GitHub does not let it: ${prose(why, 400)}.`,
+    `Grant the App the permission ${code('Contents: write')}, and let it bypass every ruleset that applies to this branch. New decisions wait until then; checks are published as usual.`,
+    `If you do not want a trail, the operator turns it off with ${code('TRAIL=off')}.`,
+  ].join('\n\n')
+}
+
 /** What the issue says once decisions are written again. */
 export const trailResumedText = (branch: string): string =>
-  `The branch ${code(branch)} is restored. Bailiwick writes decisions to it again, with those that were waiting. You can close this issue.`
+  `Bailiwick writes decisions to the branch ${code(branch)} again, with those that were waiting. You can close this issue.`
 
 function restore(fleet: string, branch: string, commit: string): string {
   const ref = `repos/${fleet}/git/refs`

@@ -56,6 +56,7 @@ export async function runSetup(args: readonly string[], { env, say }: SetupIo): 
         `1. Install the App on the fleet and on the tenants' repositories: ${install}`,
         `2. Start it on the host of ${publicUrl}: npm start`,
         '3. Read the first report, an issue in your fleet repository. It explains how to require the check.',
+        'Bailiwick writes each decision to the branch bailiwick/trail of the fleet repository. TRAIL=off in the settings turns that off.',
         `Optional: with the permission "Administration: write" (${app.url}) the command /bailiwick gate requires the check for you.`,
       ]
       for (const line of steps) say(line)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Stage, startStage } from '../story/stage.ts'
-import { command } from './commands.ts'
+import { command, giveRoles } from './commands.ts'
 
 const FLEET = 'acme/fleet'
 const TEAM = 'acme/web-team'
@@ -10,7 +10,7 @@ const LINE =
 
 let stage: Stage
 let issue = 0
-beforeEach(async () => {
+async function open(): Promise<void> {
   stage = await startStage({
     prepare: github => {
       const roles = { ada: 'admin', dora: 'write' } as const
@@ -19,7 +19,8 @@ beforeEach(async () => {
   })
   issue = stage.github.issue({ repo: FLEET, title: 'A tenant', body: 'please', as: 'ada' }).number
   await stage.settle()
-}, 60_000)
+}
+beforeEach(open, 60_000)
 afterEach(() => stage?.close())
 
 const pulls = () => stage.github.pullRequestsOf(TEAM)
@@ -55,6 +56,41 @@ test('a pull request that people closed stays closed', async () => {
   const { replies } = await onboard()
   expect(replies.join()).toContain('it was opened before, and people closed or merged it')
   expect(pulls().map(pull => pull.issue.state)).toEqual(['closed'])
+}, 60_000)
+
+test('interrupted after the first pull request, at each request of the second: the next attempt has one in each', async () => {
+  const branches = { [FLEET]: 'bailiwick/onboard-web-team', [TEAM]: BRANCH }
+  for (const end of ['/git/commits', '/git/refs', '/pulls']) {
+    let failed = false
+    stage.github.failNext(1, 502, {}, ({ method, path }) => {
+      const isIt = method === 'POST' && path === `/repos/${TEAM}${end}`
+      failed ||= isIt
+      return isIt
+    })
+    await onboard()
+    expect([end, failed]).toEqual([end, true])
+    await onboard()
+    for (const [name, branch] of Object.entries(branches)) {
+      const open = stage.github.pullRequestsOf(name).filter(one => one.head.ref === branch)
+      expect([end, name, open.map(({ issue: { state } }) => state)]).toEqual([end, name, ['open']])
+    }
+    await beginAgain(Object.entries(branches))
+  }
+}, 120_000)
+
+/** As if nobody had asked: pull requests, their branches and the repository of the tenant are new. */
+async function beginAgain(branches: readonly (readonly [string, string])[]): Promise<void> {
+  await stage.close()
+  await open()
+  expect(branches.flatMap(([name]) => stage.github.pullRequestsOf(name))).toEqual([])
+}
+
+test('a requester who does not administer the repository of the tenant gets none', async () => {
+  giveRoles(stage.github, FLEET, { dora: 'maintain' })
+  await stage.settle()
+  const { replies } = await command(stage, { repo: FLEET, issue, as: 'dora', body: LINE })
+  expect([pulls(), stage.github.pullRequestsOf(FLEET)]).toEqual([[], []])
+  expect(replies.join()).toContain('the role there is write')
 }, 60_000)
 
 test('without the option there is none', async () => {

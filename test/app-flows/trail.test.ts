@@ -142,7 +142,9 @@ test('a commit of someone else stops the trail, an issue says so, and it goes on
   const added = entries.filter(({ seq }) => seq > (end?.seq ?? 0)).map(({ kind }) => kind)
   expect(added.filter(kind => kind === 'hold')).toHaveLength(2)
   expect(added.filter(kind => kind === 'unhold')).toHaveLength(2)
-  expect(stopped().map(({ body }) => body)).toEqual([expect.stringContaining('Bailiwick writes decisions to it again')])
+  expect(stopped().map(({ body }) => body)).toEqual([
+    expect.stringContaining('Bailiwick writes decisions to the branch `bailiwick/trail` again'),
+  ])
 })
 
 test('the buttons of a check are entries, with the pull requests that the App opens for them', async () => {
@@ -162,6 +164,31 @@ test('the buttons of a check are entries, with the pull requests that the App op
   await stage.settle()
   const again = trail().entries.slice(before + added.length)
   expect(again.filter(({ kind }) => kind === 'waiver' || kind === 'pull-request')).toEqual([])
+})
+
+test.each([
+  [403, '/git/trees'],
+  [422, `/git/refs/heads/${encodeURIComponent(TRAIL_BRANCH)}`],
+])('where GitHub answers %s to %s, an issue says so, and decisions wait', async (status, end) => {
+  const before = trail().entries.length
+  let refuses = true
+  stage.github.failNext(1_000, status, {}, ({ method, path }) => {
+    const isWrite = method !== 'GET' && path.startsWith(`/repos/${FLEET}/`)
+    return refuses && isWrite && decodeURIComponent(path).endsWith(decodeURIComponent(end))
+  })
+  await command(stage, { repo: REPO, issue: pull, as: 'dora', body: '/bailiwick hold' })
+  expect(trail().entries).toHaveLength(before)
+  const refused = () =>
+    [...stage.github.repositoryNamed(FLEET).issues.values()].filter(({ body }) =>
+      (body ?? '').startsWith('<!-- bailiwick:trail-stopped refused -->'),
+    )
+  expect(refused().map(({ body }) => body)).toEqual([expect.stringContaining('Contents: write')])
+  refuses = false
+  await command(stage, { repo: REPO, issue: pull, as: 'dora', body: '/bailiwick unhold' })
+  const { entries, problems } = trail()
+  expect(problems).toEqual([])
+  expect(entries.slice(before).map(({ kind }) => kind)).toEqual(expect.arrayContaining(['hold', 'unhold']))
+  expect(refused().map(({ body }) => body)).toEqual([expect.stringContaining('again')])
 })
 
 test('every entry names the fleet', () => {

@@ -25,6 +25,8 @@ export function settingsOf({ github, clusters, directory, options }: Scene): Rec
     RESYNC_SECONDS: String(options.resyncSeconds ?? 3600),
     LOG_LEVEL: options.logLevel ?? 'silent',
     ALLOWED_ACCOUNTS: 'acme',
+    // a branch and requests of its own, which stories about something else do not count
+    TRAIL: 'off',
   }
 }
 

@@ -5,7 +5,7 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { speaker } from '../publish/speaker.ts'
 import { appendBatch } from '../trail/append-batch.ts'
-import { sayResumedTrail, sayStoppedTrail } from '../trail/say-stopped-trail.ts'
+import { sayRefusedTrail, sayResumedTrail, sayStoppedTrail } from '../trail/say-stopped-trail.ts'
 
 /**
  * Appends the waiting decisions of a fleet to its trail. Where someone else changed the branch, nothing is added: an issue and
@@ -22,7 +22,12 @@ export async function writeTrail(context: WorkerContext, data: WriteTrail): Prom
   await queue.alone(`trail ${repository.url}`, async () => {
     const writer = await speaker(context, data.installation, repository.id)
     const there = { outbox, place: data, repositoryId: repository.id, writer }
-    const appended = await appendBatch(context, { ...there, reader })
+    const appended = await appendBatch(context, { ...there, reader }).catch(refusal)
+    if (appended instanceof BailiwickError) {
+      context.log.error({ err: appended, repository: repository.url }, 'trail cannot be written')
+      await sayRefusedTrail(context, there, appended.message)
+      return
+    }
     if (appended.state === 'stopped') {
       const message = `trail of ${data.owner}/${data.repo}: ${appended.why}. Nothing is added to it`
       const fix = `Restore the branch ${TRAIL_BRANCH}, and protect it against pushes.`
@@ -36,4 +41,10 @@ export async function writeTrail(context: WorkerContext, data: WriteTrail): Prom
     await sayResumedTrail(context, there)
     if (appended.more) await queue.add('write-trail', data)
   })
+}
+
+/** What GitHub refuses for good: trying again changes nothing, and each new decision looks again. */
+function refusal(error: unknown): BailiwickError {
+  if (error instanceof BailiwickError && error.code === 'not-permitted') return error
+  throw error
 }

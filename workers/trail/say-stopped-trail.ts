@@ -3,8 +3,11 @@ import { upsertIssue } from '../../src/github/issues/upsert-issue.ts'
 import type { Outbox } from '../../src/outbox/outbox.ts'
 import type { WriteTrail } from '../../src/queue/queue.ts'
 import {
+  REFUSED,
+  REFUSED_TITLE,
   STOPPED_TITLE,
   stoppedMarker,
+  trailRefusedText,
   trailResumedText,
   trailStoppedText,
 } from '../../src/report/trail-stopped-text.ts'
@@ -36,6 +39,14 @@ export async function sayStoppedTrail(context: WorkerContext, stopped: StoppedPl
   await outbox.stop(place, incident)
 }
 
+/** Tells the fleet admins, by one issue, that GitHub lets the App write nothing to their trail. */
+export async function sayRefusedTrail(context: WorkerContext, stopped: StoppedPlace, why: string): Promise<void> {
+  const { outbox, place } = stopped
+  if ((await outbox.stopped(place)) === REFUSED) return
+  await write(context, stopped, REFUSED, trailRefusedText(TRAIL_BRANCH, why))
+  await outbox.stop(place, REFUSED)
+}
+
 /** Says on the issue of the incident that the trail goes on. */
 export async function sayResumedTrail(context: WorkerContext, stopped: StoppedPlace): Promise<void> {
   const { outbox, place } = stopped
@@ -52,7 +63,7 @@ async function write(
   text: string,
 ): Promise<void> {
   const marker = stoppedMarker(incident)
-  const issue = { marker, title: STOPPED_TITLE, body: `${marker}\n\n${text}` }
+  const issue = { marker, title: incident === REFUSED ? REFUSED_TITLE : STOPPED_TITLE, body: `${marker}\n\n${text}` }
   const said = await upsertIssue(octokit, app, { owner: place.owner, repo: place.repo }, issue)
   if (!said)
     context.log.warn({ ...place }, 'issues are disabled in the fleet repository: the state of its trail is not shown')

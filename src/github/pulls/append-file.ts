@@ -1,8 +1,9 @@
+import { BailiwickError } from '../../errors.ts'
 import { message, part } from '../../message/message.ts'
-import { github } from '../client/github-error.ts'
+import { github, statusOf } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
 import { repositoryPart } from '../client/repository-part.ts'
-import type { Head } from './branch.ts'
+import { type Head, readBranch } from './branch.ts'
 
 /** One file to add to a branch. */
 interface AddedFile {
@@ -15,7 +16,8 @@ interface AddedFile {
 
 /**
  * Adds a file to a branch as one commit on `head`; without a head the branch begins with it and has no history of others.
- * The branch moves forward only: where it moved meanwhile, GitHub refuses, and this throws as `github` does. Returns the commit.
+ * The branch moves forward only: where it moved meanwhile, GitHub refuses, and this throws as `github` does; `not-permitted` where
+ * its protection refuses. Returns the commit.
  */
 export async function appendFile(
   octokit: Octokit,
@@ -39,9 +41,19 @@ export async function appendFile(
     }),
   )
   const { sha } = commit.data
-  await github(message`write branch ${part('branch', branch, JSON.stringify(branch))} of ${where}`, async () => {
+  const onto = part('branch', branch, JSON.stringify(branch))
+  try {
     if (head) await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
     else await octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha })
-  })
+  } catch (error) {
+    // 422 is "Update is not a fast forward", and what a ruleset says of a commit
+    if (statusOf(error) === 422 && (await readBranch(octokit, { owner, repo }, branch))?.commit === head?.commit) {
+      throw new BailiwickError(
+        'not-permitted',
+        message`A ruleset or protection of ${onto} of ${where} rejects the commit`,
+      )
+    }
+    await github(message`write branch ${onto} of ${where}`, () => Promise.reject(error))
+  }
   return sha
 }
