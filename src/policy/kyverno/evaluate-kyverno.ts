@@ -20,7 +20,7 @@ export function evaluateKyverno(world: AdmissionWorld, request: AdmissionRequest
   if (rules.length === 0 || isFiltered(world, named)) return { findings, notEvaluated }
   const asked = ruleRequestOf(world, request)
   for (const rule of rules) {
-    const answer = answerOf(world, rule, asked)
+    const answer = answerOf(world, rule, asked, request)
     if (!answer) continue
     const { policy, writtenName, origin } = rule
     const { kind, namespace, name } = idOf(policy)
@@ -55,8 +55,8 @@ function namesOf({ id, isNamespaced }: AdmissionRequest) {
   }
 }
 
-function answerOf(world: AdmissionWorld, rule: WrittenRule, asked: RuleRequest): RuleAnswer {
+function answerOf(world: AdmissionWorld, rule: WrittenRule, asked: RuleRequest, request: AdmissionRequest): RuleAnswer {
   const { policy, policyNamespace } = rule
   if (stringAt(policy.root, ['kind']) === 'Policy' && policyNamespace !== asked.namespace) return undefined
-  return evaluateRule(rule, asked, ruleWorld(world, rule))
+  return evaluateRule(rule, asked, ruleWorld(world, rule, request))
 }

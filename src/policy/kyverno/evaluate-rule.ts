@@ -16,10 +16,12 @@ export type RuleAnswer = RuleOutcome | { readonly status: 'unclear'; readonly wh
 /** What a rule may ask for beyond the request. */
 export interface RuleWorld extends ContextWorld {
   isExcepted(request: RuleRequest, context: JsonContext): boolean
+  /** `validate.cel`. */
+  validateCel(rule: ComputedRule): RuleOutcome
 }
 
 /** Parts of `validate` that are not evaluated, by name. */
-const OTHERS = ['podSecurity', 'cel', 'manifests', 'assert'] as const
+const OTHERS = ['manifests', 'podSecurity', 'assert'] as const
 
 /** Evaluates a rule as Kyverno's webhook does: match, context, preconditions, exceptions, validation. Never throws. */
 export function evaluateRule(one: ComputedRule, request: RuleRequest, world: RuleWorld): RuleAnswer {
@@ -30,6 +32,7 @@ export function evaluateRule(one: ComputedRule, request: RuleRequest, world: Rul
     const block = one.rule.get('validate') as Fields
     const other = OTHERS.find(key => block.has(key))
     if (other) throw new NotEvaluatedError(`validate.${other} is not evaluated here`)
+    if (block.has('cel')) return world.validateCel(one)
     const object = request.operation === 'DELETE' ? undefined : request.object
     return validate(block, { name: one.name, message: textAt(block, ['message']), world, object }, context)
   })

@@ -1,17 +1,20 @@
 import { at } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import type { AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import type { RuleWorld } from './evaluate-rule.ts'
 import { appliesTo, exceptionsFor } from './exceptions.ts'
 import { type ContextValue, fromNode, Unknown } from './jmespath/values.ts'
 import type { WrittenRule } from './policy-rules.ts'
+import { validateCel } from './validate-cel.ts'
 
 /** What a rule of a policy may ask a fleet for. */
-export function ruleWorld(world: AdmissionWorld, rule: WrittenRule): RuleWorld {
+export function ruleWorld(world: AdmissionWorld, rule: WrittenRule, asked: AdmissionRequest): RuleWorld {
   const exceptions = exceptionsFor(world, rule)
   return {
     policyNamespace: rule.policyNamespace,
     configMap: (namespace, name) => configMapOf(world.object('/ConfigMap', namespace, name)),
+    validateCel: one => validateCel(one, world, asked),
     isExcepted: (request, context) => exceptions.some(one => appliesTo(one, request, context)),
   }
 }

@@ -29,7 +29,7 @@ export function rulesFor(world: AdmissionWorld, request: AdmissionRequest): Kyve
   const updated = ruleRequestOf(world, { ...request, operation: 'UPDATE', old: request.object })
   return policyRules(world, asked).flatMap((one): KyvernoRule[] => {
     const { kind, namespace, name } = idOf(one.policy)
-    const answers = [asked, updated].map(at => appliesRule(one, at, ruleWorld(world, one)))
+    const answers = [asked, updated].map(at => appliesRule(one, at, ruleWorld(world, one, request)))
     const isMeant = answers.some(answer => answer?.status === 'pass')
     const unclear = answers.find(answer => answer?.status === 'unclear' || answer?.status === 'error')
     if (!isMeant && !unclear) return []
@@ -45,7 +45,8 @@ export function rulesFor(world: AdmissionWorld, request: AdmissionRequest): Kyve
         written: one,
         message: textAt(one.rule, ['validate', 'message']),
         enforces: enforces === true,
-        evaluate: () => evaluateRule(one, answers[0]?.status === 'pass' ? asked : updated, ruleWorld(world, one)),
+        evaluate: () =>
+          evaluateRule(one, answers[0]?.status === 'pass' ? asked : updated, ruleWorld(world, one, request)),
         ...(why ? { why } : {}),
       },
     ]

@@ -106,3 +106,13 @@ export function goText(value: ContextValue): string {
   const text = size !== 0 && (size < 1e-4 || size >= 1e21) ? plain.toExponential() : String(plain)
   return text.replace(/e([-+])(\d)$/, 'e$10$2')
 }
+
+/** Plain JSON of a value that is known as a whole. */
+export function jsonOf(value: ContextValue): Json {
+  const plain = known(value)
+  if (isList(plain)) return plain.map(jsonOf)
+  if (!isFields(plain)) return plain as Json
+  const made: { [key: string]: Json } = Object.create(null)
+  for (const [key, item] of plain) made[key] = jsonOf(item)
+  return made
+}
