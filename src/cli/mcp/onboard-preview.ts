@@ -1,12 +1,15 @@
 import { openWorkingCopy } from '../../git/working-copy.ts'
 import { parseOnboardArguments } from '../../onboard/parse-command.ts'
-import { planOnboarding } from '../../onboard/plan.ts'
+import { type OnboardPlan, planOnboarding } from '../../onboard/plan.ts'
 import { repositoryAddress } from '../repository-address.ts'
 import type { Roots } from './open-roots.ts'
 import type { ToolArguments } from './read-arguments.ts'
 
 /** The files of an onboarding, without credentials: what `bailiwick onboard` would write. */
-export async function onboardPreview(given: ToolArguments, roots: Roots) {
+export async function onboardPreview(
+  given: ToolArguments,
+  roots: Roots,
+): Promise<Pick<OnboardPlan, 'files' | 'summary' | 'owners'>> {
   const dir = await roots.repository(given.one('fleet') ?? '.')
   const optional = ['branch', 'path', 'role'].flatMap(name => {
     const value = given.one(name)
