@@ -11,6 +11,7 @@ import { AUTH_FILE, KEY_FILE } from '../onboard/tenant-manifests.ts'
 import { keySecret } from '../sops/key-secret.ts'
 import { publicKeysIn } from '../sops/public-keys-in.ts'
 import { creationRuleFor } from '../sops/rules/creation-rule.ts'
+import { withTenantRule } from '../sops/rules/with-tenant-rule.ts'
 import { sealSecret } from '../sops/seal-document.ts'
 import type { Io } from './command.ts'
 
@@ -38,7 +39,7 @@ export async function sealTenant(
   io: Io,
 ): Promise<SealedRequest> {
   const notes: string[] = []
-  const sealed: { sealed?: string; sealedKey?: string } = {}
+  const sealed: { sealed?: string; sealedKey?: string; sopsConfig?: NonNullable<OnboardRequest['sopsConfig']> } = {}
   const [directory = ''] = directories
   const file = `${directory}/${AUTH_FILE}`
   const credential = await givenCredential(request, options, io)
@@ -61,6 +62,11 @@ export async function sealTenant(
     notes.push(`.sops.yaml for ${request.url}:`, ...tenantSopsConfig(recipient).trimEnd().split('\n'))
   } else if (name !== undefined) {
     sealed.sealedKey = new TextDecoder().decode(tree.read(`${directory}/${KEY_FILE}`))
+  }
+  if (credential || (name !== undefined && !tree.entry(`${directory}/${KEY_FILE}`))) {
+    const { sopsConfig, note } = await withTenantRule(tree, { directory, file })
+    if (sopsConfig) sealed.sopsConfig = sopsConfig
+    if (note !== undefined) notes.push(note)
   }
   if (!credential && tree.entry(file)) sealed.sealed = new TextDecoder().decode(tree.read(file))
   return { request: { ...request, ...sealed }, notes }

@@ -57,7 +57,15 @@ export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: st
   )
   findConflicts(before, request, { url: fleetUrl, branch }, ownFiles)
   refuseOtherContent(tree, created)
-  const drafts = new Map([...created, ...own.edits, ...(capsule?.edits ?? []), ...overlayEdits(request, tree, layouts)])
+  const { sopsConfig } = request
+  const rules: [string, string][] = sopsConfig ? [[sopsConfig.path, sopsConfig.content]] : []
+  const drafts = new Map([
+    ...created,
+    ...own.edits,
+    ...rules,
+    ...(capsule?.edits ?? []),
+    ...overlayEdits(request, tree, layouts),
+  ])
   const expected: Expected = {
     manifests: [...own.objects.keys()].map(path => withStart(created.get(path)!)).join(''),
     nodes: new Map(layouts.map(({ node, cluster }) => [node, pathOn(request, cluster) ?? './'])),

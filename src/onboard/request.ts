@@ -35,6 +35,8 @@ export interface OnboardRequest {
   readonly decryption?: TenantDecryption
   /** The Secret of `decryption` as SOPS sealed it: a whole file. */
   readonly sealedKey?: string
+  /** The `.sops.yaml` of the fleet with the rule for this tenant. */
+  readonly sopsConfig?: { readonly path: string; readonly content: string }
   /** Who works on it, as GitHub names it: `organization/team`, or one person. */
   readonly team?: string
   /** A pull request in the tenant's repository with what its Kustomization needs; absent: none. */

@@ -81,6 +81,8 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/commands/request-waivers.ts MOST',
   ],
   closed: [
+    'src/kustomize/select/compare-patterns.ts MAX_REACHED',
+    'src/sops/rules/tenant-rule.ts MAX_COMPARISON',
     'src/approval/change-prunes.ts MAX_PRINTS',
     'workers/evaluate/pull-prune-record.ts MAX_COMMITS',
     'workers/apply/attribute-results.ts MAX_GONE',

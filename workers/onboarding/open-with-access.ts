@@ -22,7 +22,9 @@ export async function openWithAccess(question: AccessQuestion, end: string): Pro
   const key = await planTenantKey(question)
   if (!key) return openAccess(question, end, '')
   const prepared =
-    key.sealed === undefined ? question.prepared : await prepareAgain(question, { sealedKey: key.sealed })
+    key.sealed === undefined
+      ? question.prepared
+      : await prepareAgain(question, { sealedKey: key.sealed, ...configOf(key) })
   return openAccess({ ...question, prepared }, `${key.text}\n\n${end}`, key.marker)
 }
 
@@ -34,9 +36,10 @@ async function openAccess(question: AccessQuestion, end: string, note: string): 
   if (planned.state === 'by-hand') return openByHand(question, planned, end, note)
   const { sealed, file, repository, record, recipients, replaced } = planned
   const { context, installation, by } = question
-  const complete = await prepareAgain(question, { sealed })
+  const complete = await prepareAgain(question, { sealed, ...configOf(planned) })
   const outcome = { state: 'sealed', file, repository: prepared.request.url, key: record.key, recipients } as const
-  const text = accessText(prepared.request, outcome)
+  const access = accessText(prepared.request, outcome)
+  const text = planned.note === undefined ? access : `${access}\n\n${planned.note}`
   const marker = deployKeyMarker(record, context.config.privateKey)
   const opened = await openOnboarding(
     question,
@@ -74,10 +77,13 @@ function openByHand(
   return openOnboarding(question, prepared, `${accessText(prepared.request, planned)}\n\n${end}`, note)
 }
 
+const configOf = ({ sopsConfig }: { readonly sopsConfig?: OnboardRequest['sopsConfig'] | undefined }) =>
+  sopsConfig ? { sopsConfig } : {}
+
 /** The same onboarding with a sealed file among its files; it is rendered and compared again. */
 async function prepareAgain(
   { context, installation, fleet, prepared, by }: AccessQuestion,
-  sealed: Pick<OnboardRequest, 'sealed' | 'sealedKey'>,
+  sealed: Pick<OnboardRequest, 'sealed' | 'sealedKey' | 'sopsConfig'>,
 ): Promise<PreparedOnboarding> {
   return prepareOnboarding(context, installation, fleet, { ...prepared.request, ...sealed }, by)
 }

@@ -7,9 +7,10 @@ import { readBranch } from '../../src/github/pulls/branch.ts'
 import { findPullRequest } from '../../src/github/pulls/find-pull-request.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
 import { type DeployKeyRecord, readDeployKeyMarker } from '../../src/onboard/credential/deploy-key-record.ts'
-import { secretOf, sourceAddress } from '../../src/onboard/request.ts'
+import { type OnboardRequest, secretOf, sourceAddress } from '../../src/onboard/request.ts'
 import { AUTH_FILE } from '../../src/onboard/tenant-manifests.ts'
 import { creationRuleFor } from '../../src/sops/rules/creation-rule.ts'
+import { withTenantRule } from '../../src/sops/rules/with-tenant-rule.ts'
 import type { Installation } from '../context/installation.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
@@ -41,6 +42,10 @@ export type PlannedAccess =
       readonly recipients: readonly string[]
       /** The key of an earlier attempt that this one replaces. */
       readonly replaced: DeployKeyRecord | undefined
+      /** The `.sops.yaml` with a rule for this tenant. */
+      readonly sopsConfig?: OnboardRequest['sopsConfig']
+      /** Why there is none, in Markdown. */
+      readonly note?: string
     }
   | { readonly state: 'by-hand'; readonly file: string; readonly why: string | undefined }
 
@@ -59,16 +64,18 @@ export async function planReadAccess(question: AccessQuestion): Promise<PlannedA
   if (others.length > 0) return byHand('clusters keep this tenant in several directories, and one key is for one file.')
   const commit = await installation.head(fleet, { branch })
   const tree = openSnapshot(await installation.content(fleet, commit!))
-  const rule = await creationRuleFor(tree, file)
+  await creationRuleFor(tree, file)
   const repository = await repositoryOf(question)
   if (!repository) return byHand('the App is not installed on that repository.')
   if ((await readRole(reader, repository, by)) !== 'admin')
     return byHand('the author does not administer that repository.')
   if (!(await context.app.mayAdminister(installation.id))) return byHand(NO_PERMISSION)
+  const place = { directory: directory!, file }
+  const { rule, ...more } = await withTenantRule(tree, place, request.sopsConfig)
   const recipients = rule.recipients.map(({ text }) => text)
   const earlier = await earlierAttempt(question, file)
   const record = { fleet: fleet.id, repository: repository.id, tenant: request.tenant }
-  const common = { state: 'sealed', file, repository, recipients } as const
+  const common = { state: 'sealed', file, repository, recipients, ...more } as const
   const metadata = { name: secretOf(request)!, namespace: request.namespaces[0]! }
   const wanted = { frame: { metadata }, address: sourceAddress(request) }
   const isUsable = earlier?.record.repository === repository.id && isSealedFor(earlier.sealed, recipients)

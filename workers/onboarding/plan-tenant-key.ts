@@ -4,17 +4,17 @@ import { readCommit } from '../../src/github/contents/read-commit.ts'
 import { readBranch } from '../../src/github/pulls/branch.ts'
 import { keyText } from '../../src/onboard/credential/key-text.ts'
 import { readTenantKeyMarker, sealedDigest, tenantKeyMarker } from '../../src/onboard/credential/tenant-key-record.ts'
-import { keySecretOf } from '../../src/onboard/request.ts'
+import { keySecretOf, type OnboardRequest } from '../../src/onboard/request.ts'
 import { KEY_FILE } from '../../src/onboard/tenant-manifests.ts'
 import { keySecret } from '../../src/sops/key-secret.ts'
 import { publicKeysIn } from '../../src/sops/public-keys-in.ts'
-import { creationRuleFor } from '../../src/sops/rules/creation-rule.ts'
+import { withTenantRule } from '../../src/sops/rules/with-tenant-rule.ts'
 import { sealSecret } from '../../src/sops/seal-document.ts'
 import { onboardingBranch } from './onboarding-branch.ts'
 import type { AccessQuestion } from './plan-read-access.ts'
 
 /** The key with which a cluster decrypts the files of a tenant. */
-interface PlannedKey {
+interface PlannedKey extends Pick<OnboardRequest, 'sopsConfig'> {
   /** The sealed file; undefined where people add it. */
   readonly sealed: string | undefined
   /** Record of it for the commit; '' without. */
@@ -40,7 +40,7 @@ export async function planTenantKey(question: AccessQuestion): Promise<PlannedKe
   }
   const commit = await installation.head(fleet, { branch })
   const tree = openSnapshot(await installation.content(fleet, commit!))
-  const rule = await creationRuleFor(tree, file)
+  const { rule, note, sopsConfig } = await withTenantRule(tree, { directory: directory!, file })
   const recipients = rule.recipients.map(({ text }) => text)
   let key = await earlierKey(question, file, recipients)
   if (!key) {
@@ -52,7 +52,9 @@ export async function planTenantKey(question: AccessQuestion): Promise<PlannedKe
   const { sealed, recipient } = key
   const record = { fleet: fleet.id, tenant: request.tenant, recipient, digest: sealedDigest(sealed) }
   const text = keyText(request, { state: 'sealed', file, recipient, recipients })
-  return { sealed, marker: tenantKeyMarker(record, context.config.privateKey), text }
+  const config = sopsConfig === undefined ? {} : { sopsConfig }
+  const marker = tenantKeyMarker(record, context.config.privateKey)
+  return { sealed, marker, text: note === undefined ? text : `${text}\n\n${note}`, ...config }
 }
 
 /** The key in our branch, if our record of it is there too: the branch alone proves nothing. */

@@ -36,6 +36,9 @@ export function checkPattern(pattern: Entry): void {
   if (!LITERAL.test(pattern.text)) compile(pattern, true)
 }
 
+/** What finds a pattern in a text, read from left to right. Throws as `containsPattern` does. */
+export const searchingAutomaton = (pattern: Entry): State => compile(pattern, false)
+
 function compile(pattern: Entry, whole: boolean): State {
   const text = whole ? `^(?:${pattern.text})$` : pattern.text
   const known = cache.get(text)
@@ -105,7 +108,7 @@ function charAt(text: string, index: number): string | undefined {
 }
 
 /** All states that are reached without a character, between two characters. */
-function closure(states: readonly State[], before: string | undefined, after: string | undefined): State[] {
+export function closure(states: readonly State[], before: string | undefined, after: string | undefined): State[] {
   const seen = new Set<State>()
   const stack = [...states]
   for (let state = stack.pop(); state; state = stack.pop()) {

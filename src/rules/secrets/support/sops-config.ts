@@ -45,7 +45,7 @@ export function creationRules(tree: Tree, path: string): readonly CreationRule[]
 export class SopsConfigs {
   readonly #tree: Tree
   readonly #rules = new Map<string, readonly CreationRule[] | undefined>()
-  readonly #steps = new Steps()
+  readonly #steps = new PatternSteps()
 
   constructor(tree: Tree) {
     this.#tree = tree
@@ -74,7 +74,7 @@ export class SopsConfigs {
   }
 }
 
-function fits({ pattern }: CreationRule, path: string, steps: Steps): boolean {
+function fits({ pattern }: CreationRule, path: string, steps: PatternSteps): boolean {
   if (!pattern) return true
   try {
     return containsPattern(pattern, path, steps)
@@ -85,7 +85,7 @@ function fits({ pattern }: CreationRule, path: string, steps: Steps): boolean {
 }
 
 /** What all files of a repository and all patterns together may take. */
-class Steps {
+export class PatternSteps {
   #left = 10_000_000
 
   spend(_what: 'steps', amount: number): void {

@@ -1,0 +1,44 @@
+import { withoutField } from '../../../kube/edit-node.ts'
+import { canonical, type Node } from '../../../kube/node.ts'
+import { comparePatterns } from '../../../kustomize/select/compare-patterns.ts'
+import type { StepBudget } from '../../../kustomize/select/pattern.ts'
+import type { CreationRule } from './sops-config.ts'
+
+/** Fields in which two rules with the same recipients may differ. */
+const FIELDS = ['age', 'pgp', 'path_regex']
+
+/**
+ * Whether `more` is `less` with more rules, each of which encrypts every path that it can match exactly as the rules behind it
+ * do: for the same recipients, in the same way. Then it does not matter which of the two counts.
+ */
+export function areNeutral(less: readonly CreationRule[], more: readonly CreationRule[], budget: StepBudget): boolean {
+  let at = 0
+  for (const [index, rule] of more.entries()) {
+    if (rule.text === less[at]?.text) at += 1
+    else if (!isNeutral(rule, more.slice(index + 1), budget)) return false
+  }
+  return at === less.length
+}
+
+function isNeutral(rule: CreationRule, behind: readonly CreationRule[], budget: StepBudget): boolean {
+  const { pattern, node } = rule
+  if (!pattern || node.type !== 'map') return false
+  for (const other of behind) {
+    const relation = other.pattern ? comparePatterns(pattern, other.pattern, budget) : 'within'
+    if (relation === 'apart') continue
+    if (relation === 'unknown' || !isAlike(rule, other)) return false
+    if (relation === 'within') return true
+  }
+  return false
+}
+
+function isAlike(one: CreationRule, other: CreationRule): boolean {
+  const names = (rule: CreationRule) => [...rule.recipients.keys()].sort().join(' ')
+  return names(one) !== '' && names(one) === names(other) && wayOf(one.node) === wayOf(other.node)
+}
+
+/** What a rule says beside the path and its recipients. A field with recipients of another form counts as it is written. */
+function wayOf(node: Node): string {
+  if (node.type !== 'map') return ''
+  return canonical(FIELDS.reduce((map, field) => withoutField(map, field), node))
+}
