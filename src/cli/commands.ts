@@ -41,6 +41,11 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     'List rendered objects that the API server would refuse',
     async () => (await import('./validate.ts')).validate,
   ],
+  [
+    'policy',
+    'Evaluate admission policies for the objects of a fleet, and run tests of policies',
+    async () => (await import('./policy.ts')).policy,
+  ],
   ['explain', 'Explain a rule, or list all rules', async () => (await import('./explain.ts')).explain],
   ['graph', 'Draw the graph of a fleet for Mermaid or Graphviz', async () => (await import('./graph.ts')).graph],
   [

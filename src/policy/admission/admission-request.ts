@@ -19,6 +19,8 @@ export interface AdmissionRequest {
   /** The plural, as in a URL. */
   readonly resource: string
   readonly isNamespaced: boolean
+  /** Is told each rule that speaks about the request and has nothing against it. */
+  readonly passed?: (rule: PolicyRuleName) => void
 }
 
 /** What one rule of a policy says about a request that it refuses. */

@@ -25,6 +25,7 @@ export function evaluateKyverno(world: AdmissionWorld, request: AdmissionRequest
     const { policy, writtenName, origin } = rule
     const { kind, namespace, name } = idOf(policy)
     const of = { policy: { kind, namespace, name }, rule: writtenName, origin }
+    if (answer.status === 'pass') request.passed?.(of)
     if ('why' in answer) notEvaluated.push({ ...of, why: answer.why })
     else if ('path' in answer) {
       const enforces = answer.status === 'error' ? failsClosed(rules, rule, asked) : isEnforced(rule, asked)

@@ -46,7 +46,10 @@ export function evaluatePolicy(
     verdicts.push(...found)
     if (policy.by === 'Kyverno' && found.some(one => 'refused' in one)) break
   }
-  return [...verdicts, ...policy.audits.flatMap(one => auditProblem(policy, one, names))]
+  const all = [...verdicts, ...policy.audits.flatMap(one => auditProblem(policy, one, names))]
+  const { kind, namespace, name } = policy
+  if (all.length === 0) request.passed?.({ policy: { kind, namespace, name }, rule: '' })
+  return all
 }
 
 /** Whether conditions hold, of a policy or of an exception from it; a verdict: why that is not known, or fails. */

@@ -44,7 +44,9 @@ function take(
   findings: AdmissionFinding[],
   notEvaluated: NotEvaluated[],
 ): void {
-  for (const verdict of verdictsOf(policy, binding, world, request)) {
+  const passed = request.passed && (() => request.passed?.({ ...nameOf(policy), rule: idOf(binding).name }))
+  const asked = passed ? { ...request, passed } : request
+  for (const verdict of verdictsOf(policy, binding, world, asked)) {
     if ('unclear' in verdict) {
       notEvaluated.push({ ...nameOf(policy), origin: verdict.origin, why: verdict.unclear })
       continue

@@ -5,6 +5,7 @@ import { isNew, stateText } from '../text/headline.ts'
 import { placeOf } from '../text/place.ts'
 import { type Elsewhere, elsewhereText, NOTHING_ELSEWHERE } from './elsewhere.ts'
 import type { FormatContext } from './format-context.ts'
+import { xmlText } from './xml-text.ts'
 
 /**
  * The verdict as JUnit XML: a suite per cluster, a test case per tenant and one for the platform. What is new and blocks
@@ -35,7 +36,7 @@ function approvalLines({ requiredApprovals: all }: Verdict): string[] {
   return [
     '  <testsuite name="required approvals" tests="1" failures="0" errors="0">',
     '    <testcase classname="required approvals" name="of a fleet admin">',
-    `      <system-out>${text(lines.join('\n'), 100_000)}</system-out>`,
+    `      <system-out>${xmlText(lines.join('\n'), 100_000)}</system-out>`,
     '    </testcase>',
     '  </testsuite>',
   ]
@@ -47,9 +48,9 @@ function elsewhereSuite(elsewhere: Elsewhere): Suite {
   if (what === undefined) return { lines: [], tests: 0, failures: 0, errors: 0 }
   const [failures, errors] = [elsewhere.violations > 0 ? 1 : 0, elsewhere.errors > 0 ? 1 : 0]
   const inside = [
-    ...(errors > 0 ? [`      <error type="not-listed" message="${text(what)}"/>`] : []),
-    ...(failures > 0 ? [`      <failure type="not-listed" message="${text(what)}"/>`] : []),
-    ...(errors + failures > 0 ? [] : [`      <system-out>${text(what)}</system-out>`]),
+    ...(errors > 0 ? [`      <error type="not-listed" message="${xmlText(what)}"/>`] : []),
+    ...(failures > 0 ? [`      <failure type="not-listed" message="${xmlText(what)}"/>`] : []),
+    ...(errors + failures > 0 ? [] : [`      <system-out>${xmlText(what)}</system-out>`]),
   ]
   const lines = [
     `  <testsuite name="other repositories" tests="1" failures="${failures}" errors="${errors}">`,
@@ -94,7 +95,7 @@ function suiteOf(verdict: Verdict, cluster: string, here: string): Suite {
   )
   const failures = violations.filter(isNew).length
   const counts = `tests="${tenants.length}" failures="${failures}" errors="${broken}"`
-  const lines = [`  <testsuite name="${text(cluster || 'fleet')}" ${counts}>`, ...cases, '  </testsuite>']
+  const lines = [`  <testsuite name="${xmlText(cluster || 'fleet')}" ${counts}>`, ...cases, '  </testsuite>']
   return { lines, tests: tenants.length, failures, errors: broken }
 }
 
@@ -127,19 +128,19 @@ function caseOf(
       .filter(({ failure }) => isNew(failure))
       .map(({ failure, nodes }) => outcome('error', failure.code, failure, here, nodes.join(', '))),
     ...violations.filter(isNew).map(one => outcome('failure', one.rule, one, here)),
-    ...(told.length > 0 ? [`      <system-out>${text(told.join('\n'), 100_000)}</system-out>`] : []),
+    ...(told.length > 0 ? [`      <system-out>${xmlText(told.join('\n'), 100_000)}</system-out>`] : []),
   ]
-  const name = `    <testcase classname="${text(cluster || 'fleet')}" name="${text(tenant || 'the platform')}"`
+  const name = `    <testcase classname="${xmlText(cluster || 'fleet')}" name="${xmlText(tenant || 'the platform')}"`
   return inside.length === 0 ? [`${name}/>`] : [`${name}>`, ...inside, '    </testcase>']
 }
 
 function outcome(element: string, id: string, item: Finding | NodeFailure, here: string, nodes = ''): string {
-  const message = text(`${visible(item.message, 2000)}`, 4000)
-  const body = text(
+  const message = xmlText(`${visible(item.message, 2000)}`, 4000)
+  const body = xmlText(
     `${lineOf(id, item, here)}\n${visible(item.fix, 1000)}${nodes === '' ? '' : `\nKustomizations: ${visible(nodes, 2000)}`}`,
     8000,
   )
-  return `      <${element} type="${text(id)}" message="${message}">${body}</${element}>`
+  return `      <${element} type="${xmlText(id)}" message="${message}">${body}</${element}>`
 }
 
 function lineOf(id: string, item: Finding | NodeFailure, here: string): string {
@@ -149,15 +150,3 @@ function lineOf(id: string, item: Finding | NodeFailure, here: string): string {
 
 const concerned = ({ violations, warnings, errors, notEvaluated }: Verdict) =>
   [...violations, ...warnings, ...errors, ...notEvaluated].map(item => item.cluster)
-
-/** Text as it may stand in an attribute or an element; XML 1.0 has no way to write most control characters. */
-function text(value: string, max = 1000): string {
-  const lines = value.split('\n').map(line => visible(line, max))
-  return lines
-    .join('\n')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replace(/[\uFFFE\uFFFF]/g, '?')
-}

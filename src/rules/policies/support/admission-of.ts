@@ -23,7 +23,11 @@ export interface Admission extends AdmissionAnswer {
 }
 
 /** What policies say about an object that is rendered; undefined where the cluster has none, and for what is embedded in another object. */
-export function admissionOf(subject: Subject, context: RuleContext): Admission | undefined {
+export function admissionOf(
+  subject: Subject,
+  context: RuleContext,
+  passed?: AdmissionRequest['passed'],
+): Admission | undefined {
   const { index, before } = context
   const { object, id, kind, node } = subject
   const world = worldOf(index, node.cluster)
@@ -36,7 +40,7 @@ export function admissionOf(subject: Subject, context: RuleContext): Admission |
   const old = changedFrom(versions, object)
   const isUnchanged = versions.length > 0 && old === undefined
   const request = requestOf(context, world, node, { object, id, old, operation: old ? 'UPDATE' : 'CREATE' })
-  const answer = evaluateAdmission(world, request)
+  const answer = evaluateAdmission(world, passed ? { ...request, passed } : request)
   return {
     operation: request.operation,
     isUnchanged,

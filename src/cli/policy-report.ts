@@ -1,0 +1,182 @@
+import type { BailiwickError } from '../errors.ts'
+import { visible } from '../message/visible.ts'
+import type { TestRow } from '../policy/testing/run-test.ts'
+import { xmlText } from '../report/formats/xml-text.ts'
+import { placeOf } from '../report/text/place.ts'
+import type { CoveredPolicy, RuleCoverage } from '../rules/policies/support/policy-coverage.ts'
+import { table } from './table.ts'
+
+/** A file of tests, and what came of it. */
+export interface TestResults {
+  readonly file: string
+  readonly name: string
+  readonly rows: readonly TestRow[]
+  readonly error?: BailiwickError
+}
+
+export interface PolicyResults {
+  readonly policies: readonly CoveredPolicy[]
+  readonly tests: readonly TestResults[]
+  /** Address of the repository that the reader stands in. */
+  readonly here: string
+}
+
+/** The results of `policy test` by format. */
+export const policyReport = { text: textReport, json: jsonReport, junit: junitReport } as const
+
+const TITLES = ['cluster', 'policy', 'rule', 'pass', 'deny', 'warn', 'audit', 'not evaluated', 'at']
+
+function textReport({ policies, tests, here }: PolicyResults): string {
+  const lines = [
+    ...(policies.length === 0
+      ? []
+      : [
+          ...table(
+            TITLES,
+            policies.flatMap(one => policyRows(one, here)),
+            140,
+          ),
+          '',
+        ]),
+    ...reasons(policies),
+    ...tests.flatMap(testLines),
+    totalLine(policies, tests),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function policyRows(policy: CoveredPolicy, here: string): string[][] {
+  const at = visible(placeOf(policy.origin, here))
+  const start = [visible(policy.cluster), visible(nameOf(policy))]
+  const parts = policy.notEvaluated.map(part => [
+    ...start,
+    part === 'kind' ? '' : part,
+    '',
+    '',
+    '',
+    '',
+    'all of it',
+    at,
+  ])
+  const rules = policy.rules.map(one => [...start, visible(one.rule), ...countsOf(one).map(String), at])
+  if (parts.length + rules.length > 0) return [...rules, ...parts]
+  return [[...start, '(no object of the fleet)', '0', '0', '0', '0', '0', at]]
+}
+
+const countsOf = ({ passed, denied, warned, audited, notEvaluated }: RuleCoverage) => [
+  passed,
+  denied,
+  warned,
+  audited,
+  notEvaluated,
+]
+
+function reasons(policies: readonly CoveredPolicy[]): string[] {
+  const lines = policies.flatMap(policy =>
+    policy.rules.flatMap(({ rule, why, notEvaluated }) =>
+      notEvaluated > 0 ? [visible(`not evaluated: ${nameOf(policy)} ${rule} on ${policy.cluster}: ${why}`, 500)] : [],
+    ),
+  )
+  return lines.length === 0 ? [] : [...lines, '']
+}
+
+const nameOf = ({ kind, namespace, name }: CoveredPolicy) =>
+  `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`
+
+function testLines({ file, name, rows, error }: TestResults): string[] {
+  const of = (status: TestRow['status']) => rows.filter(row => row.status === status)
+  const counts = error
+    ? 'not read'
+    : `${of('ok').length} ok, ${of('failed').length} failed, ${of('not evaluated').length} not evaluated`
+  return [
+    visible(`${file}${name === '' ? '' : ` (${name})`}: ${counts}`),
+    ...[...of('failed'), ...of('not evaluated')].map(row => {
+      const about = `${row.policy}${row.rule === '' ? '' : ` ${row.rule}`}${row.resource === '' ? '' : `, ${row.resource}`}`
+      const message = row.message === '' ? '' : `: ${row.message}`
+      return `  ${visible(`${row.status} (line ${row.origin.line}): ${about}: expected ${row.expected}, got ${row.actual}${message}`, 600)}`
+    }),
+  ]
+}
+
+function totalLine(policies: readonly CoveredPolicy[], tests: readonly TestResults[]): string {
+  const sum = (of: (one: RuleCoverage) => number) =>
+    policies.reduce((all, { rules }) => all + rules.reduce((own, rule) => own + of(rule), 0), 0)
+  const rows = tests.flatMap(one => one.rows)
+  const count = (status: TestRow['status']) => rows.filter(row => row.status === status).length
+  const fleet =
+    policies.length === 0
+      ? []
+      : [
+          `${policies.length} policies: ${sum(one => one.passed)} passed, ${sum(one => one.denied)} denied, ${sum(one => one.warned + one.audited)} warned or audited, ${sum(one => one.notEvaluated)} not evaluated`,
+        ]
+  const run =
+    tests.length === 0
+      ? []
+      : [
+          `${tests.length} test files: ${count('ok')} ok, ${count('failed')} failed, ${count('not evaluated')} not evaluated, ${tests.filter(one => one.error).length} not read`,
+        ]
+  return [...fleet, ...run].join('; ') || 'no policies'
+}
+
+function jsonReport({ policies, tests }: PolicyResults): string {
+  const files = tests.map(({ file, name, rows, error }) => ({
+    ...{ file, name },
+    ...(error ? { error: { code: error.code, message: error.message } } : {}),
+    results: rows.map(({ origin, ...row }) => ({ ...row, line: origin.line })),
+  }))
+  return `${JSON.stringify({ policies, tests: files }, null, 2)}\n`
+}
+
+/** A suite for each cluster, with a case for each rule, and one for each file of tests. */
+function junitReport({ policies, tests }: PolicyResults): string {
+  const clusters = [...Map.groupBy(policies, ({ cluster }) => cluster)].map(([cluster, own]) => ({
+    name: cluster,
+    cases: own.flatMap(policy => policy.rules.map(rule => ruleCase(policy, rule))),
+  }))
+  const files = tests.map(({ file, rows, error }) => ({
+    name: file,
+    cases: error ? [{ name: 'read', problem: 'error' as const, text: error.message }] : rows.map(testCase),
+  }))
+  const suites = [...clusters, ...files]
+  const all = suites.flatMap(({ cases }) => cases)
+  return `${[
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="bailiwick policy test" ${totals(all)}>`,
+    ...suites.flatMap(({ name, cases }) => [
+      `  <testsuite name="${xmlText(name)}" ${totals(cases)}>`,
+      ...cases.map(one => caseLine(name, one)),
+      '  </testsuite>',
+    ]),
+    '</testsuites>',
+  ].join('\n')}\n`
+}
+
+interface Case {
+  readonly name: string
+  readonly problem?: 'failure' | 'error' | undefined
+  readonly text: string
+}
+
+function ruleCase(policy: CoveredPolicy, { rule, denied, notEvaluated, why }: RuleCoverage): Case {
+  const text =
+    denied > 0
+      ? `${denied} objects are denied`
+      : notEvaluated > 0
+        ? `${notEvaluated} objects not evaluated: ${why}`
+        : ''
+  return { name: `${nameOf(policy)} ${rule}`, text, ...(denied > 0 ? { problem: 'failure' as const } : {}) }
+}
+
+function testCase({ policy, rule, resource, expected, actual, status, message }: TestRow): Case {
+  const problem = status === 'ok' ? undefined : status === 'failed' ? 'failure' : 'error'
+  return { name: `${policy} ${rule} ${resource}`, problem, text: `expected ${expected}, got ${actual} ${message}` }
+}
+
+const totals = (cases: readonly Case[]) =>
+  `tests="${cases.length}" failures="${cases.filter(one => one.problem === 'failure').length}" errors="${cases.filter(one => one.problem === 'error').length}"`
+
+function caseLine(suite: string, { name, problem, text }: Case): string {
+  const start = `    <testcase classname="${xmlText(suite)}" name="${xmlText(name)}"`
+  if (!problem) return `${start}/>`
+  return `${start}><${problem} message="${xmlText(text)}"/></testcase>`
+}

@@ -1,0 +1,207 @@
+import { kindOf } from '../../facts/kind-of.ts'
+import { at, stringAt } from '../../kube/node.ts'
+import { display, idOf, type KubeObject } from '../../kube/object.ts'
+import { customPlurals, resourceOf } from '../../kube/rbac/resource-name.ts'
+import { customScopes, scopeOf } from '../../kube/scope/scope.ts'
+import type { Origin } from '../../origin.ts'
+import type { AdmissionOperation, AdmissionRequest } from '../admission/admission-request.ts'
+import type { AdmissionWorld } from '../admission/admission-world.ts'
+import type { PolicyRuleName } from '../engine.ts'
+import { evaluateAdmission } from '../registry/evaluate-admission.ts'
+import type { ExpectedResult, PolicyTest, TestValues } from './test-file.ts'
+import { bindingsOf, namespacesOf, type TestUser, testWorld, unboundOf } from './test-world.ts'
+
+/** What a test reads, read. */
+export interface LoadedTest {
+  readonly test: PolicyTest
+  readonly policies: readonly KubeObject[]
+  readonly resources: readonly KubeObject[]
+  readonly objects: readonly KubeObject[]
+  readonly values: TestValues
+  readonly user: TestUser | undefined
+}
+
+/** One expectation about one object. */
+export interface TestRow {
+  readonly policy: string
+  readonly rule: string
+  readonly resource: string
+  readonly expected: string
+  readonly actual: 'pass' | 'fail' | 'warn' | 'skip' | 'not evaluated' | 'not found'
+  readonly status: 'ok' | 'failed' | 'not evaluated'
+  readonly message: string
+  readonly origin: Origin
+}
+
+/** Whether policies answer what a test expects, one row for each expectation and object. Pure. */
+export function runTest(loaded: LoadedTest): TestRow[] {
+  const { policies, objects, resources, values, user, test } = loaded
+  const bindings = user ? bindingsOf(user, test.origin) : []
+  const unbound = unboundOf([...policies, ...objects], test.origin)
+  const all = [
+    ...resources,
+    ...objects,
+    ...namespacesOf(values.namespaces, test.origin),
+    ...policies,
+    ...unbound,
+    ...bindings,
+  ]
+  const world = testWorld(all, test.origin)
+  const definitions = all.filter(one => kindOf(one) === 'apiextensions.k8s.io/CustomResourceDefinition')
+  const kinds = { scopes: customScopes(definitions), plurals: customPlurals(definitions) }
+  const answers = new Map<KubeObject, Map<AdmissionOperation, Answers>>()
+  const ask = (object: KubeObject, operation: AdmissionOperation) => {
+    const own = answers.get(object) ?? new Map<AdmissionOperation, Answers>()
+    answers.set(object, own)
+    const known = own.get(operation) ?? answersOf(world, requestOf(object, kinds, operation, user))
+    own.set(operation, known)
+    return known
+  }
+  return loaded.test.results.flatMap(expected => rowsOf(loaded, expected, ask))
+}
+
+/** What policies say, by `<policy> <rule>`; a rule that is in none of them has not been asked. */
+interface Answers {
+  readonly said: readonly { readonly policy: string; readonly rule: string; readonly answer: Answer }[]
+}
+
+interface Answer {
+  readonly actual: 'pass' | 'fail' | 'not evaluated'
+  readonly message: string
+}
+
+function rowsOf(
+  loaded: LoadedTest,
+  expected: ExpectedResult,
+  ask: (object: KubeObject, operation: AdmissionOperation) => Answers,
+): TestRow[] {
+  const { origin, rule, result } = expected
+  const row = { policy: expected.policy, rule, expected: result, origin }
+  const policyName = expected.policy.split('/').at(-1)!
+  const policy = loaded.policies.find(one => idOf(one).name === policyName)
+  const missing = (resource: string, message: string): TestRow => ({
+    ...{ ...row, resource, message, actual: 'not found', status: 'failed' },
+  })
+  if (!policy) return [missing('', 'the test has no policy of this name')]
+  const why = whyNotAsked(loaded, policy, policyName, rule)
+  if (why === NO_RULE) return [missing('', why)]
+  const { found, absent } = resourcesFor(loaded, expected)
+  const operation = expected.operation ?? loaded.values.operation ?? 'CREATE'
+  return [
+    ...absent.map(name => missing(name, 'the test has no resource of this name')),
+    ...found.map((object): TestRow => {
+      const resource = display(idOf(object))
+      if (why !== undefined) return { ...row, resource, actual: 'not evaluated', status: 'not evaluated', message: why }
+      const { actual, message } = answerOf(ask(object, operation), policy, rule)
+      return { ...row, resource, actual, message, status: statusOf(result, actual) }
+    }),
+  ]
+}
+
+/** What the engines are not given: an answer without it could be another one. */
+function whyNotAsked({ test, values }: LoadedTest, policy: KubeObject, name: string, rule: string): string | undefined {
+  const [unsupported] = test.unsupported
+  if (unsupported !== undefined) return `${unsupported} of a test is not supported`
+  if (values.given.has('*') || values.given.has(name)) return 'values for variables are not given to policies'
+  if (!ENGINES.has(kindOf(policy))) return `policies of kind ${idOf(policy).kind} are not evaluated`
+  return ruleNotAsked(policy, rule)
+}
+
+const NO_RULE = 'the policy has no rule of this name'
+
+/** Rules of Kyverno that change or make objects, or verify signatures, are not evaluated; silence of theirs is no pass. */
+function ruleNotAsked(policy: KubeObject, rule: string): string | undefined {
+  if (!['ClusterPolicy', 'Policy'].includes(idOf(policy).kind)) return undefined
+  const list = at(policy.root, ['spec', 'rules'])
+  const rules = list?.type === 'list' ? list.items : []
+  const own = rules.filter(one => rule === '' || isRule(stringAt(one, ['name']) ?? '', rule))
+  if (own.length === 0) return NO_RULE
+  const other = own.find(one => at(one, ['validate']) === undefined)
+  if (!other) return undefined
+  const what =
+    ['mutate', 'generate', 'verifyImages'].find(key => at(other, [key]) !== undefined) ?? 'a rule without validate'
+  return `${what} is not evaluated`
+}
+
+/** Kinds that can answer. */
+const ENGINES = new Set([
+  'kyverno.io/ClusterPolicy',
+  'kyverno.io/Policy',
+  'policies.kyverno.io/ValidatingPolicy',
+  'policies.kyverno.io/NamespacedValidatingPolicy',
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicy',
+])
+
+/** Objects that an expectation names; all of its kind where it names none. */
+function resourcesFor({ resources }: LoadedTest, { kind, resources: names }: ExpectedResult) {
+  const ofKind = resources.filter(object => kind === '' || idOf(object).kind === kind.split('/').at(-1))
+  if (names.length === 0) return { found: ofKind, absent: [] }
+  const matches = (name: string) =>
+    ofKind.filter(object => {
+      const id = idOf(object)
+      return name === id.name || name === `${id.namespace || 'default'}/${id.name}`
+    })
+  return {
+    found: [...new Set(names.flatMap(matches))],
+    absent: names.filter(name => matches(name).length === 0),
+  }
+}
+
+function answersOf(world: AdmissionWorld, request: AdmissionRequest): Answers {
+  const said: Answers['said'][number][] = []
+  const take = ({ policy, rule }: PolicyRuleName, actual: Answer['actual'], message = '') =>
+    void said.push({ policy: policy.name, rule, answer: { actual, message } })
+  const answer = evaluateAdmission(world, { ...request, passed: one => take(one, 'pass') })
+  for (const one of answer.findings) take(one, 'fail', one.message)
+  for (const one of answer.notEvaluated) take(one, 'not evaluated', one.why)
+  return { said }
+}
+
+interface Kinds {
+  readonly scopes: ReturnType<typeof customScopes>
+  readonly plurals: ReturnType<typeof customPlurals>
+}
+
+function requestOf(
+  object: KubeObject,
+  { scopes, plurals }: Kinds,
+  operation: AdmissionOperation,
+  user: TestUser | undefined,
+): AdmissionRequest {
+  const id = idOf(object)
+  const scope = scopeOf(id.apiVersion, id.kind, scopes)
+  const isNamespaced = (scope ?? (id.namespace ? 'Namespaced' : 'Cluster')) === 'Namespaced'
+  return {
+    operation,
+    object,
+    id: { ...id, namespace: isNamespaced ? id.namespace || 'default' : '' },
+    ...(operation === 'UPDATE' ? { old: object } : {}),
+    user: user?.user ?? { name: '', groups: [] },
+    resource: resourceOf(id.apiVersion, id.kind, plurals),
+    isNamespaced,
+  }
+}
+
+/** The worst that a rule says; a policy without rules, and an expectation without one, is all that the policy says. */
+function answerOf({ said }: Answers, policy: KubeObject, rule: string): Pick<TestRow, 'actual' | 'message'> {
+  const { name, kind } = idOf(policy)
+  const hasRules = kind === 'ClusterPolicy' || kind === 'Policy'
+  const own = said.filter(one => one.policy === name && (!hasRules || rule === '' || isRule(one.rule, rule)))
+  const of = (actual: Answer['actual']) => own.find(one => one.answer.actual === actual)?.answer
+  const answer = of('not evaluated') ?? of('fail') ?? of('pass')
+  if (!answer) return { actual: 'skip', message: '' }
+  const isUnscored = stringAt(at(policy.root, ['metadata', 'annotations']), ['policies.kyverno.io/scored']) === 'false'
+  return { ...answer, actual: answer.actual === 'fail' && isUnscored ? 'warn' : answer.actual }
+}
+
+/** Kyverno names the rules that it makes for Pod controllers after the rule for Pods. */
+const isRule = (rule: string, asked: string) =>
+  rule === asked || asked === `autogen-${rule}` || asked === `autogen-cronjob-${rule}`
+
+/** As the Kyverno command line: an object that no rule speaks about fails no expectation but that it is refused. */
+function statusOf(expected: string, actual: TestRow['actual']): TestRow['status'] {
+  if (actual === 'not evaluated') return 'not evaluated'
+  if (expected === actual) return 'ok'
+  if (actual === 'skip') return expected === 'pass' ? 'ok' : 'failed'
+  return expected === 'error' && actual === 'fail' ? 'ok' : 'failed'
+}
