@@ -12,6 +12,8 @@ export interface CapsuleVersion {
   readonly provisioner?: string
   /** Where the accounts of the other tenants act by a kubeconfig for Capsule's proxy: its key in their Secret. */
   readonly kubeConfigKey?: string
+  /** Fields of `spec` that limit every other Tenant alike. */
+  readonly shared?: ManifestMap
 }
 
 /** Name of the file with these objects. */
@@ -36,6 +38,7 @@ export function capsuleManifest(request: OnboardRequest, version: CapsuleVersion
     kind: 'Tenant',
     metadata: { labels, name: request.tenant },
     spec: {
+      ...version.shared,
       additionalRoleBindings: [{ clusterRoleName: roleOf(request), subjects: [subject] }],
       owners: [{ kind: 'ServiceAccount', name: user }],
     },

@@ -4,6 +4,7 @@ import { at, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import { decodeText } from '../kube/yaml/decode-text.ts'
 import type { CapsuleVersion } from './capsule-objects.ts'
+import { sharedPolicies } from './capsule-policies.ts'
 import type { OnboardRequest } from './request.ts'
 
 /** How the clusters of a request use Capsule. */
@@ -14,6 +15,8 @@ export interface CapsulePlan extends CapsuleVersion {
   readonly isWritten: boolean
   /** Files with the CapsuleConfiguration that lists the group now. */
   readonly edits: ReadonlyMap<string, string>
+  /** Fields of `spec` that other Tenants have, and that are left to people: they differ, or name a tenant. */
+  readonly unshared: readonly string[]
   /** Why the objects are not written; '' where they are. */
   readonly why: string
 }
@@ -48,6 +51,10 @@ export function planCapsule(fleet: Fleet, tree: Tree, request: OnboardRequest): 
     version,
     ...(provisioner ? { provisioner: PROVISIONER } : {}),
     ...kubeConfigKey(clusters.map(on)),
+    ...sharedPolicies(
+      objects.filter(one => isCapsule(one, 'Tenant') && idOf(one).apiVersion === version),
+      request,
+    ),
     isWritten: edits !== undefined,
     edits: edits ?? new Map(),
     why: edits === undefined ? why : '',

@@ -14,7 +14,7 @@ export function capsuleText(request: OnboardRequest, plan: CapsulePlan | undefin
   const where = plan.clusters.map(code).join(', ')
   return [
     '### Capsule',
-    ...(plan.isWritten ? [writtenText(request, where)] : byHand(request, plan, where)),
+    ...(plan.isWritten ? [writtenText(request, plan, where)] : byHand(request, plan, where)),
     `Git cannot hold the token of the account, so the Secret ${code(secret)} in ${code(home)} is made on the cluster. If ${code('clusters.yaml')} of the worker lists Capsule's proxy with ${code('tokens')}, the worker makes it and renews the token. With capsule-addon-fluxcd, annotate the ServiceAccount with ${code('capsule.addon.fluxcd/enabled: "true"')}. Otherwise make it yourself, and again before the token expires:`,
     `\`\`\`\n${kubeconfigCommands(home, account, secret).join('\n')}\n\`\`\``,
     plan.isWritten && plan.kubeConfigKey !== undefined
@@ -23,13 +23,28 @@ export function capsuleText(request: OnboardRequest, plan: CapsulePlan | undefin
   ]
 }
 
-function writtenText(request: OnboardRequest, where: string): string {
+function writtenText(request: OnboardRequest, plan: CapsulePlan, where: string): string {
   const [home = ''] = request.namespaces
   return [
     `Tenants of ${where} are Capsule Tenants. ${code(CAPSULE_FILE)} has the Tenant ${code(request.tenant)}, owned by ${code(`${home}/${accountOf(request)}`)}, and two cluster-wide rights:`,
     `- The account may impersonate itself, which Capsule's proxy asks for.`,
     `- The accounts of ${code(home)} may patch namespaces: Capsule decides for which. ${code(groupOfAccounts(request))} is added to ${code('spec.userGroups')} of the CapsuleConfiguration, because Capsule ignores accounts of other groups.`,
+    ...policiesText(plan),
   ].join('\n')
+}
+
+/** What the new Tenant has in common with the others, and what somebody must decide. */
+function policiesText({ shared = {}, unshared }: CapsulePlan): string[] {
+  const fields = (names: readonly string[]) => names.map(name => code(`spec.${name}`)).join(', ')
+  const common = Object.keys(shared).sort()
+  return [
+    ...(common.length > 0 ? [`- As every other Tenant there, it has ${fields(common)}.`] : []),
+    ...(unshared.length > 0
+      ? [
+          `- ⚠️ It does not have ${fields(unshared)}: the other Tenants differ, or the value names a tenant. Add them to ${code(CAPSULE_FILE)}.`,
+        ]
+      : []),
+  ]
 }
 
 function byHand(request: OnboardRequest, plan: CapsulePlan, where: string): string[] {

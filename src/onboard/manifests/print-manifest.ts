@@ -1,7 +1,7 @@
 import { emitScalar } from '../../flux/substitute/emit-scalar.ts'
 
 /** A value of a manifest; absent fields are left out. */
-type ManifestValue = string | boolean | ManifestMap | readonly ManifestValue[]
+export type ManifestValue = string | boolean | number | ManifestMap | readonly ManifestValue[]
 export interface ManifestMap {
   readonly [name: string]: ManifestValue | undefined
 }
@@ -16,9 +16,8 @@ function fields(map: ManifestMap, indent: string): string[] {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([name, value]) => {
       const key = emitScalar(name, { column: indent.length - 1, indent: indent.length, key: true }).text
-      if (typeof value === 'string' || typeof value === 'boolean') {
-        return [`${indent}${key}: ${scalar(value, indent.length + key.length + 1, indent.length + 2)}`]
-      }
+      const text = inline(value, indent.length + key.length + 1, indent.length + 2)
+      if (text !== undefined) return [`${indent}${key}: ${text}`]
       const lines = Array.isArray(value) ? items(value, indent) : fields(value as ManifestMap, `${indent}  `)
       return [`${indent}${key}:`, ...lines]
     })
@@ -26,13 +25,18 @@ function fields(map: ManifestMap, indent: string): string[] {
 
 function items(list: readonly ManifestValue[], indent: string): string[] {
   return list.flatMap(item => {
-    if (typeof item === 'string' || typeof item === 'boolean') {
-      return [`${indent}- ${scalar(item, indent.length + 1, indent.length + 2)}`]
-    }
+    const text = inline(item, indent.length + 1, indent.length + 2)
+    if (text !== undefined) return [`${indent}- ${text}`]
+    if (Array.isArray(item)) throw new TypeError('a list in a list is not printed')
     const [first = '', ...rest] = fields(item as ManifestMap, `${indent}  `)
     return [`${indent}- ${first.trimStart()}`, ...rest]
   })
 }
 
-const scalar = (value: string | boolean, column: number, indent: number) =>
-  typeof value === 'boolean' ? String(value) : emitScalar(value, { column, indent, key: false }).text
+/** What stands behind its name or dash; undefined for what needs lines of its own. */
+function inline(value: ManifestValue, column: number, indent: number): string | undefined {
+  if (typeof value === 'string') return emitScalar(value, { column, indent, key: false }).text
+  if (typeof value !== 'object') return String(value)
+  if (Array.isArray(value)) return value.length === 0 ? '[]' : undefined
+  return Object.values(value).every(one => one === undefined) ? '{}' : undefined
+}
