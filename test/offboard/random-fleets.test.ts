@@ -18,7 +18,10 @@ const CONTROLLERS = [
 ]
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 /** One of some layouts; OFFBOARDED_FLEETS=200 are all, with OFFBOARDED_FROM=60 those from the 60th. */
-const [FROM, TO] = [process.env.OFFBOARDED_FROM ?? 0, process.env.OFFBOARDED_FLEETS ?? 0].map(Number) as [number, number]
+const [FROM, TO] = [process.env.OFFBOARDED_FROM ?? 0, process.env.OFFBOARDED_FLEETS ?? 0].map(Number) as [
+  number,
+  number,
+]
 const SEEDS = TO > 0 ? Array.from({ length: TO - FROM }, (_, index) => FROM + index) : [0, 4, 9]
 /** What the tenant's Kustomizations apply, and they themselves. */
 const WORKLOAD = /^(?:Kustomization|Deployment|Service|PersistentVolumeClaim) |^ConfigMap .*\/(?:app|jobs)$/
