@@ -1,15 +1,18 @@
 import { readConfig } from './config.ts'
+import { warnOfProblems } from './doctor/diagnose.ts'
 import { assertAppKey } from './github/client/assert-app-key.ts'
 import { createLog } from './process/log.ts'
+import { readSettings } from './process/read-settings.ts'
 import { runProcess } from './process/run-process.ts'
 import { stopOnSignal } from './process/stop-on-signal.ts'
 import { startSite } from './start-site.ts'
 
 /** The web process, with workers inside when there is no Redis. */
 async function main(): Promise<void> {
-  const config = readConfig(process.env)
+  const config = readSettings(process.env, env => readConfig(env))
   const log = createLog(config.logLevel)
   await assertAppKey(config, log)
+  void warnOfProblems(config, log)
   const site = await startSite(config, log)
   stopOnSignal(log, () => site.close())
   log.info({ url: site.url, queue: config.redisUrl === undefined ? 'in process' : 'redis' }, 'listening')

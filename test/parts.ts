@@ -96,6 +96,8 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   // The command line is a program of its own: it opens its own working copies.
   cli: [...core, 'sops', 'git', 'package.json'],
   webhooks: ['errors', 'process', 'queue'],
+  // Asks what an installation leads to: its settings, GitHub, Redis, the clusters file.
+  doctor: ['errors', 'message', 'process', 'config', 'github', 'cluster'],
   // Registers the App once, on somebody's own machine.
   setup: ['errors', 'process', 'config', 'github'],
   'site-pages': ['errors', 'process', 'config', 'github', 'pages', 'web'],
@@ -113,7 +115,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'site-pages',
     'site-workers',
   ],
-  index: ['process', 'config', 'github', 'start-site'],
+  index: ['process', 'config', 'doctor', 'github', 'start-site'],
   workers: [
     ...core,
     'designation',
@@ -131,10 +133,14 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'pages',
     'outbox',
     'metrics',
+    'doctor',
   ],
 }
-/** The web process starts the workers in itself when there is no Redis; only by `await import()`. */
-export const DYNAMIC = [{ from: 'start-site', to: 'workers' }]
+/** The web process starts the workers in itself when there is no Redis; only by `await import()`. The command line asks GitHub in one command. */
+export const DYNAMIC = [
+  { from: 'start-site', to: 'workers' },
+  { from: 'cli', to: 'doctor' },
+]
 export const PURE = [...core.filter(part => part !== 'git/tree' && part !== 'flux/kinds'), 'designation', 'sops']
 /** Packages that a part may use; Node's own modules aside. Nobody else sees Probot, BullMQ or a Kubernetes client. */
 export const PACKAGES: Record<string, readonly string[]> = {
@@ -151,5 +157,6 @@ export const PACKAGES: Record<string, readonly string[]> = {
     '@modelcontextprotocol/sdk/shared/transport.js',
     '@modelcontextprotocol/sdk/types.js',
   ],
+  doctor: ['yaml'],
   sops: ['age-encryption', 'openpgp', 'yaml'],
 }

@@ -1,9 +1,11 @@
 import { readWorkerConfig } from '../src/config.ts'
+import { warnOfProblems } from '../src/doctor/diagnose.ts'
 import { assertAppKey } from '../src/github/client/assert-app-key.ts'
 import { openMetrics } from '../src/metrics/open-metrics.ts'
 import { openPages } from '../src/pages/open-pages.ts'
 import { openWorkStore } from '../src/pages/open-work-store.ts'
 import { createLog } from '../src/process/log.ts'
+import { readSettings } from '../src/process/read-settings.ts'
 import { stopOnSignal } from '../src/process/stop-on-signal.ts'
 import { lockTimes } from '../src/queue/bullmq-settings.ts'
 import { openQueue } from '../src/queue/open-queue.ts'
@@ -12,9 +14,10 @@ import { startWorkers } from './start-workers.ts'
 
 /** Works on the jobs of a Redis until the process is told to stop. Throws `config`. */
 export async function runOnRedis(): Promise<void> {
-  const config = readWorkerConfig(process.env)
+  const config = readSettings(process.env, env => readWorkerConfig(env))
   const log = createLog(config.logLevel)
   await assertAppKey(config, log)
+  void warnOfProblems(config, log)
   const queue = openQueue({
     redisUrl: config.redisUrl,
     prefix: config.redisPrefix,

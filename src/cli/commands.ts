@@ -95,6 +95,7 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     "Set the next flag of Flux's multi-tenancy lockdown on a cluster, if nothing breaks",
     async () => (await import('./lockdown.ts')).lockdown,
   ],
+  ['doctor', 'Check an installation of the App', async () => (await import('./doctor.ts')).doctor],
   ['mcp', 'Answer editors and agents over the Model Context Protocol', async () => (await import('./mcp.ts')).mcp],
   [
     'completion',

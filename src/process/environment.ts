@@ -7,9 +7,18 @@ export type Environment = Readonly<Record<string, string | undefined>>
  * The error for an invalid setting, which stops the start. It names the variable and the fix, and never the value,
  * which may be a secret.
  */
-export function badVariable(name: string, what: string, fix: string): BailiwickError {
-  return new BailiwickError('config', `${name} ${what}`, { fix })
+export function badVariable(name: string, what: string, fix: string): BadVariable {
+  return Object.assign(new BailiwickError('config', `${name} ${what}`, { fix }), { variable: name })
 }
+
+/** An invalid setting, and the variable that it is in. */
+interface BadVariable extends BailiwickError {
+  readonly variable: string
+}
+
+/** The variable that an error is about; undefined for any other error. */
+export const variableOf = (error: unknown): string | undefined =>
+  error instanceof BailiwickError && 'variable' in error ? String(error.variable) : undefined
 
 /** Returns the text of a variable; empty or blank counts as absent. */
 export function optional(env: Environment, name: string): string | undefined {

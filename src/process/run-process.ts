@@ -1,19 +1,25 @@
 import { BailiwickError } from '../errors.ts'
 
 /**
- * Runs the main function of a process. An invalid setting prints one line to stderr and exits with code 2; any other
+ * Runs the main function of a process. Each invalid setting is one line on stderr, and the process exits with code 2; any other
  * error is a bug, and Node handles it.
  */
 export async function runProcess(main: () => Promise<void>): Promise<void> {
   try {
     await main()
   } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    const fix = error.fix === undefined ? '' : ` ${sentence(error.fix)}`
-    const what = fix === '' || /[.!?]$/.test(error.message) ? error.message : `${error.message}.`
-    process.stderr.write(`error[${error.code}]: ${what}${fix}\n`.replaceAll(/[\r\n]+(?!$)/g, ' '))
+    const all: readonly unknown[] = error instanceof AggregateError ? error.errors : [error]
+    const known = all.filter(one => one instanceof BailiwickError)
+    if (known.length < all.length) throw error
+    process.stderr.write(known.map(lineOf).join(''))
     process.exit(2)
   }
+}
+
+function lineOf(error: BailiwickError): string {
+  const fix = error.fix === undefined ? '' : ` ${sentence(error.fix)}`
+  const what = fix === '' || /[.!?]$/.test(error.message) ? error.message : `${error.message}.`
+  return `error[${error.code}]: ${what}${fix}\n`.replaceAll(/[\r\n]+(?!$)/g, ' ')
 }
 
 /** A remedy is a sentence of its own, however it is written beside the setting. */

@@ -37,7 +37,7 @@ export const LIMITS_ARE_THROWN = {
 }
 
 /** The class of all clients of ours. */
-export function clientClass(options: ClientSettings) {
+export function clientClass(options: ClientSettings): typeof ProbotOctokit {
   const quiet = () => {}
   const log = options.log ?? { debug: quiet, info: quiet, warn: quiet, error: quiet }
   const timeout = options.timeoutMs ?? 120_000

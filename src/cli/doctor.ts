@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { BailiwickError } from '../errors.ts'
+import { visible } from '../message/visible.ts'
+import type { Command, Io } from './command.ts'
+import { parseOptions } from './parse-options.ts'
+import { table } from './table.ts'
+import { wrap } from './wrap.ts'
+
+const USAGE = 'doctor [--env FILE] [--process web|worker] [-o text|json]'
+const STATES = ['wrong', 'weak', 'unknown', 'ok']
+
+/** `bailiwick doctor`: what of an installation of the App does not work, and what to do. */
+export const doctor: Command = {
+  name: 'doctor',
+  usage: `${USAGE}
+
+  --env FILE     file with the settings (default: .env of the current folder, if it is there); variables that are set count first
+  --process web|worker   which process the settings are for (default: web)
+  -o text|json   text for people
+
+Checks the settings, the key and permissions of the App and of each installation on GitHub, Redis, and the clusters file. Writes nothing, and
+prints no secret. Exit code 0: all is well; 1: something is weak or wrong; 2: something could not be asked.`,
+  async run(args, io) {
+    const options = parseOptions(args, ['env', 'process', 'output'], USAGE)
+    const [role, output] = [options.one('process') ?? 'web', options.one('output') ?? 'text']
+    if (options.positionals.length > 0) throw usage(`${JSON.stringify(options.positionals[0])} is an extra argument`)
+    if (role !== 'web' && role !== 'worker') throw usage(`--process ${JSON.stringify(role)} is not known`)
+    if (output !== 'text' && output !== 'json') throw usage(`-o ${JSON.stringify(output)} is not a format`)
+    const env = { ...(await settingsOf(options.one('env'), io)), ...(io.env ?? process.env) }
+    io.progress?.('asking GitHub and Redis')
+    // it loads the clients of GitHub and Redis, which no other command needs
+    const { diagnose } = await import('../doctor/diagnose.ts')
+    const found = await diagnose(env, role)
+    const sorted = STATES.flatMap(state => found.filter(one => one.state === state))
+    if (output === 'json') io.stdout(`${JSON.stringify({ checks: sorted }, null, 2)}\n`)
+    else io.stdout(`${text(sorted).join('\n')}\n`)
+    if (sorted.some(({ state }) => state === 'weak' || state === 'wrong')) return 1
+    return sorted.some(({ state }) => state === 'unknown') ? 2 : 0
+  },
+}
+
+async function settingsOf(file: string | undefined, io: Io): Promise<NodeJS.Dict<string>> {
+  try {
+    return parseEnv(await readFile(resolve(io.cwd, file ?? '.env'), 'utf8'))
+  } catch (cause) {
+    if (file === undefined && (cause as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw new BailiwickError('usage', `${file ?? '.env'} cannot be read`, { fix: 'Name a file that exists.', cause })
+  }
+}
+
+interface Found {
+  readonly state: string
+  readonly check: string
+  readonly message: string
+  readonly fix: string
+}
+
+function text(found: readonly Found[]): string[] {
+  const rows = found.map(({ state, check, message }) => [state, check, visible(message, 500)])
+  const advice = found.filter(({ fix }) => fix !== '')
+  return [
+    ...table(['STATE', 'CHECK', 'FOUND'], rows),
+    ...(advice.length > 0 ? ['', 'What to do'] : []),
+    ...advice.flatMap(({ check, fix }) =>
+      wrap(visible(`${check}: ${sentence(fix)}`, 600), 96).map(
+        (line, index) => `${index === 0 ? '  ' : '    '}${line}`,
+      ),
+    ),
+  ]
+}
+
+const sentence = (fix: string) => fix.slice(0, 1).toUpperCase() + fix.slice(1)
+
+function usage(message: string): BailiwickError {
+  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
+}

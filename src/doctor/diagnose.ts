@@ -1,0 +1,44 @@
+import { readClustersFile } from '../cluster/clusters-file.ts'
+import { type Config, readConfig, readWorkerConfig } from '../config.ts'
+import { BailiwickError } from '../errors.ts'
+import type { Environment } from '../process/environment.ts'
+import type { Log } from '../process/log.ts'
+import { problemsOf } from '../process/read-settings.ts'
+import { diagnoseGithub } from './diagnose-github.ts'
+import { diagnoseRedis } from './diagnose-redis.ts'
+import { type Diagnosis, entriesOf } from './diagnosis.ts'
+
+/** Everything that can be said of an installation: settings first, and with valid settings what they lead to. Writes nothing. */
+export async function diagnose(env: Environment, role: 'web' | 'worker'): Promise<Diagnosis[]> {
+  const read = role === 'web' ? readConfig : readWorkerConfig
+  const { ok, bad } = entriesOf('settings')
+  const problems = problemsOf(env, one => read(one))
+  if (problems.length > 0) return problems.map(({ message, fix = '' }) => bad('wrong', message, fix))
+  return [ok('every setting is valid'), ...(await diagnoseConfig(read(env)))]
+}
+
+/** Logs a warning for each thing that does not work. Never throws: a start does not depend on it. */
+export async function warnOfProblems(config: Config, log: Pick<Log, 'warn'>): Promise<void> {
+  try {
+    for (const { state, check, message, fix } of await diagnoseConfig(config))
+      if (state === 'weak' || state === 'wrong') log.warn({ check, fix }, message)
+  } catch (err) {
+    log.warn({ err }, 'the installation could not be checked; bailiwick doctor does the same')
+  }
+}
+
+async function diagnoseConfig(config: Config): Promise<Diagnosis[]> {
+  const found = await Promise.all([diagnoseGithub(config), diagnoseRedis(config.redisUrl), clustersOf(config)])
+  return found.flat()
+}
+
+function clustersOf({ clustersFile: file }: Config): Diagnosis[] {
+  const { ok, bad } = entriesOf('clusters')
+  if (file === undefined) return [ok('CLUSTERS_FILE is not set: fleets are evaluated, nothing is applied')]
+  try {
+    return [ok(`${file} lists ${readClustersFile(file).length} clusters`)]
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    return [bad('wrong', error.message, error.fix ?? '')]
+  }
+}
