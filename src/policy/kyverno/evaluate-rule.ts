@@ -4,43 +4,57 @@ import { evaluateConditions } from './conditions.ts'
 import { addEntries, type ContextWorld } from './context-entries.ts'
 import { imagesOf } from './jmespath/image-info.ts'
 import { RuleSteps } from './jmespath/rule-steps.ts'
-import { type Fields, isFields, NotEvaluatedError, RuleError, textAt } from './jmespath/values.ts'
+import {
+  type ContextValue,
+  type Fields,
+  isFields,
+  isList,
+  NotEvaluatedError,
+  RuleError,
+  textAt,
+} from './jmespath/values.ts'
 import { JsonContext } from './json-context.ts'
 import type { RuleRequest } from './rule-request.ts'
 import { isSelected } from './selection.ts'
 import { type RuleOutcome, validate } from './validate.ts'
+import { validatePodSecurity } from './validate-pod-security.ts'
 
 /** What a rule says about a request; `unclear`: why that is not known; undefined: it says nothing. */
 export type RuleAnswer = RuleOutcome | { readonly status: 'unclear'; readonly why: string } | undefined
 
 /** What a rule may ask for beyond the request. */
 export interface RuleWorld extends ContextWorld {
-  isExcepted(request: RuleRequest, context: JsonContext): boolean
+  /** `spec` of the PolicyExceptions that are for the request. */
+  exceptions(request: RuleRequest, context: JsonContext): readonly Fields[]
   /** `validate.cel`. */
   validateCel(rule: ComputedRule): RuleOutcome
 }
 
 /** Parts of `validate` that are not evaluated, by name. */
-const OTHERS = ['manifests', 'podSecurity', 'assert'] as const
+const OTHERS = ['manifests', 'assert'] as const
 
 /** Evaluates a rule as Kyverno's webhook does: match, context, preconditions, exceptions, validation. Never throws. */
 export function evaluateRule(one: ComputedRule, request: RuleRequest, world: RuleWorld): RuleAnswer {
   return answered(() => {
-    const context = prepared(one, request, world)
-    if (!context) return undefined
-    if (context === 'skip') return { status: 'skip' }
+    const ready = prepared(one, request, world)
+    if (!ready || ready === 'skip') return ready && { status: 'skip' }
+    const { context, excluded } = ready
     const block = one.rule.get('validate') as Fields
     const other = OTHERS.find(key => block.has(key))
     if (other) throw new NotEvaluatedError(`validate.${other} is not evaluated here`)
     if (block.has('cel')) return world.validateCel(one)
     const object = request.operation === 'DELETE' ? undefined : request.object
+    if (block.has('podSecurity')) return validatePodSecurity(block, object, excluded)
     return validate(block, { name: one.name, message: textAt(block, ['message']), world, object }, context)
   })
 }
 
 /** Whether a rule applies to a request at all; that is `pass`. Never throws. */
 export function appliesRule(one: ComputedRule, request: RuleRequest, world: RuleWorld): RuleAnswer {
-  return answered(() => (prepared(one, request, world) instanceof JsonContext ? { status: 'pass' } : undefined))
+  return answered(() => {
+    const ready = prepared(one, request, world)
+    return ready && ready !== 'skip' ? { status: 'pass' } : undefined
+  })
 }
 
 function answered(work: () => RuleAnswer): RuleAnswer {
@@ -54,15 +68,28 @@ function answered(work: () => RuleAnswer): RuleAnswer {
   }
 }
 
+interface Prepared {
+  readonly context: JsonContext
+  /** Controls of podSecurity that exceptions leave out. */
+  readonly excluded: readonly ContextValue[]
+}
+
+const isNonEmpty = (value: ContextValue) => isList(value) && value.length > 0
+
 /** What the validation is evaluated with; undefined where the rule does not match, `skip` where it is not to be applied. */
-function prepared({ rule }: ComputedRule, request: RuleRequest, world: RuleWorld): JsonContext | 'skip' | undefined {
+function prepared({ rule }: ComputedRule, request: RuleRequest, world: RuleWorld): Prepared | 'skip' | undefined {
   const selected = isFields(rule.get('validate')) && isSelected(rule, request)
   if (selected === false) return undefined
   if (selected === undefined) throw new NotEvaluatedError('match or exclude asks for what only the cluster knows')
   const context = contextOf(request)
   addEntries(rule.get('context'), context, world)
   if (!evaluateConditions(rule.get('preconditions'), context).isMet) return 'skip'
-  return world.isExcepted(request, context) ? 'skip' : context
+  const exceptions = world.exceptions(request, context)
+  const excluded = exceptions.map(spec => spec.get('podSecurity') ?? null)
+  // an exception for controls is none for the whole rule
+  const isOfControls = (rule.get('validate') as Fields).has('podSecurity') && excluded.every(isNonEmpty)
+  if (exceptions.length > 0 && !isOfControls) return 'skip'
+  return { context, excluded: excluded.flatMap(list => (isList(list) ? list : [])) }
 }
 
 function contextOf(request: RuleRequest): JsonContext {

@@ -3,7 +3,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { textsOf } from '../../kube/read-text.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { evaluateConditions } from './conditions.ts'
-import { fromNode, isFields, NotEvaluatedError, RuleError } from './jmespath/values.ts'
+import { type Fields, fromNode, isFields, NotEvaluatedError, RuleError } from './jmespath/values.ts'
 import { matchesWildcard } from './jmespath/wildcard.ts'
 import type { JsonContext } from './json-context.ts'
 import type { WrittenRule } from './policy-rules.ts'
@@ -29,10 +29,15 @@ export function exceptionsFor(world: AdmissionWorld, { policy, name }: WrittenRu
   })
 }
 
-/** Whether an exception is for the request; one whose conditions Kyverno cannot evaluate is not. */
-export function appliesTo(exception: KubeObject, request: RuleRequest, context: JsonContext): boolean {
-  const spec = fromNode(at(exception.root, ['spec']) ?? exception.root)
-  if (!isFields(spec)) return false
+/** `spec` of those that are for the request; one whose conditions Kyverno cannot evaluate is not. */
+export function appliedTo(exceptions: readonly KubeObject[], request: RuleRequest, context: JsonContext): Fields[] {
+  return exceptions.flatMap(exception => {
+    const spec = fromNode(at(exception.root, ['spec']) ?? exception.root)
+    return isFields(spec) && applies(spec, request, context) ? [spec] : []
+  })
+}
+
+function applies(spec: Fields, request: RuleRequest, context: JsonContext): boolean {
   const selected = isExcepted(spec.get('match'), request)
   if (selected === undefined) throw new NotEvaluatedError('a PolicyException asks for what only the cluster knows')
   if (!selected) return false

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kube/object.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import type { RuleWorld } from './evaluate-rule.ts'
-import { appliesTo, exceptionsFor } from './exceptions.ts'
+import { appliedTo, exceptionsFor } from './exceptions.ts'
 import { type ContextValue, fromNode, Unknown } from './jmespath/values.ts'
 import type { WrittenRule } from './policy-rules.ts'
 import { validateCel } from './validate-cel.ts'
@@ -15,7 +15,7 @@ export function ruleWorld(world: AdmissionWorld, rule: WrittenRule, asked: Admis
     policyNamespace: rule.policyNamespace,
     configMap: (namespace, name) => configMapOf(world.object('/ConfigMap', namespace, name)),
     validateCel: one => validateCel(one, world, asked),
-    isExcepted: (request, context) => exceptions.some(one => appliesTo(one, request, context)),
+    exceptions: (request, context) => appliedTo(exceptions, request, context),
   }
 }
 

@@ -10,7 +10,7 @@ import type { AdmissionRequest } from '../../../src/policy/admission/admission-r
 import type { AdmissionWorld } from '../../../src/policy/admission/admission-world.ts'
 import { computedRules } from '../../../src/policy/kyverno/computed-rules.ts'
 import { evaluateRule, type RuleWorld } from '../../../src/policy/kyverno/evaluate-rule.ts'
-import { appliesTo } from '../../../src/policy/kyverno/exceptions.ts'
+import { appliedTo } from '../../../src/policy/kyverno/exceptions.ts'
 import { type ContextValue, fromJson, isFields } from '../../../src/policy/kyverno/jmespath/values.ts'
 import { matchesWildcard } from '../../../src/policy/kyverno/jmespath/wildcard.ts'
 import type { RuleRequest } from '../../../src/policy/kyverno/rule-request.ts'
@@ -94,7 +94,7 @@ function checkOf({ file, policy, result, object, exceptions, values, user }: Ask
     policyNamespace: policy.kind === 'Policy' ? (stringOf((policy.metadata as Map_).namespace) ?? '') : '',
     configMap: () => undefined,
     validateCel: one => validateCel(one, NO_WORLD, admissionOf(object, request)),
-    isExcepted: (at_, json) => named.some(one => appliesTo(one, at_, json)),
+    exceptions: (at_, json) => appliedTo(named, at_, json),
   }
   const rule_ = new Map<string, ContextValue>([...own.rule, ['context', entries]])
   const answer = evaluateRule({ ...own, rule: rule_ }, request, world)
