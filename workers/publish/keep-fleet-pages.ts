@@ -2,6 +2,7 @@ import type { AccessOverview, AccessView } from '../../src/access/access-overvie
 import type { ClusterAudit } from '../../src/audit/audit-item.ts'
 import { narrowed } from '../../src/report/narrow.ts'
 import { fleetPageOf } from '../../src/report/page/fleet-page-of.ts'
+import type { CoveredPolicy } from '../../src/rules/policies/support/policy-coverage.ts'
 import type { Installation } from '../context/installation.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { FleetAnswer } from '../fleets/evaluate-change.ts'
@@ -40,8 +41,8 @@ async function keepFleetPage(
   const snapshot = withoutSources(read, narrower)
   const evaluation = narrowed(whole, narrower)
   const { id: repositoryId, owner, name: repo, url: repository, visibility } = place.repository
-  const { audit, access } = await askOverview(evaluator, snapshot)
-  const fleet = { repository, branch: place.branch, commit, evaluation, audit, access }
+  const { audit, policies, access } = await askOverview(evaluator, snapshot)
+  const fleet = { repository, branch: place.branch, commit, evaluation, audit, policies, access }
   const page = fleetPageOf(fleet, { owner, repo, repositoryId, visibility, at: new Date().toISOString() })
   if (!(await pages.store.keep(page))) throw new Error('the page is too large')
 }
@@ -49,13 +50,14 @@ async function keepFleetPage(
 /** In portions, so that pull requests are evaluated in between. What the thread refuses was said by the verdict. */
 async function askOverview(evaluator: WorkerContext['evaluator'], head: CombinationSnapshot): Promise<Overview> {
   const namespaces: AccessView[] = []
-  let found: Overview = { audit: [], access: { namespaces, left: 0 } }
+  let found: Overview = { audit: [], policies: [], access: { namespaces, left: 0 } }
   for (let portion = 0; portion < MAX_PORTIONS; portion++) {
     const answer = await evaluator.evaluate({ type: 'overview', head, from: namespaces.length })
     if (answer.type !== 'overviewed') return found
     namespaces.push(...answer.access.namespaces)
     const { left } = answer.access
-    found = { audit: portion === 0 ? answer.audit : found.audit, access: { namespaces, left } }
+    const { audit, policies } = portion === 0 ? answer : found
+    found = { audit, policies, access: { namespaces, left } }
     if (left === 0 || answer.access.namespaces.length < WORTHWHILE) break
   }
   return found
@@ -63,5 +65,6 @@ async function askOverview(evaluator: WorkerContext['evaluator'], head: Combinat
 
 interface Overview {
   readonly audit: readonly ClusterAudit[]
+  readonly policies: readonly CoveredPolicy[]
   readonly access: AccessOverview
 }

@@ -1,11 +1,12 @@
 import { accessOverview } from '../../src/access/access-overview.ts'
 import { auditFleet } from '../../src/audit/audit-fleet.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
+import { policyCoverage } from '../../src/rules/policies/support/policy-coverage.ts'
 import type { KeptFleet } from './kept-fleet.ts'
 import type { EvaluationAnswer, OverviewRequest } from './protocol.ts'
 
 /**
- * Audits the isolation of a fleet's tenants, and lists who can change what. Cheap for a fleet that was just evaluated.
+ * Audits the isolation of a fleet's tenants, and lists who can change what, and what policies say about the objects. Cheap for a fleet that was just evaluated.
  */
 export function overview({ head, from }: OverviewRequest, kept: KeptFleet): EvaluationAnswer {
   const input: FleetInput = {
@@ -21,5 +22,6 @@ export function overview({ head, from }: OverviewRequest, kept: KeptFleet): Eval
   if (fleet.wanted.length > 0) return { type: 'wanted', wanted: fleet.wanted, asked: [] }
   const names = fleet.clusters.map(({ name }) => name)
   const audit = from === 0 ? auditFleet(fleet, names) : []
-  return { type: 'overviewed', audit, access: accessOverview(fleet, from) }
+  const policies = from === 0 ? policyCoverage(fleet, names) : []
+  return { type: 'overviewed', audit, policies, access: accessOverview(fleet, from) }
 }

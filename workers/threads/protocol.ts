@@ -20,6 +20,7 @@ import type { Completion } from '../../src/onboard/completion/plan-completion.ts
 import type { OnboardPlan } from '../../src/onboard/plan.ts'
 import type { OnboardRequest } from '../../src/onboard/request.ts'
 import type { Evaluation, NodeFailure } from '../../src/rules/model/finding.ts'
+import type { CoveredPolicy } from '../../src/rules/policies/support/policy-coverage.ts'
 
 /** A FleetInput as it crosses to the rendering thread: trees are snapshots whose bytes are shared memory. */
 export interface CombinationSnapshot {
@@ -195,5 +196,10 @@ export type EvaluationAnswer =
   | { readonly type: 'completions'; readonly completions: readonly Completion[] }
   | { readonly type: 'credentials'; readonly report: CredentialReport }
   | { readonly type: 'surveyed'; readonly survey: FleetSurvey }
-  | { readonly type: 'overviewed'; readonly audit: readonly ClusterAudit[]; readonly access: AccessOverview }
+  | {
+      readonly type: 'overviewed'
+      readonly audit: readonly ClusterAudit[]
+      readonly policies: readonly CoveredPolicy[]
+      readonly access: AccessOverview
+    }
   | RefusedAnswer

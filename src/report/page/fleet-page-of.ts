@@ -2,6 +2,7 @@ import type { AccessOverview } from '../../access/access-overview.ts'
 import type { ClusterAudit } from '../../audit/audit-item.ts'
 import { countFindings } from '../../evaluate/verdict/group-findings.ts'
 import type { EvaluatedNode, Evaluation } from '../../rules/model/finding.ts'
+import type { CoveredPolicy } from '../../rules/policies/support/policy-coverage.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
 import { groupFailures } from '../text/group-failures.ts'
 import { isNew } from '../text/headline.ts'
@@ -16,14 +17,17 @@ interface EvaluatedFleet {
   readonly commit: string
   readonly evaluation: Evaluation
   readonly audit: readonly ClusterAudit[]
+  readonly policies?: readonly CoveredPolicy[]
   readonly access: AccessOverview
 }
 
-const MAX = { tenants: 3_000, sources: 3_000, notSeen: 1_000, graph: 3_000, audit: 2_000 }
+const MAX = { tenants: 3_000, sources: 3_000, notSeen: 1_000, graph: 3_000, audit: 2_000, policies: 1_000 }
+/** Of one policy. */
+const MAX_LISTED = 100
 
 /** The page of a fleet. It names every tenant: it is for readers of the fleet's own repository only. */
 export function fleetPageOf(fleet: EvaluatedFleet, place: PagePlace): FleetPage {
-  const { repository, branch, commit, evaluation, audit, access } = fleet
+  const { repository, branch, commit, evaluation, audit, policies = [], access } = fleet
   const { verdict, nodes } = evaluation
   const sources = sourcesOf(nodes)
   const graph = graphOf(nodes, undefined)
@@ -34,6 +38,7 @@ export function fleetPageOf(fleet: EvaluatedFleet, place: PagePlace): FleetPage 
     notSeen: verdict.notSeen,
     graph,
     audit: audit.flatMap(one => one.items),
+    policies,
   }
   const left = Object.entries(MAX).map(([name, most]) => [name, lists[name as keyof typeof MAX].length - most] as const)
   return {
@@ -60,6 +65,11 @@ export function fleetPageOf(fleet: EvaluatedFleet, place: PagePlace): FleetPage 
     notSeen: verdict.notSeen.slice(0, MAX.notSeen),
     graph: graph.slice(0, MAX.graph),
     audit: audit.map(one => ({ ...one, items: one.items.slice(0, Math.ceil(MAX.audit / audit.length)) })),
+    policies: policies.slice(0, MAX.policies).map(one => ({
+      ...one,
+      rules: one.rules.slice(0, MAX_LISTED).map(rule => ({ ...rule, why: rule.why.slice(0, 500) })),
+      exceptions: one.exceptions.slice(0, MAX_LISTED),
+    })),
     access,
     commits: Object.fromEntries([...sources.map(({ url, commit }) => [url, commit] as const), [repository, commit]]),
     left: Object.fromEntries(left.filter(([, number]) => number > 0)),

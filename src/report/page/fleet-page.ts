@@ -2,6 +2,7 @@ import type { AccessOverview } from '../../access/access-overview.ts'
 import type { ClusterAudit } from '../../audit/audit-item.ts'
 import type { NotSeen, Tenant } from '../../fleet/model/fleet.ts'
 import type { Visibility } from '../../fleet/model/visibility.ts'
+import type { CoveredPolicy } from '../../rules/policies/support/policy-coverage.ts'
 import type { GraphNode } from './check-page.ts'
 
 /** A source that was read. */
@@ -44,6 +45,8 @@ export interface FleetPage {
   readonly notSeen: readonly NotSeen[]
   readonly graph: readonly GraphNode[]
   readonly audit: readonly ClusterAudit[]
+  /** Absent on a page of an older version. */
+  readonly policies?: readonly CoveredPolicy[]
   readonly access: AccessOverview
   readonly commits: Readonly<Record<string, string>>
   readonly left: Readonly<Record<string, number>>

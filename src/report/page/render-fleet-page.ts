@@ -5,6 +5,7 @@ import { fleetGraph } from './graph-section.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Frame, layout } from './layout.ts'
 import { repositoryLink } from './links.ts'
+import { policiesSection } from './policies-section.ts'
 import { type QueueRow, queueSection } from './queue-section.ts'
 import { sourcesSection } from './sources-section.ts'
 import { when } from './when.ts'
@@ -28,6 +29,11 @@ export function renderFleetPage(page: FleetPage, { reader, namespace, queue }: F
   const parts = [
     ['access', 'Who can change a namespace', accessSection(page.access, namespace, links)],
     ['audit', 'Lockdown audit', auditSection(page.audit, links)],
+    [
+      'policies',
+      `Policies (${(page.policies?.length ?? 0) + (page.left.policies ?? 0)})`,
+      policiesSection(page.policies ?? [], links, page.left.policies),
+    ],
     ['tenants', `Tenants (${page.tenants.length})`, tenantTable(page)],
     ['clusters', 'Clusters and Kustomizations', fleetGraph(page.graph)],
     ['sources', `Sources (${page.sources.length + page.notSeen.length})`, sources(page)],

@@ -128,6 +128,13 @@ function fleetWith(word: string): FleetPage {
     sources: [{ id: word, url: word, commit: word, used: 1 }],
     notSeen: [{ source: word, url: word, reason: word }],
     audit: [{ cluster: word, path: word, items: [item] }],
+    policies: [
+      {
+        ...{ cluster: word, kind: word, namespace: `n${word}`, name: word, origin, notEvaluated: [`p${word}`] },
+        rules: [{ rule: word, passed: 1, denied: 1, warned: 1, audited: 1, notEvaluated: 1, why: word }],
+        exceptions: [{ name: word, origin }],
+      },
+    ],
     access: {
       namespaces: [
         {
