@@ -3,6 +3,7 @@ import { gunzip, gzip } from 'node:zlib'
 import { withoutLogins } from '../message/without-logins.ts'
 import type { ClusterPage } from '../report/applied/cluster-page.ts'
 import type { CheckPage } from '../report/page/check-page.ts'
+import type { CredentialsPage } from '../report/page/credentials-page.ts'
 import type { FleetPage } from '../report/page/fleet-page.ts'
 import type { PageEntry } from '../report/page/home-page.ts'
 import { checkIdOf, checkPath, clusterPath } from './page-address.ts'
@@ -18,7 +19,7 @@ const MAX_LISTED = 300
 /** A week: longer than most pull requests stay open, and Re-evaluate renews the page. */
 export const PAGE_LIMITS = { ttlMs: 7 * 86_400_000, maxBytes: 256 * 1024 * 1024 }
 
-type Page = CheckPage | ClusterPage | FleetPage
+type Page = CheckPage | ClusterPage | CredentialsPage | FleetPage
 
 /** Stores the content of pages for a while: one per check of a commit, fleet, and cluster of a repository. */
 export class PageStore {
@@ -49,6 +50,10 @@ export class PageStore {
     return (await this.#read(clusterKey({ owner, repo }, cluster))) as ClusterPage | undefined
   }
 
+  async credentials(owner: string, repo: string): Promise<CredentialsPage | undefined> {
+    return (await this.#read(credentialsKey({ owner, repo }))) as CredentialsPage | undefined
+  }
+
   /** What there is, the newest first. */
   async list(): Promise<readonly PageEntry[]> {
     const notes = await this.#shelf.notes(MAX_LISTED)
@@ -71,12 +76,14 @@ type Name = Pick<Page, 'owner' | 'repo'>
 /** GitHub's names ignore case. */
 const nameOf = ({ owner, repo }: Name) => `${owner}/${repo}`.toLowerCase()
 const fleetKey = (name: Name) => `${FORM} fleet ${nameOf(name)}`
+const credentialsKey = (name: Name) => `${FORM} credentials ${nameOf(name)}`
 const checkKey = (name: Name, sha: string, check: string) => `${FORM} check ${nameOf(name)} ${sha} ${check}`
 
 const clusterKey = (name: Name, cluster: string) => `${FORM} cluster ${nameOf(name)} ${cluster}`
 
 function keyOf(page: Page): string {
   if (page.kind === 'cluster') return clusterKey(page, page.cluster)
+  if (page.kind === 'credentials') return credentialsKey(page)
   return page.kind === 'check' ? checkKey(page, page.headSha, checkIdOf(page.check)) : fleetKey(page)
 }
 
@@ -84,7 +91,7 @@ function entryOf(page: Page): PageEntry {
   const { kind, owner, repo, at, repositoryId, visibility } = page
   const known = { ...(repositoryId === undefined ? {} : { repositoryId }), ...(visibility ? { visibility } : {}) }
   const place = { kind, owner, repo, at, ...known }
-  if (page.kind === 'fleet') return place
+  if (page.kind === 'fleet' || page.kind === 'credentials') return place
   if (page.kind === 'cluster') return { ...place, path: clusterPath(owner, repo, page.cluster), title: page.cluster }
   const { headSha: sha, check, title, conclusion } = page
   const path = checkPath({ owner, repo, sha, check })

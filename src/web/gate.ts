@@ -11,6 +11,8 @@ export interface Visitor {
    * whoever has its name now, and for those who could see it then, however many can now.
    */
   mayRead(owner: string, repo: string, made: MadeFor | undefined): Promise<boolean>
+  /** GitHub's word on whether they maintain or administer the repository, of which they may read what was made for it. */
+  mayMaintain(owner: string, repo: string, made: MadeFor | undefined): Promise<boolean>
 }
 
 /** Whom a page was made for. */
@@ -43,4 +45,4 @@ export const loopbackGate: PageAccess = {
 /** Admits no one: pages are switched off. */
 export const closedGate: PageAccess = { admit: async () => 'closed' }
 
-const EVERYTHING: Visitor = { mayRead: async () => true }
+const EVERYTHING: Visitor = { mayRead: async () => true, mayMaintain: async () => true }

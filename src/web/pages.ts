@@ -7,6 +7,7 @@ import { nothingHere, noticePage, signedOut } from '../report/page/notice-page.t
 import type { QueueRow } from '../report/page/queue-section.ts'
 import { renderCheckPage } from '../report/page/render-check-page.ts'
 import { renderClusterPage } from '../report/page/render-cluster-page.ts'
+import { renderCredentialsPage } from '../report/page/render-credentials-page.ts'
 import { renderFleetPage } from '../report/page/render-fleet-page.ts'
 import { answerPage, redirect } from './answer-page.ts'
 import type { PageAccess, Visitor } from './gate.ts'
@@ -109,6 +110,14 @@ export class Pages {
       const page = await store.cluster(owner, repo, address.cluster)
       if (!page || !(await reader.mayRead(owner, repo, page))) return undefined
       return renderClusterPage(page, { reader: person, page: Number(query.get('page') ?? 1) })
+    }
+    if (address.kind === 'credentials') {
+      if (!(await reader.mayMaintain(owner, repo, undefined))) return undefined
+      const page = await store.credentials(owner, repo)
+      if (!page || !(await reader.mayMaintain(owner, repo, page))) return undefined
+      const asked = (name: string) => (query.get(name) ?? '').slice(0, 200)
+      const look = { kind: asked('kind'), search: asked('search'), page: Number(query.get('page') ?? 1) }
+      return renderCredentialsPage(page, { reader: person, ...look })
     }
     const page = await store.fleet(owner, repo)
     if (!page || !(await reader.mayRead(owner, repo, page))) return undefined

@@ -15,6 +15,8 @@ export interface People {
 export interface SeenRepository {
   readonly id: number
   readonly visibility: Visibility
+  /** Their role there is maintain or admin. */
+  readonly maintains: boolean
 }
 
 interface ExchangeRequest {

@@ -31,14 +31,16 @@ export class PersonGate implements PageAccess {
     const id = readCookie(request, SESSION_COOKIE)
     const session = id === undefined ? undefined : await this.#sessions.find(id)
     if (id === undefined || !session) return 'sign-in'
+    const seen = async (owner: string, repo: string, made: Parameters<Visitor['mayRead']>[2]) => {
+      const found = await this.#repository(id, session, owner, repo)
+      if (!found || !made) return found
+      const isSame = made.repositoryId === undefined || made.repositoryId === found.id
+      return isSame && !isWider(found.visibility, made.visibility ?? 'private') ? found : undefined
+    }
     return {
       login: session.login,
-      mayRead: async (owner, repo, made) => {
-        const found = await this.#repository(id, session, owner, repo)
-        if (!found || !made) return found !== undefined
-        const isSame = made.repositoryId === undefined || made.repositoryId === found.id
-        return isSame && !isWider(found.visibility, made.visibility ?? 'private')
-      },
+      mayRead: async (...asked) => (await seen(...asked)) !== undefined,
+      mayMaintain: async (...asked) => (await seen(...asked))?.maintains === true,
     }
   }
 

@@ -309,6 +309,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/report/policies/impact-lines.ts MAX_POLICIES',
     'src/report/policies/impact-lines.ts MAX_TENANTS',
     'src/report/page/check-page-of.ts MAX',
+    'src/report/page/credentials-page.ts MAX_ROWS',
     'src/report/page/failure-section.ts MAX_SHOWN',
     'src/report/page/findings-section.ts FEW',
     'src/report/page/findings-section.ts MAX_SHOWN',

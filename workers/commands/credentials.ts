@@ -3,6 +3,7 @@ import type { CredentialReport } from '../../src/credentials/credential-report.t
 import { credentialsText } from '../../src/credentials/credentials-text.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import { type ListedDeployKey, listDeployKeys } from '../../src/github/keys/deploy-keys.ts'
+import { keepCredentialsPage } from '../publish/keep-credentials-page.ts'
 import { readCredentials } from '../rotation/read-credentials.ts'
 import { decidesHere } from './fleets-here.ts'
 import type { Asking, Verb } from './verb.ts'
@@ -22,10 +23,15 @@ export const credentials: Verb = {
   may: decidesHere,
   refusal: 'The credentials cannot be listed',
   run: async asking => {
-    const { context, installation, repository: fleet, today } = asking
-    const { report } = await readCredentials({ context, installation, fleet })
+    const { context, installation, repository: fleet, place, today } = asking
+    const { report, commit } = await readCredentials({ context, installation, fleet })
     const entries = credentialEntries(report, await knownKeys(asking, report), today)
-    return { reaction: 'rocket', reply: credentialsText(entries) }
+    const address = await keepCredentialsPage(context, { owner: place.owner, repo: place.repo, fleet, commit }, entries)
+    const page =
+      address === undefined
+        ? ''
+        : `\n\n[All of them, with filters](${address}), for maintainers and admins of this repository.`
+    return { reaction: 'rocket', reply: `${credentialsText(entries)}${page}` }
   },
 }
 

@@ -12,6 +12,7 @@ export async function readCredentials({
 }: Pick<RotationPlace, 'context' | 'installation' | 'fleet'>): Promise<{
   readonly report: CredentialReport
   readonly snapshot: TreeSnapshot
+  readonly commit: string
 }> {
   const branch = fleet.defaultBranch
   const commit = await installation.head(fleet, { branch })
@@ -22,5 +23,5 @@ export async function readCredentials({
   if (answer.type !== 'credentials') {
     throw new TypeError(`the rendering thread answered ${answer.type} to a question for credentials`)
   }
-  return { report: answer.report, snapshot }
+  return { report: answer.report, snapshot, commit }
 }

@@ -63,18 +63,27 @@ export function openOAuth({ clientId, clientSecret, apiUrl }: OAuthSettings) {
       })
       if (response.status === 401) return 'signed-out'
       if (!response.ok) return 'hidden'
-      const { id, private: isPrivate, visibility } = await fieldsOf(response)
+      const { id, private: isPrivate, visibility, permissions } = await fieldsOf(response)
       if (typeof id !== 'number') return 'hidden'
       // what is not said to be narrower may be seen by everybody
       const isInternal = visibility === 'internal'
-      return { id, visibility: isInternal ? 'internal' : isPrivate === true ? 'private' : 'public' }
+      const shown = isInternal ? 'internal' : isPrivate === true ? 'private' : 'public'
+      return { id, visibility: shown, maintains: isMaintainer(permissions) }
     },
   }
+}
+
+/** What GitHub does not say is no role. */
+function isMaintainer(permissions: unknown): boolean {
+  if (typeof permissions !== 'object' || permissions === null) return false
+  const { admin, maintain } = permissions as { readonly admin?: unknown; readonly maintain?: unknown }
+  return admin === true || maintain === true
 }
 
 interface SeenRepository {
   readonly id: number
   readonly visibility: Visibility
+  readonly maintains: boolean
 }
 
 interface SignInRequest {

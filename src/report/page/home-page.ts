@@ -5,7 +5,7 @@ import { when } from './when.ts'
 
 /** A page that is kept, as a list shows it. */
 export interface PageEntry {
-  readonly kind: 'check' | 'cluster' | 'fleet'
+  readonly kind: 'check' | 'cluster' | 'credentials' | 'fleet'
   readonly owner: string
   readonly repo: string
   readonly repositoryId?: number

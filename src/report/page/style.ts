@@ -92,6 +92,7 @@ details.more{margin:.9rem 0}details.more>summary{font-weight:600;color:inherit}
 .scroll+h4{margin-top:1.1rem}.facts .place,.from .place{white-space:nowrap}
 .tiles b{font-size:1.5rem;line-height:1.2;font-weight:650;color:var(--ink);font-variant-numeric:tabular-nums;letter-spacing:-.02em}
 .ask{display:flex;flex-wrap:wrap;gap:.6rem .8rem;align-items:end;margin:.6rem 0 1rem}
+.ask div{max-width:100%}
 .ask label{display:block;font-size:.875rem;color:var(--soft)}
 .ask select{min-width:min(16rem,100%);display:block}
 ul.plain{list-style:none;margin:.5rem 0;padding:0}ul.plain li{padding:.2rem 0}

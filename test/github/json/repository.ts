@@ -1,4 +1,4 @@
-import { fullName, type Repository, type World } from '../world.ts'
+import { atLeast, fullName, type Repository, type Role, roleOf, type User, type World } from '../world.ts'
 import { nodeId } from './node-id.ts'
 import { userJson } from './user.ts'
 
@@ -90,4 +90,14 @@ function urlsAt(url: string): Readonly<Record<string, string>> {
     known.set(url, urls)
   }
   return urls
+}
+
+/** What a person may do there. */
+export function permissionsJson(world: World, repository: Repository, user: User) {
+  const role = roleOf(world, repository, user)
+  const allows = (wanted: Role) => atLeast(role, wanted)
+  return {
+    ...{ admin: allows('admin'), maintain: allows('maintain'), push: allows('write') },
+    ...{ triage: allows('triage'), pull: allows('read') },
+  }
 }

@@ -8,13 +8,13 @@ import {
 } from '../actions/repository.ts'
 import { flag, text } from '../http/body.ts'
 import { noContent, ok, onRepository, type RepositoryCall, type RepositoryRoute, type Route } from '../http/route.ts'
-import { repositoryJson } from '../json/repository.ts'
+import { permissionsJson, repositoryJson } from '../json/repository.ts'
 import { senderOf } from '../world.ts'
 
 /** The repository itself: read, changed, deleted. */
 export function repositoryRoutes(): Route[] {
   return [
-    onRepository('GET', '', 'metadata:read', 'read', call => ok(repositoryJson(call.world, call.repo))),
+    onRepository('GET', '', 'metadata:read', 'read', shown),
     alsoArchived(onRepository('PATCH', '', 'administration:write', 'admin', update)),
     alsoArchived(
       onRepository('DELETE', '', 'administration:write', 'admin', call => {
@@ -23,6 +23,12 @@ export function repositoryRoutes(): Route[] {
       }),
     ),
   ]
+}
+
+/** A person is told what they may do there. */
+function shown({ world, repo, actor }: RepositoryCall) {
+  const permissions = actor.kind === 'user' ? { permissions: permissionsJson(world, repo, actor.user) } : {}
+  return ok({ ...repositoryJson(world, repo), ...permissions })
 }
 
 function alsoArchived(route: RepositoryRoute): RepositoryRoute {

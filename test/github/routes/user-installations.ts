@@ -3,8 +3,8 @@ import { list } from '../http/list.ts'
 import { covers } from '../http/permit.ts'
 import type { Call, Route } from '../http/route.ts'
 import { installationJson } from '../json/app.ts'
-import { repositoryJson } from '../json/repository.ts'
-import { type App, atLeast, type Installation, type Repository, type Role, roleOf, type User } from '../world.ts'
+import { permissionsJson, repositoryJson } from '../json/repository.ts'
+import { type App, type Installation, type Repository, roleOf, type User } from '../world.ts'
 
 /** user/installations: where an app is installed and the person whose token it is has something to read. */
 export function userInstallationRoutes(): Route[] {
@@ -32,7 +32,10 @@ export function userInstallationRoutes(): Route[] {
         return list(
           call,
           readable(call, found, user),
-          repository => ({ ...repositoryJson(call.world, repository), permissions: rights(call, repository, user) }),
+          repository => ({
+            ...repositoryJson(call.world, repository),
+            permissions: permissionsJson(call.world, repository, user),
+          }),
           (repositories, total_count) => ({ total_count, repositories }),
         )
       },
@@ -60,13 +63,4 @@ function readable(call: Call, installation: Installation, user: User): Repositor
   return [...call.world.repositories.values()].filter(
     each => covers({ installation, repositories: 'all' }, each) && roleOf(call.world, each, user) !== 'none',
   )
-}
-
-function rights(call: Call, repository: Repository, user: User) {
-  const role = roleOf(call.world, repository, user)
-  const allows = (wanted: Role) => atLeast(role, wanted)
-  return {
-    ...{ admin: allows('admin'), maintain: allows('maintain'), push: allows('write') },
-    ...{ triage: allows('triage'), pull: allows('read') },
-  }
 }
