@@ -62,7 +62,7 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
   ],
   [
     'sops',
-    'Make the key with which a cluster decrypts the Secrets of its tenants',
+    'Make the decryption key of a cluster, or encrypt files for the recipients of .sops.yaml',
     async () => (await import('./sops.ts')).sops,
   ],
   [

@@ -14,11 +14,13 @@ import { notFollowed } from './not-followed.ts'
 import { parseOptions } from './parse-options.ts'
 import { repositoryAddress } from './repository-address.ts'
 import { rootFolder } from './root-folder.ts'
+import { updateKeysHere } from './sops-updatekeys.ts'
 import { writeInside } from './write-inside.ts'
 
-const USAGE = 'sops init --cluster C [--key-file FILE]'
+const USAGE =
+  'sops init --cluster C [--key-file FILE] | sops updatekeys [DIR] [--age-key-file FILE] [--pgp-key-file FILE]'
 
-/** `bailiwick sops init`: the first key with which a cluster decrypts the Secrets of its tenants. */
+/** `bailiwick sops`: the first key with which a cluster decrypts the Secrets of its tenants, and files for other recipients. */
 export const sops: Command = {
   name: 'sops',
   usage: `${USAGE}
@@ -29,11 +31,24 @@ export const sops: Command = {
   --key-file FILE  write the Secret into this new file outside of the repository (mode 0600) instead
 
 Send the Secret to the cluster as it is made:
-  bailiwick sops init --cluster staging | kubectl --context staging create -f -`,
+  bailiwick sops init --cluster staging | kubectl --context staging create -f -
+
+  updatekeys       encrypt the data key of every file for the recipients that .sops.yaml names now
+                   (values and MAC stay; YAML files with age and PGP recipients)
+  DIR              working copy (default: .)
+  --age-key-file FILE  your age keys (default: SOPS_AGE_KEY, SOPS_AGE_KEY_FILE, ~/.config/sops/age/keys.txt)
+  --pgp-key-file FILE  your armored private PGP key without a passphrase`,
   async run(args, io) {
-    const options = parseOptions(args, ['cluster', 'key-file'], USAGE)
+    const options = parseOptions(args, ['cluster', 'key-file', 'age-key-file', 'pgp-key-file'], USAGE)
     const [verb, more] = options.positionals
     const cluster = options.one('cluster')
+    const keys = { age: options.one('age-key-file'), pgp: options.one('pgp-key-file') }
+    if (verb === 'updatekeys') {
+      if (options.positionals.length > 2) throw usage('sops updatekeys takes one directory')
+      if ((cluster ?? options.one('key-file')) !== undefined) throw usage('--cluster and --key-file are for sops init')
+      return updateKeysHere(more, keys, io)
+    }
+    if ((keys.age ?? keys.pgp) !== undefined) throw usage('--age-key-file and --pgp-key-file are for sops updatekeys')
     if (verb !== 'init' || more !== undefined) throw usage('sops init takes options only')
     if (cluster === undefined) throw usage('--cluster is missing')
     const dir = await rootFolder(io.cwd)
