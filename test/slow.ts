@@ -24,6 +24,7 @@ export const SLOW: readonly string[] = [
   'test/package/oci-image.test.ts',
   'test/package/pack.test.ts',
   'test/policy/native/api-server.test.ts',
+  'test/policy/native/hostile-values.test.ts',
   'test/queue/bullmq-queue.test.ts',
   'test/schema/api-server.test.ts',
   'test/schema/custom/rules-api-server.test.ts',

@@ -17,10 +17,21 @@ export function asUint(value: bigint): Unsigned {
   return new Unsigned(value)
 }
 
+/** The years 1 to 9999. */
+const FIRST = -62_135_596_800n * 1_000_000_000n
+const LAST = 253_402_300_800n * 1_000_000_000n
+
+/** A moment or a length of time that Go's types hold. Throws CelError for another one. */
+export function asTime(kind: 'timestamp' | 'duration', nanos: bigint, zone = 0): Time {
+  if (kind === 'duration') asInt(nanos)
+  else if (nanos < FIRST || nanos >= LAST) throw new CelError('timestamp overflow')
+  return new Time(kind, nanos, zone)
+}
+
 export function negate(value: CelValue): CelValue {
   if (typeof value === 'bigint') return asInt(-value)
   if (typeof value === 'number') return -value
-  if (value instanceof Time && value.kind === 'duration') return new Time('duration', -value.nanos)
+  if (value instanceof Time && value.kind === 'duration') return asTime('duration', -value.nanos)
   throw new CelError('no such overload')
 }
 
@@ -58,10 +69,11 @@ function doubles(operator: BinaryOperator, left: number, right: number): number 
 function times(operator: BinaryOperator, left: Time, right: Time): CelValue {
   const [a, b] = [left.kind, right.kind]
   if (operator === '+' && !(a === 'timestamp' && b === 'timestamp')) {
-    return new Time(a === 'timestamp' || b === 'timestamp' ? 'timestamp' : 'duration', left.nanos + right.nanos)
+    const isMoment = a === 'timestamp' || b === 'timestamp'
+    return asTime(isMoment ? 'timestamp' : 'duration', left.nanos + right.nanos, left.zone || right.zone)
   }
   if (operator === '-' && (b === 'duration' || a === 'timestamp')) {
-    return new Time(a === b ? 'duration' : 'timestamp', left.nanos - right.nanos)
+    return asTime(a === b ? 'duration' : 'timestamp', left.nanos - right.nanos, a === b ? 0 : left.zone)
   }
   throw new CelError('no such overload')
 }

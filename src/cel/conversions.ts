@@ -1,11 +1,15 @@
-import { asInt, asUint } from './arithmetic.ts'
-import { CelError } from './cel-error.ts'
-import { readGoDuration, readTimestamp } from './times.ts'
+import { asInt, asTime, asUint } from './arithmetic.ts'
+import { CelBudgetError, CelError } from './cel-error.ts'
+import { readGoDuration, readTimestamp, zoneOf } from './times.ts'
 import { type CelValue, Time, Unsigned } from './values.ts'
 
-const INTEGER = /^[-+]?[0-9]{1,25}$/
-const UNSIGNED = /^[0-9]{1,25}$/
+/** Zeros before it count for nothing, however many they are. */
+const INTEGER = /^[-+]?0*[0-9]{1,25}$/
+const UNSIGNED = /^0*[0-9]{1,25}$/
 const DOUBLE = /^[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$/
+const NO_NUMBER = /^([-+]?)(?:inf(?:inity)?|(nan))$/i
+/** Go reads these, too. */
+const HEX = /^[-+]?0x/i
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
 
@@ -71,8 +75,14 @@ function toDouble(value: CelValue): number | undefined {
   if (typeof value === 'bigint') return Number(value)
   if (value instanceof Unsigned) return Number(value.value)
   if (typeof value !== 'string') return undefined
-  if (!DOUBLE.test(value)) throw new CelError('type conversion error')
-  return Number(value)
+  const [other, sign, isNan] = NO_NUMBER.exec(value) ?? []
+  if (other !== undefined && !(isNan && sign)) return isNan ? Number.NaN : sign === '-' ? -Infinity : Infinity
+  if (HEX.test(value)) throw new CelBudgetError('a double in base 16')
+  // between digits Go allows an underscore
+  const digits = value.replace(/(?<=\d)_(?=\d)/g, '')
+  const number = DOUBLE.test(digits) ? Number(digits) : Number.NaN
+  if (!Number.isFinite(number)) throw new CelError('type conversion error')
+  return number
 }
 
 function toFlag(value: CelValue): boolean | undefined {
@@ -103,11 +113,11 @@ function decodeText(bytes: Uint8Array): string {
 }
 
 function timeOf(kind: 'timestamp' | 'duration', value: CelValue): Time | undefined {
-  if (typeof value === 'bigint' && kind === 'timestamp') return new Time(kind, value * 1_000_000_000n)
+  if (typeof value === 'bigint' && kind === 'timestamp') return asTime(kind, value * 1_000_000_000n)
   if (typeof value !== 'string') return undefined
   const nanos = kind === 'timestamp' ? readTimestamp(value) : readGoDuration(value)
   if (nanos === undefined) throw new CelError('type conversion error')
-  return new Time(kind, nanos)
+  return asTime(kind, nanos, kind === 'timestamp' ? zoneOf(value) : 0)
 }
 
 /** With or without padding. */

@@ -1,6 +1,8 @@
 import { BailiwickError } from '../errors.ts'
+import { parsePattern } from '../kustomize/select/parse-pattern.ts'
 import { containsPattern } from '../kustomize/select/pattern.ts'
-import { CelError } from './cel-error.ts'
+import { PatternError } from '../kustomize/select/pattern-error.ts'
+import { CelBudgetError, CelError } from './cel-error.ts'
 import { type CelValue, isList } from './values.ts'
 
 type Spend = (steps: number) => void
@@ -118,8 +120,19 @@ function matches(text: string, pattern: string, spend: Spend): boolean {
   try {
     return containsPattern({ text: pattern, origin }, text, { spend: (_what, amount) => spend(amount) })
   } catch (error) {
-    if (error instanceof BailiwickError) throw new CelError(error.message)
-    throw error
+    if (!(error instanceof BailiwickError)) throw error
+    // what Go's engine reads and ours does not is no answer
+    if (isInvalid(pattern)) throw new CelError(error.message)
+    throw new CelBudgetError(error.message)
+  }
+}
+
+function isInvalid(pattern: string): boolean {
+  try {
+    parsePattern(pattern)
+    return false
+  } catch (error) {
+    return error instanceof PatternError && error.invalid
   }
 }
 

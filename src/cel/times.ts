@@ -1,12 +1,14 @@
 import { refuseLong } from './refuse-long.ts'
 
-const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[-+]\d{2}:\d{2})$/
-const DURATION = /^([-+]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+|0)$/
-const PART = /(\d*)(?:\.(\d*))?(ns|us|µs|ms|s|m|h)/g
+const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:[.,](\d+))?(?:Z|([-+])(\d{2}):(\d{2}))$/
+const DURATION = /^([-+]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/
+const PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g
 const NANOS: ReadonlyMap<string, bigint> = new Map([
   ['ns', 1n],
   ['us', 1_000n],
   ['µs', 1_000n],
+  // a Greek letter, where the one above is the sign
+  ['μs', 1_000n],
   ['ms', 1_000_000n],
   ['s', 1_000_000_000n],
   ['m', 60_000_000_000n],
@@ -17,12 +19,20 @@ const MAX_TEXT = 100
 
 /** Nanoseconds since 1970 of an RFC 3339 text. */
 export function readTimestamp(text: string): bigint | undefined {
-  const [, seconds, fraction = '', zone] = TIMESTAMP.exec(text) ?? []
-  const millis = Date.parse(`${seconds}${zone}`)
+  const [, seconds, fraction = ''] = TIMESTAMP.exec(text) ?? []
+  const zone = zoneOf(text)
+  const millis = Date.parse(`${seconds}Z`)
   // a day that the month does not have is another day to JavaScript
-  const isDay = Number.isFinite(millis) && new Date(`${seconds}Z`).toISOString().startsWith(seconds!)
-  if (!isDay) return undefined
-  return BigInt(millis) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
+  const isDay = Number.isFinite(millis) && new Date(millis).toISOString().startsWith(seconds!)
+  if (!isDay || zone === undefined) return undefined
+  return BigInt(millis - zone * 60_000) * 1_000_000n + BigInt(fraction.slice(0, 9).padEnd(9, '0'))
+}
+
+/** Minutes that the zone of an RFC 3339 text is ahead of UTC, as far as Go reads it. */
+export function zoneOf(text: string): number | undefined {
+  const [all, , , sign, hours = '0', minutes = '0'] = TIMESTAMP.exec(text) ?? []
+  if (all === undefined || Number(hours) > 24 || Number(minutes) > 60) return undefined
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
 }
 
 /** Nanoseconds of a duration as Go writes it, such as `1h30m`. Throws CelBudgetError for one that is too long. */

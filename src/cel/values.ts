@@ -14,9 +14,12 @@ export class Unsigned {
 export class Time {
   readonly kind: 'timestamp' | 'duration'
   readonly nanos: bigint
-  constructor(kind: 'timestamp' | 'duration', nanos: bigint) {
+  /** How many minutes the zone in which it is written is ahead of UTC. */
+  readonly zone: number
+  constructor(kind: 'timestamp' | 'duration', nanos: bigint, zone = 0) {
     this.kind = kind
     this.nanos = nanos
+    this.zone = zone
   }
 }
 
@@ -225,8 +228,7 @@ function isSameSet(one: AssociativeList, other: readonly CelValue[], spend: (ste
 export function compare(one: CelValue, other: CelValue): number {
   const [a, b] = [numberOf(one), numberOf(other)]
   if (a !== undefined && b !== undefined) {
-    // nothing is above or below what is not a number
-    if (Number.isNaN(a) || Number.isNaN(b)) return Number.NaN
+    if (Number.isNaN(a) || Number.isNaN(b)) throw new CelError('NaN values cannot be ordered')
     return a < b ? -1 : a > b ? 1 : 0
   }
   if (typeof one === 'string' && typeof other === 'string') return Buffer.compare(Buffer.from(one), Buffer.from(other))

@@ -152,6 +152,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/cel/arithmetic.ts INT_MAX',
     'src/cel/arithmetic.ts UINT_MAX',
     'src/cel/kubernetes/parse-address.ts MAX_TEXT',
+    'src/cel/kubernetes/parse-quantity.ts MAX_BYTES',
     'src/cel/kubernetes/parse-quantity.ts MAX_EXPONENT',
     'src/cel/kubernetes/parse-quantity.ts MAX_TEXT',
     'src/cel/kubernetes/parse-url.ts MAX_TEXT',

@@ -31,7 +31,7 @@ function plain(value: CelValue): string {
   if (typeof value === 'number') return goDouble(value)
   if (value instanceof Unsigned) return String(value.value)
   if (value instanceof Uint8Array) return new TextDecoder().decode(value)
-  if (value instanceof Time) return value.kind === 'duration' ? durationText(value.nanos) : timestampText(value.nanos)
+  if (value instanceof Time) return value.kind === 'duration' ? durationText(value.nanos) : timestampText(value)
   if (value instanceof TypeName) return value.name
   if (isList(value)) return `[${value.map(plain).join(', ')}]`
   if (value instanceof CelMap) {

@@ -1,9 +1,9 @@
 import { CelBudgetError } from '../cel-error.ts'
 import { refuseLong } from '../refuse-long.ts'
 
-const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?\d{1,4})?$/
-const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
-const DECIMAL: ReadonlyMap<string, number> = new Map([
+const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?\d+)?$/
+export const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
+export const DECIMAL: ReadonlyMap<string, number> = new Map([
   ['n', -9],
   ['u', -6],
   ['m', -3],
@@ -18,6 +18,7 @@ const DECIMAL: ReadonlyMap<string, number> = new Map([
 const LIKE_A_QUANTITY = /^[+-]?[\d.]+(?:[A-Za-z]{0,2}|[eE][+-]?\d+)$/
 const MAX_TEXT = 500
 const MAX_EXPONENT = 1_000
+const MAX_BYTES = (2n ** 63n - 1n) * 1_000_000_000n
 
 /**
  * A quantity times 10^9, rounded up as the API server rounds (resource.ParseQuantity of k8s.io/apimachinery); undefined for
@@ -26,7 +27,8 @@ const MAX_EXPONENT = 1_000
 export function parseQuantity(text: string): bigint | undefined {
   refuseLong(text, MAX_TEXT, LIKE_A_QUANTITY)
   const [, sign, whole = '', fraction, suffix = ''] = text.length > MAX_TEXT ? [] : (QUANTITY.exec(text) ?? [])
-  if (sign === undefined || whole + (fraction ?? '') === '') return undefined
+  // without digits it is zero, but for no text at all
+  if (sign === undefined || text === '') return undefined
   const digits = BigInt(whole + (fraction ?? ''))
   const scale = (fraction ?? '').length
   const binary = BINARY.indexOf(suffix)
@@ -41,5 +43,7 @@ export function parseQuantity(text: string): bigint | undefined {
     const divisor = 10n ** BigInt(-exponent)
     numerator = (numerator + divisor - 1n) / divisor
   }
+  // more bytes than an integer has are as many as it has
+  if (binary >= 0 && numerator > MAX_BYTES) numerator = MAX_BYTES
   return sign === '-' ? -numerator : numerator
 }

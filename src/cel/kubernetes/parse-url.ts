@@ -15,13 +15,14 @@ const CONTROL = /\p{Cc}/u
 const BAD_ESCAPE = /%(?![0-9a-fA-F]{2})/
 /** What Go leaves in a path as it is. */
 const PLAIN_IN_PATH = /[^A-Za-z0-9\-_.~$&+,/:;=@!'()*[\]%]/gu
-const HOST = /^(?:[A-Za-z0-9\-_.~!$&'()*+,;=:<>"]|%[0-9a-fA-F]{2}|[^\p{ASCII}])*$/u
+const HOST = /^(?:[A-Za-z0-9\-_.~!$&'()*+,;=:<>"]|%(?:[89a-fA-F][0-9a-fA-F]|25)|[^\p{ASCII}])*$/u
 const MAX_TEXT = 20_000
 
 /** Parses an absolute address or path (url.ParseRequestURI of Go, as Kubernetes uses it); undefined for anything else. Throws CelBudgetError for a text that is too long. */
 export function parseUrl(text: string): GoUrl | undefined {
   refuseLong(text, MAX_TEXT)
   if (text === '' || CONTROL.test(text)) return undefined
+  if (text === '*') return { scheme: '', user: '', host: '', path: '*', query: '', fragment: '' }
   const [, scheme = '', rest = text] = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s.exec(text) ?? []
   if (scheme === '' && text.startsWith(':')) return undefined
   const mark = rest.indexOf('?')
@@ -30,7 +31,7 @@ export function parseUrl(text: string): GoUrl | undefined {
     if (scheme === '') return undefined
     return { scheme: scheme.toLowerCase(), user: '', host: '', path: '', query, fragment: '' }
   }
-  const hasHost = scheme !== '' && before.startsWith('//')
+  const hasHost = before.startsWith('//') && (scheme !== '' || !before.startsWith('///'))
   const slash = hasHost ? before.indexOf('/', 2) : 0
   const authority = hasHost ? before.slice(2, slash < 0 ? undefined : slash) : ''
   const path = slash < 0 ? '' : before.slice(slash)

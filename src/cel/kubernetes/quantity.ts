@@ -1,15 +1,18 @@
 import { CelError } from '../cel-error.ts'
 import type { FunctionTable } from '../function-library.ts'
 import { type CelValue, LibraryValue } from '../values.ts'
-import { parseQuantity } from './parse-quantity.ts'
+import { BINARY, DECIMAL, parseQuantity } from './parse-quantity.ts'
 
 /** A quantity of Kubernetes, exact: `value` is it times 10^9. */
 class Quantity extends LibraryValue {
   readonly typeName = 'kubernetes.Quantity'
   readonly nanos: bigint
-  constructor(nanos: bigint) {
+  /** Go keeps it as an integer and a power of ten, not as a decimal number: only then it can be an integer to CEL. */
+  readonly scale: number | undefined
+  constructor(nanos: bigint, scale: number | undefined) {
     super()
     this.nanos = nanos
+    this.scale = scale
   }
   equals(other: LibraryValue): boolean {
     return other instanceof Quantity && other.nanos === this.nanos
@@ -45,15 +48,40 @@ export const QUANTITY: FunctionTable = {
 function quantityOf(text: string): Quantity {
   const nanos = parseQuantity(text)
   if (nanos === undefined) throw new CelError('quantities must match the regular expression')
-  return new Quantity(nanos)
+  return new Quantity(nanos, scaleOf(text))
 }
 
-const isInteger = ({ nanos }: Quantity) => nanos % NANO === 0n && nanos / NANO < MAX_INT && nanos / NANO >= -MAX_INT
+/** Powers of ten in which Go's fast way of reading keeps a quantity; undefined where it takes the slow one. */
+function scaleOf(text: string): number | undefined {
+  const [, whole = '', fraction = '', suffix = ''] = /^[+-]?0*(\d*)(?:\.(\d*))?(.*)$/.exec(text) ?? []
+  const digits = Math.max(whole.length, 1) + fraction.length
+  const power = BINARY.indexOf(suffix)
+  if (power >= 0) {
+    const isFast = fraction === '' && 15 - digits - Math.trunc((10 * (power + 1) * 3) / 10) - 1 >= 0
+    return isFast ? 0 : undefined
+  }
+  const scale = (DECIMAL.get(suffix) ?? Number(suffix.slice(1))) - fraction.length
+  return digits <= 18 && scale >= -9 ? scale : undefined
+}
+
+const isInteger = ({ nanos, scale }: Quantity) =>
+  scale !== undefined && scale >= 0 && nanos / NANO < MAX_INT && nanos / NANO >= -MAX_INT
 
 function combined(one: CelValue | undefined, other: CelValue | undefined, made: (a: bigint, b: bigint) => bigint) {
   if (!(one instanceof Quantity)) return undefined
-  if (typeof other === 'bigint') return new Quantity(made(one.nanos, other * NANO))
-  return other instanceof Quantity ? new Quantity(made(one.nanos, other.nanos)) : undefined
+  const second = typeof other === 'bigint' ? new Quantity(other * NANO, 0) : other
+  if (!(second instanceof Quantity)) return undefined
+  const scales = [one, second].flatMap(({ nanos, scale }) => (nanos === 0n ? [] : [scale]))
+  const scale = scales.includes(undefined) ? undefined : Math.min(...(scales as number[]), 18)
+  const nanos = made(one.nanos, second.nanos)
+  const isSmall = scale !== undefined && sizeAt(nanos, scale) < MAX_INT
+  return new Quantity(nanos, isSmall ? (scales.length === 0 ? 0 : scale) : undefined)
+}
+
+/** The integer of a quantity in a power of ten. */
+function sizeAt(nanos: bigint, scale: number): bigint {
+  const size = nanos < 0n ? -nanos : nanos
+  return scale >= -9 ? size / 10n ** BigInt(scale + 9) : size
 }
 
 function compared<T>(one: CelValue | undefined, other: CelValue | undefined, answer: (a: bigint, b: bigint) => T) {

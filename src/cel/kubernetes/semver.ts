@@ -3,7 +3,7 @@ import type { FunctionTable } from '../function-library.ts'
 import { refuseLong } from '../refuse-long.ts'
 import { type CelValue, LibraryValue } from '../values.ts'
 
-const NUMBER = '(0|[1-9]\\d{0,18})'
+const NUMBER = '(0|[1-9]\\d{0,19})'
 const SEMVER = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-([0-9A-Za-z.-]+))?(?:\\+([0-9A-Za-z.-]+))?$`)
 const MAX_TEXT = 1_000
 
@@ -33,9 +33,9 @@ export const SEMVER_FUNCTIONS: FunctionTable = {
     isSemver: args => withText(args, version => version !== undefined),
   },
   methods: {
-    major: ([one]) => (one instanceof Semver ? one.numbers[0] : undefined),
-    minor: ([one]) => (one instanceof Semver ? one.numbers[1] : undefined),
-    patch: ([one]) => (one instanceof Semver ? one.numbers[2] : undefined),
+    major: ([one]) => (one instanceof Semver ? BigInt.asIntN(64, one.numbers[0]!) : undefined),
+    minor: ([one]) => (one instanceof Semver ? BigInt.asIntN(64, one.numbers[1]!) : undefined),
+    patch: ([one]) => (one instanceof Semver ? BigInt.asIntN(64, one.numbers[2]!) : undefined),
     isGreaterThan: ([one, other]) => compared(one, other, sign => sign > 0n),
     isLessThan: ([one, other]) => compared(one, other, sign => sign < 0n),
     compareTo: ([one, other]) => compared(one, other, sign => sign),
@@ -59,7 +59,7 @@ export function readVersion(text: string): Semver | undefined {
   if (parts.some(part => part === '' || /^0\d+$/.test(part))) return undefined
   if (build?.split('.').some(part => part === '')) return undefined
   const numbers = [major, minor!, patch!].map(BigInt)
-  return numbers.some(one => one >= 2n ** 63n) ? undefined : new Semver(numbers, parts)
+  return numbers.some(one => one >= 2n ** 64n) ? undefined : new Semver(numbers, parts)
 }
 
 /** Without `v` and leading zeros, with three numbers. */
@@ -67,6 +67,8 @@ function normalized(text: string): string {
   const bare = text.startsWith('v') ? text.slice(1) : text
   const [, core = bare, rest = ''] = /^([^-+]*)(.*)$/s.exec(bare) ?? []
   const parts = core.split('.', 4).map(part => part.replace(/^0+(?=.)/, ''))
+  // a short version has nothing behind its numbers
+  if (parts.length < 3 && rest !== '') return ''
   while (parts.length < 3) parts.push('0')
   return parts.join('.') + rest
 }

@@ -1,4 +1,4 @@
-import { CelBudgetError } from '../cel-error.ts'
+import { CelBudgetError, CelError } from '../cel-error.ts'
 import type { CountSteps, FunctionTable } from '../function-library.ts'
 import { type CelValue, isList } from '../values.ts'
 import { findMatches } from './find-matches.ts'
@@ -14,6 +14,11 @@ export const TEXTS: FunctionTable = {
       typeof text === 'string' ? text.replaceAll('~', '~0').replaceAll('/', '~1') : undefined,
   },
   methods: {
+    // of a later version of cel-go's library than the one that is loaded
+    reverse: ([text]) => {
+      if (typeof text === 'string') throw new CelError('no such overload')
+      return undefined
+    },
     find: ([text, pattern], spend) => {
       if (typeof text !== 'string' || typeof pattern !== 'string') return undefined
       return findMatches(pattern, text, 1, spend)[0] ?? ''

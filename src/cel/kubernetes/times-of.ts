@@ -22,7 +22,7 @@ const CLOCK: Readonly<Record<string, readonly [bigint, bigint]>> = {
 export const TIMES: FunctionTable = {
   functions: {
     string: ([one]) => {
-      if (one instanceof Time) return one.kind === 'duration' ? durationText(one.nanos) : timestampText(one.nanos)
+      if (one instanceof Time) return one.kind === 'duration' ? durationText(one.nanos) : timestampText(one)
       return typeof one === 'number' ? goDouble(one) : undefined
     },
   },

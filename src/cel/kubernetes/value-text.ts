@@ -1,3 +1,5 @@
+import type { Time } from '../values.ts'
+
 /** A double as Go's `%g` writes it. */
 export function goDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
@@ -20,11 +22,19 @@ export function durationText(nanos: bigint): string {
   return `${nanos < 0n ? '-' : ''}${size / 1_000_000_000n}${fraction === '' ? '' : `.${fraction}`}s`
 }
 
-/** A moment in RFC 3339, in UTC. */
-export function timestampText(nanos: bigint): string {
+/** A moment in RFC 3339, in the zone in which it was written. */
+export function timestampText({ nanos: moment, zone }: Time): string {
+  const nanos = moment + BigInt(zone) * 60_000_000_000n
   const rest = ((nanos % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n
   const seconds = (nanos - rest) / 1_000_000_000n
   const fraction = String(rest).padStart(9, '0').replace(/0+$/, '')
   const text = new Date(Number(seconds) * 1_000).toISOString().slice(0, 19)
-  return `${text}${fraction === '' ? '' : `.${fraction}`}Z`
+  return `${text}${fraction === '' ? '' : `.${fraction}`}${zoneText(zone)}`
+}
+
+function zoneText(zone: number): string {
+  if (zone === 0) return 'Z'
+  const size = Math.abs(zone)
+  const two = (count: number) => String(count).padStart(2, '0')
+  return `${zone < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
 }
