@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { evaluationOf, type Files, type Given, said } from '../fleet/fleet-of.ts'
+import { blastRadius } from '../../src/report/policies/blast-radius.ts'
+import { policyCoverage } from '../../src/rules/policies/support/policy-coverage.ts'
+import { evaluationOf, type Files, fleetOf, type Given, said } from '../fleet/fleet-of.ts'
 import { readFolder, sharedFleetsPresent } from '../fleet/read-folder.ts'
 
 const present = sharedFleetsPresent()
@@ -181,5 +183,58 @@ describe.runIf(present)('clastix/flux2-capsule-multi-tenancy', () => {
     expect(found).toContain('cluster-scoped-forbidden staging/privilege-escalation/cluserrolebinding.yaml:2')
     expect(found).toContain('cross-namespace-ref base/podinfo-disclosure/podinfo-release-to-infra-from-apps.yaml:19')
     expect(found).toContain('namespace-ownership base/namespaces-exfiltration/namespaces.yaml:11')
+  })
+
+  const POLICY = 'infrastructure/kyverno-policies/verify-git-repositories.yaml'
+  const enforced = (): Files =>
+    edited('fleet', POLICY, 'validationFailureAction: Audit', 'validationFailureAction: Enforce')
+  const other = () => ({
+    dev: base(
+      `apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: other\n  namespace: apps\nspec:\n  interval: 1m\n  url: https://github.com/elsewhere/app\n  ref: {branch: main}\n`,
+    ),
+  })
+
+  test('its policies are evaluated without configuration, and what is not evaluated is named', () => {
+    const covered = policyCoverage(fleetOf(reference()), ['staging'])
+    expect(covered).toMatchObject([
+      { name: 'verify-flux-images', notEvaluated: ['verifyImages'], rules: [] },
+      { name: 'verify-git-repositories', notEvaluated: [], rules: [{ rule: 'github-repositories-only', passed: 1 }] },
+    ])
+  })
+
+  test('Audit reports a source at its line, under the account; Enforce refuses it', () => {
+    const audited = evaluationOf(reference(other()), { base: reference() }).verdict
+    expect(audited.result).toBe('pass')
+    const place = { file: 'base/extra.yaml', line: 8 }
+    const policy = { name: 'verify-git-repositories', rule: 'github-repositories-only', action: 'audit' }
+    const identity = 'system:serviceaccount:apps:dev-team'
+    expect(audited.warnings).toMatchObject([
+      { rule: 'source-url-allowlist', origin: place, identity, policy, tenant: 'dev-team' },
+      { rule: 'source-url-allowlist', origin: place, identity, policy, tenant: 'dev-team' },
+    ])
+    const fleet = enforced()
+    const refused = evaluationOf(reference({ ...other(), fleet }), { base: reference({ fleet }) }).verdict
+    expect(refused.result).toBe('fail')
+    expect(refused.violations).toMatchObject([
+      { origin: place, identity, policy: { action: 'deny' } },
+      { origin: place, identity, policy: { action: 'deny' } },
+    ])
+  })
+
+  test('a change from Audit to Enforce lists the source that it would refuse', () => {
+    const { verdict } = evaluationOf(reference({ ...other(), fleet: enforced() }), { base: reference(other()) })
+    expect(blastRadius(verdict)).toMatchObject([
+      {
+        policy: { kind: 'ClusterPolicy', name: 'verify-git-repositories', action: 'deny' },
+        origin: { file: POLICY },
+        tenants: [
+          {
+            tenant: 'dev-team',
+            clusters: [{ cluster: 'production' }, { cluster: 'staging' }],
+            names: ['GitRepository apps/other'],
+          },
+        ],
+      },
+    ])
   })
 })

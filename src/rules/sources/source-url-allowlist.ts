@@ -9,6 +9,8 @@ import { message, part, untyped } from '../../message/message.ts'
 import type { PolicyFinding } from '../../policy/engine.ts'
 import { askPolicies } from '../../policy/registry/policy-engines.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { findingPolicy } from '../policies/support/finding-policy.ts'
+import { isUnchanged } from '../policies/support/is-unchanged.ts'
 
 /** Where the fleet says which sources are allowed, others are not. */
 export const sourceUrlAllowlist: Rule = {
@@ -37,7 +39,7 @@ export const sourceUrlAllowlist: Rule = {
     }
     const { form, written } = { form: formOf(subject.kind), written: found.written }
     const { findings } = askPolicies(context.index, { subject, field: path, written, address, form })
-    for (const one of findings) yield denied(subject, address, one)
+    for (const one of findings) yield denied(subject, address, one, isUnchanged(subject, context.before))
   },
 }
 
@@ -66,7 +68,12 @@ function breach(
   }
 }
 
-function denied({ object, id, node }: Subject, address: SourceAddress, finding: PolicyFinding): Breach {
+function denied(
+  { object, id, node }: Subject,
+  address: SourceAddress,
+  finding: PolicyFinding,
+  isSame: boolean,
+): Breach {
   const { kind, namespace, name } = finding.policy
   const policy = objectPart(kind, namespace, name)
   const said = finding.message ? message`: ${quoted('value', finding.message)}` : ''
@@ -82,6 +89,7 @@ function denied({ object, id, node }: Subject, address: SourceAddress, finding: 
     message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('repository', address.text)}, which ${what} does not allow. ${effect}${said}.`,
     fix: message`Set the address to one that ${policy} allows.`,
     ...(denies ? {} : { level: 'warning' }),
+    policy: findingPolicy(finding, finding.action, isSame),
   }
 }
 
