@@ -5,6 +5,7 @@ import { refuseOwnApp } from '../onboard/credential/refuse-own-app.ts'
 import { fleetAt } from '../onboard/fleet-at.ts'
 import { ONBOARD_USAGE, parseOnboardArguments } from '../onboard/parse-command.ts'
 import { onboardingDirectories, planOnboarding } from '../onboard/plan.ts'
+import { type OnboardRequest, roleOf } from '../onboard/request.ts'
 import { starterFiles } from '../onboard/starter/starter-files.ts'
 import type { Command } from './command.ts'
 import { notFollowed } from './not-followed.ts'
@@ -58,7 +59,7 @@ Without a file for the credentials, and for deploy-key, the commands to run are 
     const starter = request.starter === undefined ? [] : starterFiles(request, [])
     const lines = [
       ...files.map(file => `${file.change} ${visible(file.path)}`),
-      ...[...summary, ...(files.length === 0 ? [] : notes)].map(note => visible(note)),
+      ...[...summary, ...(files.length === 0 ? [] : [...notes, ...roleNotes(request)])].map(note => visible(note)),
       files.length === 0
         ? `nothing to do: tenant ${request.tenant} is onboarded already`
         : `onboarded ${request.tenant}`,
@@ -67,6 +68,14 @@ Without a file for the credentials, and for deploy-key, the commands to run are 
     io.stdout(`${lines.join('\n')}\n`)
     return 0
   },
+}
+
+/** The role that the flux CLI gives by default is more than most tenants need. */
+function roleNotes(request: OnboardRequest): string[] {
+  if (roleOf(request) !== 'cluster-admin') return []
+  return [
+    'cluster-admin allows everything inside the namespaces, roles and quotas too. For workloads alone use --role edit.',
+  ]
 }
 
 const SECRET_OPTIONS = ['--username', '--password-file', '--app-private-key'] as const

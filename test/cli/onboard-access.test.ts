@@ -74,6 +74,14 @@ const holders = (text: string) =>
     .filter(entry => entry.isFile() && readFileSync(join(entry.parentPath, entry.name), 'latin1').includes(text))
     .map(({ name }) => name)
 
+test('the role that the flux CLI gives is named as more than most tenants need', async () => {
+  const note = 'For workloads alone use --role edit.'
+  expect((await onboard(HTTPS)).stdout).toContain(note)
+  execFileSync('git', ['checkout', '-q', '.'], { cwd: dir })
+  execFileSync('git', ['clean', '-qfd'], { cwd: dir })
+  expect((await onboard([...HTTPS, '--role', 'edit'])).stdout).not.toContain(note)
+})
+
 describe('credentials that are given', () => {
   test('a token from standard input is only in the sealed file', async () => {
     const ran = await onboard([...HTTPS, '--access', 'token', '--password-file', '-'], `${TOKEN}\n`)
