@@ -15,7 +15,7 @@ export interface ApplyTarget {
   readonly record?: InventoryTarget
 }
 
-/** Where an approved node is applied: as its kubeConfig says now, where it has one. Throws as RemoteClients. */
+/** Where a node is applied: as its kubeConfig says now, where it has one. `mayMake`: see RemoteClients, as what this throws. */
 export async function targetOfNode(
   home: ClusterClient,
   remotes: RemoteClients | undefined,
@@ -25,13 +25,14 @@ export async function targetOfNode(
     cluster,
     settings: { kubeConfig },
   }: Pick<ApprovedNode, 'namespace' | 'user' | 'cluster' | 'settings'>,
+  mayMake = false,
 ): Promise<ApplyTarget> {
   if (kubeConfig === undefined) return { client: home }
-  const { client, server } = await listed(remotes).open({ namespace, user, cluster, kubeConfig })
+  const { client, server } = await listed(remotes).open({ namespace, user, cluster, kubeConfig }, mayMake)
   return { client, record: { ...kubeConfig, cluster, server } }
 }
 
-/** The same to apply it: what its HelmReleases act by is made first. */
+/** The same to apply an approved node: the kubeconfigs by which it and its HelmReleases act are made first. */
 export async function targetToApply(
   home: ClusterClient,
   remotes: RemoteClients | undefined,
@@ -40,7 +41,7 @@ export async function targetToApply(
   if (remotes?.own.isOn && node.impersonated) {
     for (const named of helmKubeConfigs(node)) await remotes.own.keep(named)
   }
-  return await targetOfNode(home, remotes, node)
+  return await targetOfNode(home, remotes, node, true)
 }
 
 /**
@@ -55,7 +56,8 @@ export async function targetOfInventory(
   if (target === undefined) return { client: home }
   const [, namespace = ''] = node.split('/')
   const { cluster, server: before, ...kubeConfig } = target
-  const { client, server } = await listed(remotes).open({ namespace, user, cluster, kubeConfig })
+  // its account was approved when it was applied
+  const { client, server } = await listed(remotes).open({ namespace, user, cluster, kubeConfig }, true)
   if (server === before || cluster === home.name) return { client, record: target }
   const what = `${target.kind} ${namespace}/${target.name} names the API server ${server} now, and its objects are on ${before}`
   throw new BailiwickError('not-permitted', what, { fix: 'Write the former kubeconfig until its objects are deleted.' })

@@ -59,14 +59,16 @@ export class RemoteClients {
 
   /**
    * Reads the kubeConfig as it is now, as the account of the Kustomization (as the worker where it has none), and returns
-   * where it leads. Throws `not-permitted` for a server that is not listed for the cluster as which it was evaluated.
+   * where it leads. `mayMake`: what is to be done there was approved, so that a kubeconfig of its account may be made (see
+   * OwnKubeConfigs). Throws `not-permitted` for a server that is not listed for the cluster as which it was evaluated.
    */
-  async open(node: RemoteNode): Promise<RemoteTarget> {
+  async open(node: RemoteNode, mayMake = false): Promise<RemoteTarget> {
     const { namespace, user, kubeConfig, cluster } = node
     const key = JSON.stringify([namespace, user, kubeConfig.kind, kubeConfig.name, kubeConfig.key, cluster])
+    const turn = `${mayMake} ${key}`
     // several Kustomizations of a tenant share one
-    const opening = this.#opening.get(key) ?? this.#read(key, node).finally(() => this.#opening.delete(key))
-    this.#opening.set(key, opening)
+    const opening = this.#opening.get(turn) ?? this.#read(key, node, mayMake).finally(() => this.#opening.delete(turn))
+    this.#opening.set(turn, opening)
     return await opening
   }
 
@@ -76,12 +78,12 @@ export class RemoteClients {
     this.#open.clear()
   }
 
-  async #read(key: string, node: RemoteNode): Promise<RemoteTarget> {
+  async #read(key: string, node: RemoteNode, mayMake: boolean): Promise<RemoteTarget> {
     const { namespace, kubeConfig: ref, user } = node
     if (!this.#allowed.some(({ cluster }) => cluster === node.cluster)) throw notListed(node)
     const known = this.#open.get(key)
     const reader: Actor = actsAsKubeConfig(user) ? 'worker' : { user }
-    const made = node.cluster === this.#home.name ? await this.own.keep(node) : undefined
+    const made = mayMake && node.cluster === this.#home.name ? await this.own.keep(node) : undefined
     const access = made
       ? accessOfSecret({ namespace, ref }, made)
       : await readRemoteAccess(this.#home, { namespace, ref, reader }, known?.access)

@@ -11,6 +11,7 @@ import { RemoteClients } from '../../../src/cluster/remote/remote-clients.ts'
 import { DEFAULT_SETTINGS } from '../../../src/flux/apply-settings/apply-settings.ts'
 import type { Json } from '../../../src/kube/node.ts'
 import { applyApproved } from '../../../workers/apply/apply-approved.ts'
+import { targetOfNode } from '../../../workers/apply/apply-target.ts'
 import { ClusterMemory } from '../../../workers/apply/cluster-memory.ts'
 import { WatchedCluster } from '../../../workers/apply/watched-cluster.ts'
 import { silentLog } from '../../silent-log.ts'
@@ -109,7 +110,7 @@ describe.skipIf(!haveAssets())('kubeconfigs that the worker makes, on a real API
     const remotes = new RemoteClients(client, servers, now)
     const kubeConfig = { kind: 'Secret', name: `${name}-kubeconfig`, key: 'kubeconfig' } as const
     const node = { namespace: 'apps', user: userOf(name), cluster: 'staging', kubeConfig }
-    return { remotes, node, open: async () => (await remotes.open(node)).client }
+    return { remotes, node, open: async () => (await remotes.open(node, true)).client }
   }
   const secretOf = (name: string) => get(home.server, `${SECRETS}/${name}-kubeconfig`)
   const textOf = (secret: Json | undefined, key = 'kubeconfig') =>
@@ -225,10 +226,10 @@ describe.skipIf(!haveAssets())('kubeconfigs that the worker makes, on a real API
       { ...node.kubeConfig, name: 'other-kubeconfig' },
       { ...node.kubeConfig, kind: 'ConfigMap' as const },
     ])
-      await expect(remotes.open({ ...node, kubeConfig })).rejects.toThrow(/does not exist|is forbidden/)
-    await expect(remotes.open({ ...node, namespace: 'default' })).rejects.toThrow('is forbidden')
+      await expect(remotes.open({ ...node, kubeConfig }, true)).rejects.toThrow(/does not exist|is forbidden/)
+    await expect(remotes.open({ ...node, namespace: 'default' }, true)).rejects.toThrow('is forbidden')
     const [{ tokens: _, ...plain }] = listed() as [ReturnType<typeof listed>[0]]
-    await expect(new RemoteClients(home.client, [plain]).open(node)).rejects.toThrow('does not exist')
+    await expect(new RemoteClients(home.client, [plain]).open(node, true)).rejects.toThrow('does not exist')
     expect(await secretOf(name)).toBeUndefined()
   })
 
@@ -351,6 +352,24 @@ describe.skipIf(!haveAssets())('kubeconfigs that the worker makes, on a real API
     now += 0.1 * HOUR
     expect(await run()).not.toBe(first)
     await cluster.close()
+  })
+
+  test('a held Kustomization gets none, also where its objects are taken over', async () => {
+    const name = await account()
+    const kubeConfig = { kind: 'Secret', name: `${name}-kubeconfig`, key: 'kubeconfig' } as const
+    const node = approvedNode(userOf(name), name, [], { settings: { ...DEFAULT_SETTINGS, kubeConfig } })
+    const { apply: _, ...approved } = approvedOf([node])
+    const remotes = new RemoteClients(home.client, listed())
+    const held = [{ node: node.key, reason: 'not approved' }]
+    const said = await applyApproved(
+      home.client,
+      { ...approved, apply: [], held },
+      AbortSignal.timeout(60_000),
+      new ClusterMemory({ remotes }),
+    )
+    expect(said.map(({ outcome }) => outcome)).toEqual(['held'])
+    await expect(targetOfNode(home.client, remotes, node)).rejects.toThrow('does not exist')
+    expect(await secretOf(name)).toBeUndefined()
   })
 
   test('where it cannot be made, nothing of the node is applied, and its status says why', async () => {
