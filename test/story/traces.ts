@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { unzipSync } from 'node:zlib'
 import { Redis } from 'ioredis'
 import { vi } from 'vitest'
 import type { Stage } from './stage.ts'
@@ -23,7 +24,8 @@ export async function tracesOf(stage: Stage, printed: readonly string[]): Promis
   const { github, directory, environment } = stage
   const kept = readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
-    .map(entry => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    .map(entry => readFileSync(join(entry.parentPath, entry.name)))
+    .flatMap(bytes => [bytes.toString('latin1'), unpacked(bytes)])
   const written = github.requests.map(request => JSON.stringify(request))
   const shown = [...github.world.repositories.values()].map(({ name, owner }) => {
     const repo = `${owner.login}/${name}`
@@ -39,7 +41,32 @@ export function formsOf(pem: string): string[] {
   // PKCS #8 of Ed25519: 16 bytes of header, 32 of seed
   const seed = Buffer.from(base64, 'base64').subarray(16)
   if (base64.length !== 64 || seed.length !== 32) throw new Error('no Ed25519 key')
-  return [base64, seed.toString('hex'), seed.toString('base64'), Buffer.from(pem).toString('base64').slice(0, 100)]
+  const text = Buffer.from(pem)
+  // base64 of a longer text that holds it has three forms, by where it begins there
+  const shifted = [1, 2].map(by =>
+    Buffer.concat([Buffer.alloc(by), text])
+      .toString('base64')
+      .slice(8, 100),
+  )
+  return [
+    ...[base64, seed.toString('hex'), seed.toString('base64'), text.toString('base64').slice(0, 100), ...shifted],
+    ...[
+      seed.toString('base64url'),
+      seed.toString('hex').toUpperCase(),
+      seed.toString('latin1'),
+      `${[...seed].join(',')}`,
+    ],
+  ]
+}
+
+/** What a compressed file or value holds; '' for what is not compressed. */
+function unpacked(bytes: Buffer): string {
+  try {
+    return unzipSync(bytes).toString('latin1')
+  } catch {
+    // neither gzip nor zlib: it is read as it is
+    return ''
+  }
 }
 
 async function redisContent(url: string | undefined): Promise<string[]> {
@@ -47,7 +74,10 @@ async function redisContent(url: string | undefined): Promise<string[]> {
   const redis = new Redis(url)
   try {
     const reads: Record<string, (key: string) => Promise<unknown>> = {
-      string: key => redis.get(key),
+      string: async key => {
+        const bytes = (await redis.getBuffer(key)) ?? Buffer.alloc(0)
+        return [bytes.toString('latin1'), unpacked(bytes)]
+      },
       list: key => redis.lrange(key, 0, -1),
       hash: key => redis.hgetall(key),
       set: key => redis.smembers(key),

@@ -206,3 +206,66 @@ test('a revision set that is too long for a line is counted, one that just fits 
   const over = readLine(lineOf(entry(most + 1)))
   expect(over).toMatchObject({ revisions: [], revisionsOmitted: most + 1 })
 })
+
+test('entries of another fleet do not fit, even where everything is chained anew', () => {
+  const own = appendDecisions([decision(1), decision(2)], undefined, [], 1)!
+  const replayed = appendDecisions([decision(3)], own.head, [], 2)!
+  const unnamed = appendDecisions([decision(3)], own.head, [])!
+  const said = (file: TrailFile) => verifyTrail([own.file, file]).problems.map(({ message }) => message)
+  expect(said(appendDecisions([decision(3)], own.head, [], 1)!.file)).toEqual([])
+  expect(said(replayed.file)).toEqual([
+    'entry 3 is of the fleet with the id 2, and those before it are of the fleet with the id 1',
+  ])
+  expect(said(unnamed.file)).toEqual(['entry 3 names no fleet, and those before it are of the fleet with the id 1'])
+  // entries of earlier releases name none, and those behind them do
+  const old = appendDecisions([decision(1)], undefined, [])!
+  const newer = appendDecisions([decision(2)], old.head, [], 1)!
+  expect(verifyTrail([old.file, newer.file])).toMatchObject({ problems: [], fleet: 1 })
+})
+
+const HOSTILE = [
+  'a\nb',
+  '"},{"seq":9',
+  '\u202e\u200b',
+  '[x](https://evil.example) @acme/admins [skip ci]',
+  'é',
+  'e\u0301',
+]
+
+test.each(HOSTILE)('a name with %j stays one line and one entry, and its other spellings are not it', who => {
+  const line = lineOf({ ...decision(1, { who }), seq: 1, previous: '0'.repeat(64) })
+  expect(line.split('\n')).toHaveLength(1)
+  expect(readLine(line)?.who).toBe(who)
+  const spelled = line.replace(
+    /"who":".*?(?<!\\)"/,
+    `"who":"${[...who].map(char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`,
+  )
+  expect(JSON.parse(spelled).who).toBe(who)
+  expect(readLine(spelled)).toBeUndefined()
+})
+
+test('fields of inner objects in another order, or twice, are another line', () => {
+  const line = lineOf({ ...decision(1), seq: 1, previous: '0'.repeat(64) })
+  const swapped = line.replace(/\{"repository":("[^"]+"),"commit":("[^"]+")\}/, '{"commit":$2,"repository":$1}')
+  const twice = line.replace('{"repository":', '{"repository":"x","repository":')
+  for (const other of [swapped, twice]) {
+    expect(other).not.toBe(line)
+    expect(readLine(other)).toBeUndefined()
+  }
+})
+
+test('a trail that was cut off at its first entry is found by any place that was published', () => {
+  const none = ANCHORS.map(anchor => verifyTrail([], [anchor]).problems.length)
+  expect(none).toEqual(ANCHORS.map(() => 1))
+  expect(verifyTrail(FILES.slice(1), ANCHORS).problems).not.toEqual([])
+})
+
+test('a trail that began anew beside the first is found by any place that was published', () => {
+  const other = appendDecisions(
+    Array.from({ length: ENTRIES }, (_, at) => decision(at + 500)),
+    undefined,
+    [],
+  )!
+  expect(verifyTrail([other.file]).problems).toEqual([])
+  for (const anchor of ANCHORS) expect(verifyTrail([other.file], [anchor]).problems).toHaveLength(1)
+})
