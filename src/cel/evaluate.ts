@@ -196,16 +196,22 @@ class Evaluation {
         return text !== undefined && isPresent(right.entries.get(text))
       }
       case '<':
-        return compare(left, right) < 0
+        return this.#compared(left, right) < 0
       case '<=':
-        return compare(left, right) <= 0
+        return this.#compared(left, right) <= 0
       case '>':
-        return compare(left, right) > 0
+        return this.#compared(left, right) > 0
       case '>=':
-        return compare(left, right) >= 0
+        return this.#compared(left, right) >= 0
       default:
         return arithmetic(operator, left, right, this.spend)
     }
+  }
+
+  /** The order of texts costs what they hold. */
+  #compared(left: CelValue, right: CelValue): number {
+    if (typeof left === 'string' && typeof right === 'string') this.spend((left.length + right.length) / 10)
+    return compare(left, right)
   }
 
   /** The side that decides, whatever the other one is, also where the other one cannot be worked out. */

@@ -187,6 +187,7 @@ function numberOf(value: CelValue): bigint | number | undefined {
 /** Equality of CEL: values of different types are not equal, but numbers are compared across their types. */
 export function isEqual(one: CelValue, other: CelValue, spend: (steps: number) => void): boolean {
   spend(1)
+  if (typeof one === 'string' && typeof other === 'string') spend(Math.min(one.length, other.length) / 10)
   for (const side of [one, other]) if (side instanceof NotKnown) throw new CelUnknownError(side.why)
   const [a, b] = [numberOf(one), numberOf(other)]
   // biome-ignore lint/suspicious/noDoubleEquals: an integer and a double are compared by value

@@ -52,3 +52,29 @@ describe('values at the edges, as a real API server reads them', () => {
     expect(outcome("'a'.matches('(')")).toBe('error')
   })
 })
+
+describe('what would cost the API server more than its limit is no answer', () => {
+  const big = 'a'.repeat(19_000)
+  const texts = (expression: string) => {
+    const compiled = PolicyExpression.compile(expression)
+    if ('problem' in compiled) throw new Error(compiled.problem)
+    const names = new Map<string, string | string[]>([
+      ['big', big.repeat(3)],
+      ['same', `${big.repeat(3)}`.slice()],
+      ['list', Array.from({ length: 2_000 }, () => big)],
+    ])
+    const outcome = compiled.evaluate(names)
+    return 'value' in outcome ? outcome.value : 'notEvaluated' in outcome ? outcome.notEvaluated : 'error'
+  }
+  const LIMIT = 'it takes more than 1000000 steps'
+
+  test.each([
+    ['a long text in a long text', 'big.contains(same)', "big.contains('aaa')"],
+    ['a long pattern and a long text', 'big.matches(same.substring(0, 900))', "big.matches('^a+$')"],
+    ['the order of many long texts', 'list.all(one, one <= big)', 'list[0] <= big'],
+    ['whether many long texts are equal', 'list.all(one, one == list[0])', "list.all(one, one != 'b')"],
+  ])('%s', (_what, costly, cheap) => {
+    expect(texts(costly)).toBe(LIMIT)
+    expect(texts(cheap)).toBe(true)
+  })
+})

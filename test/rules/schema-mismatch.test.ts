@@ -271,3 +271,55 @@ describe('updates that the API server refuses', () => {
     expect(changed(job('a:1'), job('a:2').replace('once', 'twice'), EVERY)).toEqual([])
   })
 })
+
+describe('rules of a definition that the fleet renders', () => {
+  const RULES = WIDGETS.replace(
+    'parts:\n',
+    "limit: {type: integer, x-kubernetes-validations: [{rule: 'self >= oldSelf', message: it may not shrink}]}\n                parts:\n",
+  ).replace(
+    'properties: {name: {type: string}, zone: {type: string, default: a}}',
+    'properties: {name: {type: string}, zone: {type: string, default: a}}\n                    x-kubernetes-validations: [{rule: "self.name != self.zone", message: a part is not its zone}]',
+  )
+  const widget = (spec: string) =>
+    `apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: w\n  namespace: apps\nspec:\n  size: 3\n${spec}`
+  const fleetWith = (spec: string) =>
+    miniFleet({
+      dev: withResource(widget(`${spec}  source: {git: x}\n`)),
+      fleet: {
+        'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, widgets.yaml]\n',
+        'tenants/widgets.yaml': RULES,
+      },
+    })
+
+  test('a violation at the item, in the words of the rule', () => {
+    const { violations } = evaluationOf(fleetWith('  parts:\n    - name: b\n    - name: a\n')).verdict
+    expect(ofTenant(violations)).toMatchObject([{ origin: { file: 'deploy/extra.yaml', line: 10 } }])
+    expect(JSON.stringify(ofTenant(violations)[0]?.message)).toContain('a part is not its zone')
+    const fine = evaluationOf(fleetWith('  parts:\n    - name: b\n    - name: c\n')).verdict
+    expect(ofTenant(fine.violations)).toEqual([])
+  })
+
+  test('what an update may not do is found by the base', () => {
+    const given = (limit: number) => fleetWith(`  limit: ${limit}\n`)
+    const found = (now: number, then: number) =>
+      ofTenant(evaluationOf(given(now), { base: given(then) }).verdict.violations)
+    expect(found(1, 2)).toMatchObject([{ origin: { file: 'deploy/extra.yaml', line: 8 }, state: 'new' }])
+    expect(found(2, 1)).toEqual([])
+    expect(ofTenant(evaluationOf(given(1)).verdict.violations)).toEqual([])
+  })
+
+  test('of the catalog a warning', () => {
+    const bucket = (more: string) =>
+      `apiVersion: source.toolkit.fluxcd.io/v1\nkind: Bucket\nmetadata: {name: b, namespace: apps}\nspec: {interval: 5m, endpoint: minio.example.com, bucketName: apps, provider: ${more}}\n`
+    const { warnings, violations } = evaluationOf(
+      given(bucket('aws, sts: {provider: ldap, endpoint: "https://sts.example.com"}')),
+    ).verdict
+    expect(ofTenant(violations)).toEqual([])
+    expect(JSON.stringify(ofTenant(warnings)[0]?.message)).toContain("'aws' is the only supported STS provider")
+    expect(
+      ofTenant(
+        evaluationOf(given(bucket('aws, sts: {provider: aws, endpoint: "https://sts.example.com"}'))).verdict.warnings,
+      ),
+    ).toEqual([])
+  })
+})

@@ -14,6 +14,9 @@ export const TEXTS: FunctionTable = {
       typeof text === 'string' ? text.replaceAll('~', '~0').replaceAll('/', '~1') : undefined,
   },
   methods: {
+    // what they cost the API server (pkg/cel/library/cost.go, cel-go interpreter/runtimecost.go): they are worked out elsewhere
+    contains: ([text, part], spend) => costing(text, part, 10, spend),
+    matches: ([text, pattern], spend) => costing(text, pattern, 4, spend),
     // of a later version of cel-go's library than the one that is loaded
     reverse: ([text]) => {
       if (typeof text === 'string') throw new CelError('no such overload')
@@ -32,6 +35,12 @@ export const TEXTS: FunctionTable = {
       return formatted(text, args, spend)
     },
   },
+}
+
+/** Counts a search of one text in another, a tenth of the first times a part of the second. */
+function costing(text: CelValue | undefined, other: CelValue | undefined, part: number, spend: CountSteps): undefined {
+  if (typeof text === 'string' && typeof other === 'string') spend(((text.length + 1) / 10) * (other.length / part))
+  return undefined
 }
 
 function formatted(text: string, args: readonly CelValue[], spend: CountSteps): string {

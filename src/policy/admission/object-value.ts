@@ -39,10 +39,14 @@ function put(entries: Map<string, readonly [CelValue, CelValue]>, key: string, w
   entries.set(`s${key}`, [key, new NotKnown(why)])
 }
 
-/** The value with an unknown value where substitution puts one that only the cluster has. */
+/** The value with an unknown value where substitution puts one that only the cluster has, and with large integers. */
 function withUnknown(value: CelValue, node: Node): CelValue {
-  if (node.type === 'scalar') return node.opaque ? new NotKnown('a value that only the cluster has') : value
-  if (!holdsUnknown(node)) return value
+  if (node.type === 'scalar') {
+    if (node.opaque) return new NotKnown('a value that only the cluster has')
+    // plain JSON has no integers as large
+    return typeof node.value === 'bigint' ? node.value : value
+  }
+  if (!isSpecial(node)) return value
   if (node.type === 'list') {
     return Array.isArray(value) ? value.map((item, index) => withUnknown(item, node.items[index]!)) : value
   }
@@ -55,8 +59,9 @@ function withUnknown(value: CelValue, node: Node): CelValue {
   return new CelMap(entries)
 }
 
-function holdsUnknown(node: Node): boolean {
-  if (node.type === 'scalar') return node.opaque !== undefined
-  if (node.type === 'list') return node.items.some(holdsUnknown)
-  return [...node.fields.values()].some(field => holdsUnknown(field.value))
+/** It holds a value that plain JSON does not. */
+function isSpecial(node: Node): boolean {
+  if (node.type === 'scalar') return node.opaque !== undefined || typeof node.value === 'bigint'
+  if (node.type === 'list') return node.items.some(isSpecial)
+  return [...node.fields.values()].some(field => isSpecial(field.value))
 }
