@@ -101,10 +101,10 @@ test('what is off, or opens something, is weak', async () => {
   const audit = await miniAudit({ [KUSTOMIZATION]: patch(gates) })
   expect(weakOf(audit)).toEqual([
     'weak no-cross-namespace-refs kustomize-controller clusters/staging/flux-system/gotk-components.yaml:5',
-    'weak no-cross-namespace-refs helm-controller clusters/staging/flux-system/gotk-components.yaml:18',
+    'weak no-cross-namespace-refs helm-controller clusters/staging/flux-system/gotk-components.yaml:21',
     'weak no-remote-bases kustomize-controller clusters/staging/flux-system/gotk-components.yaml:5',
     'weak default-service-account kustomize-controller clusters/staging/flux-system/gotk-components.yaml:5',
-    'weak default-service-account helm-controller clusters/staging/flux-system/gotk-components.yaml:18',
+    'weak default-service-account helm-controller clusters/staging/flux-system/gotk-components.yaml:21',
     `weak feature-gates StrictPostBuildSubstitutions ${KUSTOMIZATION}:7`,
     `weak feature-gates ExternalArtifact ${KUSTOMIZATION}:7`,
     'weak status-writers apps tenants/dev-team.yaml:22',
