@@ -15,7 +15,7 @@ import { type ComparedVersion, comparedVersion } from '../rules/schema/support/c
 import { isDecrypted } from '../rules/schema/support/is-decrypted.ts'
 import { levelOf } from '../rules/schema/support/mismatches.ts'
 import { problemText } from '../rules/schema/support/problem-text.ts'
-import type { Problem } from '../schema/problem.ts'
+import type { Problem } from '../schema/model/problem.ts'
 import { NEWEST, VERSIONS } from '../schema/types-table.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'

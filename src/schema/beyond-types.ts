@@ -1,13 +1,38 @@
 import { at, type MapNode, type Node } from '../kube/node.ts'
-import type { Problem } from './problem.ts'
+import type { Problem } from './model/problem.ts'
 
 /**
  * What the API server requires in objects and OpenAPI does not say (Validate* functions of k8s.io/kubernetes, pkg/apis/.../validation).
  * A test asks a real API server about each entry.
  */
 const NOT_EMPTY: Readonly<Record<string, readonly string[]>> = {
+  'core.v1.Pod': ['spec'],
+  'core.v1.PodTemplateSpec': ['spec'],
+  'core.v1.Service': ['spec'],
   'core.v1.PodSpec': ['containers'],
   'core.v1.Container': ['name', 'image'],
+  'core.v1.Volume': ['name'],
+  'core.v1.VolumeMount': ['name', 'mountPath'],
+  'core.v1.EnvVar': ['name'],
+  'core.v1.ContainerPort': ['containerPort'],
+  'core.v1.ConfigMapKeySelector': ['name', 'key'],
+  'core.v1.SecretKeySelector': ['name', 'key'],
+  'core.v1.ConfigMapEnvSource': ['name'],
+  'core.v1.SecretEnvSource': ['name'],
+  'core.v1.ConfigMapVolumeSource': ['name'],
+  'core.v1.SecretVolumeSource': ['secretName'],
+  'core.v1.HostPathVolumeSource': ['path'],
+  'core.v1.NFSVolumeSource': ['server', 'path'],
+  'core.v1.PersistentVolumeClaimVolumeSource': ['claimName'],
+  'core.v1.KeyToPath': ['key', 'path'],
+  'core.v1.PersistentVolumeClaimSpec': ['accessModes'],
+  'core.v1.PersistentVolumeSpec': ['accessModes', 'capacity'],
+  'core.v1.TopologySpreadConstraint': ['topologyKey'],
+  'core.v1.PodAffinityTerm': ['topologyKey'],
+  'networking.v1.IngressServiceBackend': ['name', 'port'],
+  'networking.v1.HTTPIngressPath': ['pathType'],
+  'autoscaling.v2.CrossVersionObjectReference': ['kind', 'name'],
+  'storage.v1.StorageClass': ['provisioner'],
   'rbac.v1.PolicyRule': ['verbs'],
   'apps.v1.Deployment': ['spec'],
   'apps.v1.StatefulSet': ['spec'],
@@ -19,6 +44,7 @@ const NOT_EMPTY: Readonly<Record<string, readonly string[]>> = {
   'networking.v1.HTTPIngressRuleValue': ['paths'],
   'networking.v1.IngressClassSpec': ['controller'],
   'admissionregistration.v1.RuleWithOperations': ['apiGroups', 'apiVersions', 'operations', 'resources'],
+  'admissionregistration.v1.NamedRuleWithOperations': ['apiGroups', 'apiVersions', 'operations', 'resources'],
   'admissionregistration.v1.ValidatingWebhook': ['admissionReviewVersions'],
   'admissionregistration.v1.MutatingWebhook': ['admissionReviewVersions'],
 }

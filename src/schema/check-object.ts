@@ -1,9 +1,11 @@
 import { withoutField } from '../kube/edit-node.ts'
 import type { MapNode, Path } from '../kube/node.ts'
 import { groupOf } from '../kube/object.ts'
+import { nameProblem } from './core/name-problem.ts'
+import { longestName, nameForm } from './core/object-names.ts'
 import { deprecationOf } from './deprecated.ts'
 import { lastServed } from './last-served.ts'
-import type { Problem } from './problem.ts'
+import type { Problem } from './model/problem.ts'
 import { TypeWalk } from './type-walk.ts'
 import { isKnownIn, kindEntry, NEWEST, servedVersions } from './types-table.ts'
 
@@ -47,6 +49,7 @@ export function checkObject(
   if (entry && isKnownIn(entry, version)) {
     const walk = new TypeWalk(version)
     walk.value(isDecrypted ? withoutSops(root) : root, entry.type, [])
+    walk.add(nameProblem(root, nameForm(apiVersion, kind, version), longestName(apiVersion, kind)))
     walk.add(deprecated(apiVersion, kind, version, isAssumed))
     return { problems: walk.problems, count: walk.count, isKnown: true }
   }

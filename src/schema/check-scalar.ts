@@ -1,5 +1,5 @@
 import type { Node, Path, ScalarNode } from '../kube/node.ts'
-import type { Problem } from './problem.ts'
+import type { Problem } from './model/problem.ts'
 import type { Scalar } from './types-table.ts'
 import { writtenAs } from './written-as.ts'
 

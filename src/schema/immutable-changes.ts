@@ -1,9 +1,9 @@
 import { at, type MapNode, type Node, type Path } from '../kube/node.ts'
 import { type ImmutableField, immutableFields } from './immutable-fields.ts'
-import { isUnknown } from './is-unknown.ts'
+import { isUnknown } from './model/is-unknown.ts'
+import type { Problem } from './model/problem.ts'
+import { sameQuantity } from './model/quantity.ts'
 import { POD_DEFAULTS } from './pod-defaults.ts'
-import type { Problem } from './problem.ts'
-import { sameQuantity } from './quantity.ts'
 
 /** Fields of `after` for which the API server refuses it as an update of `before`. `kind`: `<group>/<Kind>`. */
 export function immutableChanges(kind: string, before: MapNode, after: MapNode): readonly Problem[] {

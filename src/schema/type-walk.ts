@@ -1,9 +1,10 @@
 import type { MapNode, Node, Path, ScalarNode } from '../kube/node.ts'
 import { emptyFields, isEnforced, jobProblem } from './beyond-types.ts'
 import { scalarProblem } from './check-scalar.ts'
-import { isUnknown } from './is-unknown.ts'
+import { checksOf } from './core/checks-of.ts'
 import { keyOf } from './key-of.ts'
-import type { Problem } from './problem.ts'
+import { isUnknown } from './model/is-unknown.ts'
+import type { Problem } from './model/problem.ts'
 import { type FieldType, isKnownIn, type KnownSince, objectType } from './types-table.ts'
 import { writtenAs } from './written-as.ts'
 
@@ -18,15 +19,16 @@ export class TypeWalk {
   readonly problems: Problem[] = []
   count = 0
   readonly #version: number
+  readonly #hear = (problem: Problem) => this.add(problem)
 
   constructor(version: number) {
     this.#version = version
   }
 
-  value(node: Node, type: FieldType, path: Path, words?: readonly string[]): void {
+  value(node: Node, type: FieldType, path: Path, words?: readonly string[], isItem = false): void {
     // null is as if the field were absent
     if (isNull(node) || isUnknown(node)) return
-    if (type.is === 'scalar') this.add(scalarProblem(node, type.scalar, path) ?? wordProblem(node, words, path))
+    if (type.is === 'scalar') this.add(scalarProblem(node, type.scalar, path) ?? wordProblem(node, words, path, isItem))
     else if (type.is === 'list') this.#list(node, type, path, words)
     else if (type.is === 'object' && objectType(type.type) === undefined) return
     else if (node.type !== 'map') this.#wrong(node, path, 'a map')
@@ -38,16 +40,21 @@ export class TypeWalk {
   #object(node: MapNode, name: string, path: Path): void {
     const type = objectType(name)
     if (type === undefined) return
+    const checks = checksOf(name)
     for (const [key, { value }] of node.fields) {
       const field = type.fields.get(key)
-      if (field && isKnownIn(field, this.#version)) this.value(value, field.type, [...path, key], type.words.get(key))
-      else this.#unknown(type.fields, key, path)
+      if (field && isKnownIn(field, this.#version)) {
+        const here = [...path, key]
+        this.value(value, field.type, here, type.words.get(key))
+        checks?.fields.get(key)?.(value, here, this.#hear)
+      } else this.#unknown(type.fields, key, path)
     }
     for (const key of node.dropped?.keys() ?? []) {
       if (path.length > 0 || key !== 'sops') this.#unknown(type.fields, key, path, 'dropped-field')
     }
     // controllers write the status: what is missing there is not asked for
     if (path[0] === 'status') return
+    for (const check of checks?.type ?? []) check(node, path, this.#hear)
     const ofJob = jobProblem(name, node)
     this.add(ofJob && { ...ofJob, path: [...path, ...ofJob.path] })
     const isMissing = (key: string) => isNull(node.fields.get(key)?.value ?? NOTHING)
@@ -93,8 +100,17 @@ export class TypeWalk {
         this.add({ kind: 'duplicate', path: here, allowed: what, found: 'a duplicate' })
       }
       if (key !== undefined) seen.add(key)
-      this.value(item, type.items, here, words)
+      if (isNull(item)) this.#nothing(item, type, here, words)
+      else this.value(item, type.items, here, words, true)
     }
+  }
+
+  /** An item that is null: a keyed list has none, elsewhere it is an object without fields, or an empty text. */
+  #nothing(item: ScalarNode, type: FieldType & { is: 'list' }, path: Path, words?: readonly string[]): void {
+    if (type.keys !== '=' && type.keys.length > 0) this.#wrong(item, path, 'a map')
+    else if (type.items.is === 'object')
+      this.value({ type: 'map', fields: new Map(), origin: item.origin }, type.items, path)
+    else if (words) this.add(wordProblem({ ...item, value: '' }, words, path, true))
   }
 
   #wrong(node: Node, path: Path, allowed: string): void {
@@ -109,9 +125,14 @@ export class TypeWalk {
   }
 }
 
-/** An empty text is as if the field were absent. */
-function wordProblem(node: Node, words: readonly string[] | undefined, path: Path): Problem | undefined {
-  if (words === undefined || node.type !== 'scalar' || node.value === '') return undefined
+/** An empty text is as if the field were absent; in a list it is an item. */
+function wordProblem(
+  node: Node,
+  words: readonly string[] | undefined,
+  path: Path,
+  isItem: boolean,
+): Problem | undefined {
+  if (words === undefined || node.type !== 'scalar' || (node.value === '' && !isItem)) return undefined
   if (words.includes(String(node.value))) return undefined
   return { kind: 'not-allowed', path, allowed: words.join(', '), found: 'another word', names: words }
 }

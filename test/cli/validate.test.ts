@@ -70,6 +70,7 @@ test('json has every problem, and what was not compared by kind', async () => {
   expect(ofTenant).toMatchObject([
     { field: 'spec.type', kind: 'not-allowed', line: 9, column: 9 },
     { field: 'spec.port', kind: 'dropped-field', line: 8, column: 3 },
+    { field: 'spec.ports', kind: 'missing-field', line: 6, column: 1 },
   ])
 })
 
@@ -81,7 +82,7 @@ test('a Kustomization that does not build is an error, whatever else is valid', 
 
 test('a fleet whose objects are accepted, or lose a field, ends with 0', async () => {
   const dir = scratch()
-  const service = WRONG.replace('clusterip', 'ClusterIP')
+  const service = WRONG.replace('clusterip', 'ClusterIP\n  clusterIP: None')
   write(dir, {
     'clusters/staging/apps.yaml': SYNC,
     'apps/service.yaml': service.replace('namespace: apps', 'namespace: flux-system'),

@@ -6,8 +6,10 @@ import { packedTypes } from '../../src/schema/types-table.ts'
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
 import { type FieldEntry, readWords, typesTable } from '../oracles/kubernetes-types.ts'
+import { CHANGES, changed } from './core/cases.ts'
 import { ACCEPTED, REFUSED } from './custom/cases.ts'
 import { rootOf, WIDGET, WIDGETS } from './custom/widget.ts'
+import { mutants } from './mutants.ts'
 import { OBJECTS } from './objects.ts'
 import { UPDATES } from './updates.ts'
 
@@ -24,40 +26,6 @@ const CLUSTER_WIDE = new Set(
     ' ',
   ),
 )
-
-/** Every object with one change at one place: a field less, renamed, of another type, null, or an item twice. */
-function* mutants(object: JsonMap): Generator<{ what: string; changed: JsonMap }> {
-  const places: (string | number)[][] = []
-  const visit = (value: Json, path: (string | number)[]): void => {
-    if (typeof value !== 'object' || value === null) return
-    for (const [key, inner] of Object.entries(value)) {
-      if (path.length === 0 && ['apiVersion', 'kind', 'metadata'].includes(key)) continue
-      const here = [...path, Array.isArray(value) ? Number(key) : key]
-      places.push(here)
-      visit(inner as Json, here)
-    }
-  }
-  visit(object, [])
-  const kinds = ['less', 'renamed', 'number', 'text', 'list', 'null', 'twice'] as const
-  for (const [index, place] of places.entries()) {
-    // each place two ways, all ways over all places
-    for (const kind of [kinds[index % 7]!, kinds[(index + 3) % 7]!]) {
-      const changed = structuredClone(object)
-      const parent = place.slice(0, -1).reduce((at, step) => at[step] as JsonMap, changed)
-      const key = String(place.at(-1))
-      if (kind === 'less') Array.isArray(parent) ? parent.splice(Number(key), 1) : delete parent[key]
-      else if (kind === 'renamed' && !Array.isArray(parent)) {
-        parent[`${key}x`] = parent[key]!
-        delete parent[key]
-      } else if (kind === 'number') parent[key] = 7
-      else if (kind === 'text') parent[key] = 'word'
-      else if (kind === 'null') parent[key] = null
-      else if (kind === 'twice' && Array.isArray(parent)) parent.push(structuredClone(parent[Number(key)]))
-      else parent[key] = [true]
-      yield { what: `${kind} ${place.join('.')}`, changed }
-    }
-  }
-}
 
 describe.skipIf(missing)(`schemas beside a real API server${missing ? ` (${missing})` : ''}`, () => {
   let cluster: TestCluster
@@ -124,6 +92,19 @@ describe.skipIf(missing)(`schemas beside a real API server${missing ? ` (${missi
     expect(counts.both).toBeGreaterThan(2 * counts.onlyServer)
     expect(counts.neither).toBeGreaterThan(50)
   }, 120_000)
+
+  test('what OpenAPI does not say: each row is refused or accepted by both', async () => {
+    const wrong: string[] = []
+    const work = [...CHANGES]
+    const lane = async () => {
+      for (let one = work.pop(); one; one = work.pop()) {
+        const answer = await refusal(toJson(root(changed(one))) as JsonMap)
+        if ((answer === undefined) !== (one[4] === '')) wrong.push(`${one[0]}: ${answer ?? 'accepted'}`)
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, lane))
+    expect(wrong).toEqual([])
+  }, 60_000)
 
   test('a custom kind: what we refuse and accept, the API server does', async () => {
     const definition = toJson(rootOf(WIDGETS)) as JsonMap

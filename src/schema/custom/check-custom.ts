@@ -1,7 +1,8 @@
 import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
 import { type SchemaAnswer, withoutSops } from '../check-object.ts'
-import type { Problem } from '../problem.ts'
+import { nameProblem } from '../core/name-problem.ts'
+import type { Problem } from '../model/problem.ts'
 import { MAX_PROBLEMS, TypeWalk } from '../type-walk.ts'
 import { NEWEST } from '../types-table.ts'
 import { checkRules, type RuleNotEvaluated } from './check-rules.ts'
@@ -38,6 +39,7 @@ export function checkCustom(
   walkCustom(object, version.schema, [], heard, true)
   const metadata = at(object, ['metadata'])
   const walk = new TypeWalk(NEWEST)
+  walk.add(nameProblem(object, 'subdomain'))
   if (metadata) walk.value(metadata, { is: 'object', type: 'meta.v1.ObjectMeta' }, ['metadata'])
   problems.push(...walk.problems)
   const notEvaluated: RuleNotEvaluated[] = []

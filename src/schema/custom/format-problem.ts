@@ -1,5 +1,5 @@
 import type { Path } from '../../kube/node.ts'
-import type { Problem } from '../problem.ts'
+import type { Problem } from '../model/problem.ts'
 
 /** Formats of which the API server accepts exactly what these match (k8s.io/kube-openapi, pkg/validation/strfmt); others are not compared. */
 const FORMATS: ReadonlyMap<string, readonly [pattern: RegExp, allowed: string]> = new Map([

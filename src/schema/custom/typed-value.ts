@@ -1,7 +1,7 @@
 import { readGoDuration, readTimestamp } from '../../cel/times.ts'
 import { AssociativeList, CelMap, type CelValue, fromJson, NotKnown, Time } from '../../cel/values.ts'
 import { type ListNode, type MapNode, type Node, toJson } from '../../kube/node.ts'
-import { isUnknown } from '../is-unknown.ts'
+import { isUnknown } from '../model/is-unknown.ts'
 import { type CustomSchema, schemaOf } from './custom-schema.ts'
 import { escapeName } from './escape-name.ts'
 

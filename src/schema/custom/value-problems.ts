@@ -1,5 +1,5 @@
 import { canonical, type Node, type Path, type ScalarNode } from '../../kube/node.ts'
-import type { Problem } from '../problem.ts'
+import type { Problem } from '../model/problem.ts'
 import type { CustomSchema } from './custom-schema.ts'
 import { formatProblem } from './format-problem.ts'
 import { jsonNode } from './json-node.ts'

@@ -1,7 +1,7 @@
 import { quoted } from '../../../facts/shown.ts'
 import { probably } from '../../../message/closest.ts'
 import { codeWord, type Message, type MessagePart, message, part } from '../../../message/message.ts'
-import type { Problem } from '../../../schema/problem.ts'
+import type { Problem } from '../../../schema/model/problem.ts'
 
 /** Of more names the number is said. */
 const MAX_NAMES = 12
@@ -21,7 +21,7 @@ export function problemText(problem: Problem, who: MessagePart, server: Message)
       )
     case 'missing-field':
       return {
-        message: message`${who}: ${field} is missing, which ${server} requires.${allowedWords(problem)}`,
+        message: message`${who}: ${field} is missing, which ${server} requires.${allowedWords(problem)}${neededText(problem)}`,
         fix: message`Set ${field}.`,
       }
     case 'wrong-type':
@@ -34,6 +34,11 @@ export function problemText(problem: Problem, who: MessagePart, server: Message)
       return {
         message: message`${who}: ${field} has a value that ${server} does not know.${allowedWords(problem)}`,
         fix: message`Set ${field} to one of the allowed values.`,
+      }
+    case 'forbidden-field':
+      return {
+        message: message`${who}: ${field} may not stand here. Allowed: ${part('value', problem.allowed)}.`,
+        fix: message`Remove ${field}.`,
       }
     case 'immutable':
       return {
@@ -61,6 +66,10 @@ export function problemText(problem: Problem, who: MessagePart, server: Message)
       return deprecatedVersion(problem, who)
   }
 }
+
+/** What a missing field must hold, where that is more than a value. */
+const neededText = ({ allowed, names }: Problem): Message =>
+  names === undefined && allowed !== 'a value' ? message` Needed: ${part('value', allowed)}.` : message``
 
 function allowedWords({ names }: Problem): Message {
   if (names === undefined) return message``

@@ -21,3 +21,11 @@ export function sameQuantity(a: string, b: string): boolean {
   const [first, second] = [parts(a), parts(b)]
   return first !== undefined && first === second
 }
+
+/** Which of two quantities is larger: below 0 the second, above 0 the first; undefined where one is none. */
+export function compareQuantities(a: string, b: string): number | undefined {
+  if (a === b && QUANTITY.test(a)) return 0
+  const [first, second] = [parts(a), parts(b)]
+  if (first === undefined || second === undefined) return undefined
+  return first === second ? 0 : first < second ? -1 : 1
+}

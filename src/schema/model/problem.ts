@@ -1,4 +1,4 @@
-import type { Path } from '../kube/node.ts'
+import type { Path } from '../../kube/node.ts'
 
 /** Why the API server refuses a value. */
 type ProblemKind =
@@ -9,6 +9,8 @@ type ProblemKind =
   | 'wrong-type'
   | 'bad-format'
   | 'not-allowed'
+  /** It may not stand beside another field. */
+  | 'forbidden-field'
   | 'duplicate'
   /** None of the alternatives of a custom kind's schema fits. */
   | 'no-match'

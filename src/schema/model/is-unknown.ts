@@ -1,4 +1,4 @@
-import type { Node } from '../kube/node.ts'
+import type { Node } from '../../kube/node.ts'
 
 /** What only the cluster has, or what SOPS encrypted, can be anything. */
 export const isUnknown = (node: Node): boolean =>

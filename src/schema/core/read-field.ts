@@ -1,0 +1,84 @@
+import type { ListNode, MapNode, Node, Path } from '../../kube/node.ts'
+import { isUnknown } from '../model/is-unknown.ts'
+import type { Problem } from '../model/problem.ts'
+
+/** Hears what one type of object asks beyond its fields. */
+export type TypeCheck = (node: MapNode, path: Path, add: (problem: Problem) => void) => void
+
+/** The value of a field; undefined where it is absent or null. */
+export function valueIn(node: MapNode | undefined, name: string): Node | undefined {
+  const value = node?.fields.get(name)?.value
+  return value?.type === 'scalar' && value.value === null ? undefined : value
+}
+
+/** A text that is known: not one that only the cluster has. */
+export function textIn(node: MapNode | undefined, name: string): string | undefined {
+  const value = valueIn(node, name)
+  return value?.type === 'scalar' && typeof value.value === 'string' && !isUnknown(value) ? value.value : undefined
+}
+
+/** A number that is known. */
+export function numberIn(node: MapNode | undefined, name: string): number | undefined {
+  const value = valueIn(node, name)
+  if (value?.type !== 'scalar' || isUnknown(value)) return undefined
+  return typeof value.value === 'number' || typeof value.value === 'bigint' ? Number(value.value) : undefined
+}
+
+export function mapIn(node: MapNode | undefined, name: string): MapNode | undefined {
+  const value = valueIn(node, name)
+  return value?.type === 'map' ? value : undefined
+}
+
+const NO_ITEMS: ListNode['items'] = []
+
+export function itemsIn(node: MapNode | undefined, name: string): readonly Node[] {
+  const value = valueIn(node, name)
+  return value?.type === 'list' ? value.items : NO_ITEMS
+}
+
+/** The items that are maps, with their place in the list. */
+export function* mapsIn(node: MapNode | undefined, name: string): Generator<[index: number, item: MapNode]> {
+  for (const [index, item] of itemsIn(node, name).entries()) if (item.type === 'map') yield [index, item]
+}
+
+/** Neither absent nor null; a text that is empty counts as absent. */
+export function isSet(node: MapNode | undefined, name: string): boolean {
+  const value = valueIn(node, name)
+  return value !== undefined && !(value.type === 'scalar' && value.value === '' && !value.opaque)
+}
+
+/** A field whose value only the cluster has. */
+export function isHidden(node: MapNode, name: string): boolean {
+  const value = node.fields.get(name)?.value
+  return value !== undefined && isUnknown(value)
+}
+
+export const badValue = (path: Path, allowed: string, found = 'another value'): Problem => ({
+  kind: 'bad-format',
+  path,
+  allowed,
+  found,
+})
+
+export const missingField = (path: Path, allowed = 'a value'): Problem => ({
+  kind: 'missing-field',
+  path,
+  allowed,
+  found: 'nothing',
+})
+
+export const wrongWord = (path: Path, names: readonly string[]): Problem => ({
+  kind: 'not-allowed',
+  path,
+  allowed: names.join(', '),
+  found: 'another word',
+  names,
+})
+
+/** A field that may not stand beside what else is there. */
+export const forbiddenField = (path: Path, allowed: string): Problem => ({
+  kind: 'forbidden-field',
+  path,
+  allowed,
+  found: 'a value',
+})
