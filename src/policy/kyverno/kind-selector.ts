@@ -18,13 +18,27 @@ function readKind(written: string): readonly [group: string, version: string, ki
   return count === 4 ? [a, b, c, d] : ['', '', '', '']
 }
 
+/**
+ * The API server converts an object to the version that a webhook asks for (matchPolicy: Equivalent), so an older version escapes no
+ * rule. A version that is older than that of the object may not be served any more.
+ */
+const isVersion = (wanted: string, given: string) =>
+  matchesWildcard(wanted, given) || (VERSION.test(wanted) && stability(wanted) > stability(given))
+
+/** v1 before v1beta2 before v1alpha1; v2 before v1. */
+function stability(version: string): number {
+  const [, major = '0', stage, minor = '0'] = /^v(\d{1,3})(?:(alpha|beta)(\d{1,3}))?$/.exec(version) ?? []
+  const rank = stage === undefined ? 2 : stage === 'beta' ? 1 : 0
+  return rank * 1_000_000 + Number(major) * 1_000 + Number(minor)
+}
+
 /** Whether a kind of a filter is that of an object; requests for subresources are none that Flux makes. */
 export function isKindSelected(written: string, asked: Pick<RuleRequest, 'group' | 'version' | 'kind'>): boolean {
   const [group, version, kind, subresource] = readKind(written)
   return (
     matchesWildcard(kind, asked.kind) &&
     matchesWildcard(group, asked.group) &&
-    matchesWildcard(version, asked.version) &&
+    isVersion(version, asked.version) &&
     matchesWildcard(subresource, '')
   )
 }
