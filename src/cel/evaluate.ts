@@ -107,11 +107,22 @@ class Evaluation {
       case 'macro':
         return this.#macro(expression, names)
       case 'call': {
-        const args = [...(expression.of ? [expression.of] : []), ...expression.args].map(arg => this.of(arg, names))
+        const args = this.#arguments(expression, names)
         const isMethod = expression.of !== undefined
         const made = this.#library?.call(expression.name, isMethod, args, this.spend)
         return made ?? (made === null ? null : callFunction(expression.name, isMethod, args, this.spend))
       }
+    }
+  }
+
+  #arguments({ of, name, args }: CelExpression & { type: 'call' }, names: Names): CelValue[] {
+    try {
+      return [...(of ? [of] : []), ...args].map(arg => this.of(arg, names))
+    } catch (error) {
+      // cel-go ends the whole evaluation here, whatever `||` would make of it
+      if (error instanceof CelError && name === 'flatten' && this.#library)
+        throw new CelBudgetError(`flatten() of an error: ${error.message}`)
+      throw error
     }
   }
 
