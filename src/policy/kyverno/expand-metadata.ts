@@ -1,6 +1,7 @@
 import { readAnchor } from './anchors.ts'
-import { type ContextValue, type Fields, isFields } from './jmespath/values.ts'
+import { type ContextValue, type Fields, isFields, NotEvaluatedError } from './jmespath/values.ts'
 import { matchesWildcard } from './jmespath/wildcard.ts'
+import { matchesValue } from './match-value.ts'
 
 /**
  * A pattern with the wildcards in its keys of labels and annotations replaced by keys of the object that they stand for
@@ -32,9 +33,20 @@ function expanded(wanted: Fields, there: Fields): Fields {
     if (typeof value !== 'string') continue
     const anchor = readAnchor(written)
     const name = anchor?.key ?? written
-    const isWild = /[*?]/.test(written)
-    const found = isWild ? ([...there.keys()].find(key => matchesWildcard(name, key)) ?? name) : name
+    const found = /[*?]/.test(written) ? keyLike(name, value, there) : name
     made.set(anchor ? `${anchor.modifier}(${found})` : found, value)
   }
   return made
+}
+
+/** Kyverno takes any of the keys that a wildcard stands for: where that would decide, nobody knows what it says. */
+function keyLike(name: string, wanted: string, there: Fields): string {
+  const keys = [...there.keys()].filter(key => matchesWildcard(name, key))
+  const [first] = keys
+  if (first === undefined) return name
+  const answers = keys.length > 1 ? keys.map(key => matchesValue(wanted, there.get(key)!)) : []
+  if (answers.includes(true) && answers.includes(false)) {
+    throw new NotEvaluatedError(`several keys are like ${name}, and Kyverno compares one of them`)
+  }
+  return first
 }

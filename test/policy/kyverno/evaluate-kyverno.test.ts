@@ -87,6 +87,15 @@ test('anchors, comparisons and defaults', () => {
   }
 })
 
+test('a wildcard for several labels is decided only where all of them say the same', () => {
+  const object = DEPLOYMENT('image: nginx').replace('labels: {team: dev}', 'labels: {team: dev, tenant: ops}')
+  const rule = (value: string) =>
+    `match: {any: [{resources: {kinds: [Deployment]}}]}\nvalidate: {pattern: {metadata: {labels: {"te*": ${value}}}}}`
+  expect(said(rule('"?*"'), object)).toEqual([])
+  expect(said(rule('none'), object).map(one => one.split(' ')[0])).toEqual(['policy-denied'])
+  expect(said(rule('dev'), object).map(one => one.split(' ')[0])).toEqual(['policy-not-evaluated'])
+})
+
 test('one of several patterns is enough', () => {
   const rule = `${POD}validate: {anyPattern: [{spec: {containers: [{image: "a*"}]}}, {spec: {containers: [{image: "n*"}]}}]}`
   expect(said(rule, DEPLOYMENT('image: nginx'))).toEqual([])
