@@ -82,7 +82,9 @@ test('the package holds the bundle, its licenses, types and app.yml, and nothing
 
 test('it answers as flux-bailiwick too, which flux finds by its name', async () => {
   const [own, flux] = await Promise.all(
-    ['bailiwick', 'flux-bailiwick'].map(name => run(join(installed, 'node_modules/.bin', name), ['version'], work)),
+    ['bailiwick', 'flux-bailiwick'].map(name =>
+      run(process.execPath, [join(installed, 'node_modules/.bin', name), 'version'], work),
+    ),
   )
   expect(flux).toEqual(own)
   expect(own?.code).toBe(0)
