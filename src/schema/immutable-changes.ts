@@ -30,23 +30,29 @@ function changedIn(before: Node | undefined, after: Node | undefined, field: Imm
     const [was, is] = [before, after].map(node => (isAbsent(node) ? field.default : scalarText(node)))
     return was === undefined || is === undefined || was === is ? undefined : []
   }
-  return difference(before, after, field.isPod === true, '')
+  return difference(before, after, field, '')
 }
 
 /** Keys that kustomize and people write beside others of the same meaning. */
 const NOT_COMPARED = new Set(['status', 'creationTimestamp'])
 
-function difference(before: Node | undefined, after: Node | undefined, isPod: boolean, key: string): Path | undefined {
+function difference(
+  before: Node | undefined,
+  after: Node | undefined,
+  field: ImmutableField,
+  key: string,
+): Path | undefined {
+  const isPod = field.isPod === true
   if ((before && isUnknown(before)) || (after && isUnknown(after))) return undefined
   if (isAbsent(before) || isAbsent(after)) {
     const there = isAbsent(before) ? after : before
     return isAbsent(there) || (isPod && isDefault(there!, key)) ? undefined : []
   }
-  if (before!.type === 'map' && after!.type === 'map') return mapDifference(before as MapNode, after as MapNode, isPod)
+  if (before!.type === 'map' && after!.type === 'map') return mapDifference(before as MapNode, after as MapNode, field)
   if (before!.type === 'list' && after!.type === 'list') {
     const [was, is] = [before, after] as [typeof before & { type: 'list' }, typeof after & { type: 'list' }]
     for (let index = 0; index < Math.max(was.items.length, is.items.length); index++) {
-      const found = difference(was.items[index], is.items[index], isPod, key)
+      const found = difference(was.items[index], is.items[index], field, key)
       if (found) return [index, ...found]
     }
     return undefined
@@ -56,10 +62,10 @@ function difference(before: Node | undefined, after: Node | undefined, isPod: bo
   return was === is || (isPod && sameQuantity(was, is)) ? undefined : []
 }
 
-function mapDifference(before: MapNode, after: MapNode, isPod: boolean): Path | undefined {
+function mapDifference(before: MapNode, after: MapNode, field: ImmutableField): Path | undefined {
   for (const key of new Set([...before.fields.keys(), ...after.fields.keys()])) {
-    if (isPod && NOT_COMPARED.has(key)) continue
-    const found = difference(before.fields.get(key)?.value, after.fields.get(key)?.value, isPod, key)
+    if ((field.isPod && NOT_COMPARED.has(key)) || field.except?.includes(key)) continue
+    const found = difference(before.fields.get(key)?.value, after.fields.get(key)?.value, field, key)
     if (found) return [key, ...found]
   }
   return undefined

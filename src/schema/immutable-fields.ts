@@ -7,6 +7,8 @@ export interface ImmutableField {
   readonly default?: string
   /** It is a Pod's spec, or holds some: nested defaults count. */
   readonly isPod?: true
+  /** Fields below it that may change, by name. */
+  readonly except?: readonly string[]
   /** Only what both objects say: what stands in the cluster for an absent one is not known. */
   readonly isAllocated?: true
 }
@@ -18,6 +20,28 @@ const field = (path: string, more: Omit<ImmutableField, 'path'> = {}): Immutable
 
 const SELECTOR = [field('spec.selector')]
 const ROLE_REF = [field('roleRef')]
+
+/** What a Pod that runs may still change (ValidatePodUpdate); what the scheduler and admission write counts as the same. */
+const CHANGES_OF_PODS = [
+  'image',
+  'tolerations',
+  'activeDeadlineSeconds',
+  'terminationGracePeriodSeconds',
+  'schedulingGates',
+  'nodeName',
+]
+const VOLUMES = [
+  'csi',
+  'fc',
+  'hostPath',
+  'iscsi',
+  'local',
+  'nfs',
+  'rbd',
+  'cephfs',
+  'awsElasticBlockStore',
+  'gcePersistentDisk',
+]
 
 /** By `<group>/<Kind>`: k8s.io/kubernetes, pkg/apis/<group>/validation, Validate*Update. A test asks a real API server about each. */
 const FIELDS: ReadonlyMap<string, readonly ImmutableField[]> = new Map([
@@ -53,6 +77,7 @@ const FIELDS: ReadonlyMap<string, readonly ImmutableField[]> = new Map([
     [
       field('spec.accessModes'),
       field('spec.selector'),
+      field('spec.dataSource'),
       field('spec.storageClassName', { isAllocated: true }),
       field('spec.volumeName', { isAllocated: true }),
       field('spec.volumeMode', { default: 'Filesystem' }),
@@ -74,6 +99,19 @@ const FIELDS: ReadonlyMap<string, readonly ImmutableField[]> = new Map([
   ['networking.k8s.io/IngressClass', [field('spec.controller')]],
   ['node.k8s.io/RuntimeClass', [field('handler')]],
   ['discovery.k8s.io/EndpointSlice', [field('addressType')]],
+  ['/Pod', [field('spec', { isPod: true, except: CHANGES_OF_PODS })]],
+  [
+    '/PersistentVolume',
+    [
+      field('spec.volumeMode', { default: 'Filesystem' }),
+      ...VOLUMES.map(source => field(`spec.${source}`, { isPod: true })),
+    ],
+  ],
+  ['storage.k8s.io/CSIDriver', [field('spec.attachRequired', { default: 'true' })]],
+  ['storage.k8s.io/VolumeAttributesClass', [field('driverName'), field('parameters')]],
+  ['resource.k8s.io/ResourceClaim', [field('spec', { isPod: true })]],
+  ['resource.k8s.io/ResourceClaimTemplate', [field('spec', { isPod: true })]],
+  ['apiextensions.k8s.io/CustomResourceDefinition', [field('spec.group'), field('spec.scope')]],
   ['/ResourceQuota', [field('spec.scopes')]],
 ])
 

@@ -22,7 +22,7 @@ type JsonMap = Record<string, Json>
 const root = (text: string) => parseDocuments({ repository: '', path: 'a.yaml' }, Buffer.from(text))[0] as MapNode
 const APPLY = { contentType: 'application/apply-patch+yaml' }
 const CLUSTER_WIDE = new Set(
-  'Namespace ClusterRole ClusterRoleBinding StorageClass PriorityClass IngressClass ValidatingWebhookConfiguration CustomResourceDefinition ValidatingAdmissionPolicy'.split(
+  'Namespace ClusterRole ClusterRoleBinding StorageClass PriorityClass IngressClass ValidatingWebhookConfiguration CustomResourceDefinition ValidatingAdmissionPolicy PersistentVolume CSIDriver VolumeAttributesClass'.split(
     ' ',
   ),
 )
