@@ -17,7 +17,7 @@ import { FLEET_URL, type RandomFleet, type RandomTenant } from './random-fleet.t
 const MERGE = { contentType: 'application/merge-patch+json' }
 const LIMIT_MS = 60_000
 /** The API server, its controllers and the worker write these for themselves. */
-const KEPT = /^(?:Event|Lease|Endpoints|EndpointSlice|APIService) | bailiwick-system\/|ConfigMap kube-system\//
+const KEPT = /^(?:Event|Lease|Endpoints|EndpointSlice|APIService|IPAddress) | bailiwick-system\/|ConfigMap kube-system\//
 
 /** What an object is known by, as text; its version too where nobody may touch it. */
 export type Standing = ReadonlyMap<string, string>
@@ -113,12 +113,10 @@ function workloads({ name, namespaces }: RandomTenant): Record<string, string> {
         template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'app', image: 'app:v1' }] } },
       },
     },
-    ...namespaces.slice(1).map(more => ({
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { name: 'app', namespace: more },
+    {
+      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'app', namespace } },
       spec: { ports: [{ port: 80 }] },
-    })),
+    },
   ]
   const app = objects.map(one => `---\n${JSON.stringify(one)}\n`).join('')
   const job = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'jobs', namespace }, data: {} }

@@ -53,7 +53,11 @@ describe.skipIf(missing)(`random fleets on an API server with its controllers${m
       const on = await fleetOnCluster(server, fleet, cluster)
       try {
         const first = treeOf(fleet.files)
-        await on.merged(first, tenant, names => tenant.namespaces.every(name => names.includes(`Namespace ${name}`)))
+        const [namespace] = tenant.namespaces
+        const working = ['Deployment app', 'ConfigMap app', 'PersistentVolumeClaim data', 'Service app'].map(name =>
+          name.replace(' ', ` ${namespace}/`),
+        )
+        await on.merged(first, tenant, names => working.every(name => names.includes(name)))
         if (seed % 2 === 1) await on.holdByFinalizers()
         const before = await on.others(tenant)
         const clusters = seed % 3 === 0 ? [cluster] : []
@@ -63,7 +67,6 @@ describe.skipIf(missing)(`random fleets on an API server with its controllers${m
         }
         const middle = offboard(first)
         const left = await on.merged(middle, tenant, names => !names.some(name => WORKLOAD.test(name)))
-        const [namespace] = tenant.namespaces
         for (const kind of ['ServiceAccount', 'GitRepository'])
           expect(left).toContain(`${kind} ${namespace}/${tenant.name}`)
         await on.merged(offboard(middle), tenant, names => names.length === 0)
