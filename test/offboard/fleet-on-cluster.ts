@@ -17,7 +17,8 @@ import { FLEET_URL, type RandomFleet, type RandomTenant } from './random-fleet.t
 const MERGE = { contentType: 'application/merge-patch+json' }
 const LIMIT_MS = 60_000
 /** The API server, its controllers and the worker write these for themselves. */
-const KEPT = /^(?:Event|Lease|Endpoints|EndpointSlice|APIService|IPAddress) | bailiwick-system\/|ConfigMap kube-system\//
+const KEPT =
+  /^(?:Event|Lease|Endpoints|EndpointSlice|APIService|IPAddress) | bailiwick-system\/|ConfigMap kube-system\//
 
 /** What an object is known by, as text; its version too where nobody may touch it. */
 export type Standing = ReadonlyMap<string, string>
