@@ -1,4 +1,3 @@
-import { sourceKinds } from '../../../facts/source-fields.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { canonical } from '../../../kube/node.ts'
@@ -11,7 +10,6 @@ import type {
   AdmissionRequest,
 } from '../../../policy/admission/admission-request.ts'
 import { type AdmissionWorld, worldOf } from '../../../policy/admission/admission-world.ts'
-import type { PolicyRuleName } from '../../../policy/engine.ts'
 import { evaluateAdmission, hasPolicies } from '../../../policy/registry/evaluate-admission.ts'
 import type { RuleContext } from '../../model/rule.ts'
 
@@ -44,14 +42,8 @@ export function admissionOf(
   return {
     operation: request.operation,
     isUnchanged,
-    ...(sourceKinds.includes(kind) ? withoutKyverno(answer) : answer),
+    ...answer,
   }
-}
-
-/** What Kyverno's rules say about sources is what `source-url-allowlist` reports: it compares every spelling of an address. */
-function withoutKyverno({ findings, notEvaluated }: AdmissionAnswer): AdmissionAnswer {
-  const isOther = ({ policy }: PolicyRuleName) => policy.kind !== 'ClusterPolicy' && policy.kind !== 'Policy'
-  return { findings: findings.filter(isOther), notEvaluated: notEvaluated.filter(isOther) }
 }
 
 /** What policies say about the deletion of an object that a node does not render any more. */
