@@ -95,6 +95,14 @@ export function validatingScope(
       if ('unclear' in isMet || policy.failsClosed) problems.push(isMet)
       continue
     }
+    // what a verdict says must stay true until the commit changes
+    if (exception.end !== undefined) {
+      problems.push({
+        unclear: 'a PolicyException with spec.expiresAt exempts the object only until then',
+        origin: exception.end.origin,
+      })
+      continue
+    }
     if (exception.images.length + exception.values.length === 0) return { verdicts: [] }
     allowed.images.push(...exception.images)
     allowed.values.push(...exception.values)
@@ -119,6 +127,8 @@ interface Exception {
   readonly conditions: CelPolicy['conditions']
   readonly images: readonly Node[]
   readonly values: readonly Node[]
+  /** `expiresAt`. */
+  readonly end: Node | undefined
 }
 
 /** Exceptions of the platform that name the policy. */
@@ -129,7 +139,8 @@ function exceptionsOf(policy: CelPolicy, world: AdmissionWorld): readonly Except
     const isNamed = refs.some(ref => stringAt(ref, ['name']) === policy.name && stringAt(ref, ['kind']) === policy.kind)
     if (!isNamed) return []
     const { conditions } = compilePolicy(object, { by: 'Kyverno', library: kyvernoLibrary })
-    return [{ conditions, images: itemsOf(at(spec, ['images'])), values: itemsOf(at(spec, ['allowedValues'])) }]
+    const [images, values] = ['images', 'allowedValues'].map(key => itemsOf(at(spec, [key]))) as [Node[], Node[]]
+    return [{ conditions, images, values, end: at(spec, ['expiresAt']) }]
   })
 }
 

@@ -200,6 +200,15 @@ spec: {policyRefs: [{name: ours, kind: ${kind}}], ${spec}}
     expect(said(ours, pod('{containers: [{image: "ghcr.io/a/b:1"}]}'))).toEqual([])
   })
 
+  test('that ends some day leaves the answer open, only for the object that it exempts', () => {
+    const asked = pod('{hostNetwork: true}')
+    const ending = exception(`${NAMED}, expiresAt: "2026-05-01T00:00:00Z"`)
+    const open = '? a PolicyException with spec.expiresAt exempts the object only until then'
+    expect(said(HOST_NETWORK + ending, asked)).toEqual([open])
+    const other = said(HOST_NETWORK + ending, asked.replace('name: p', 'name: q'))
+    expect(other).toEqual(said(HOST_NETWORK, asked.replace('name: p', 'name: q')))
+  })
+
   test('that depends on what is not known leaves the answer open', () => {
     const open = exception(`matchConditions: [{name: n, expression: "object.metadata.uid == 'x'"}]`)
     expect(said(HOST_NETWORK + open, pod('{hostNetwork: true}'))).toEqual(['? metadata.uid is set by the cluster'])
