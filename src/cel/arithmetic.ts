@@ -17,11 +17,11 @@ export function asUint(value: bigint): Unsigned {
   return new Unsigned(value)
 }
 
-/** The years 1 to 9999. */
+/** The range of a timestamp in Go: years 1 to 9999. */
 const FIRST = -62_135_596_800n * 1_000_000_000n
 const LAST = 253_402_300_800n * 1_000_000_000n
 
-/** A moment or a length of time that Go's types hold. Throws CelError for another one. */
+/** A timestamp or duration that fits Go's types. Throws CelError for a value out of range. */
 export function asTime(kind: 'timestamp' | 'duration', nanos: bigint, zone = 0): Time {
   if (kind === 'duration') asInt(nanos)
   else if (nanos < FIRST || nanos >= LAST) throw new CelError('timestamp overflow')
@@ -96,12 +96,12 @@ function joined(left: CelValue, right: CelValue, spend: (steps: number) => void)
   throw new CelError('no such overload')
 }
 
-/** Items of the second list take the place of those with the same key; the others follow. */
+/** Items of the second list replace those with the same key; the rest are appended. */
 function merged(left: AssociativeList, right: readonly CelValue[]): CelValue {
   const items = left.byKey()
   for (const item of right) {
     const key = left.keyOf(item)
-    // an equal item of a set stays what it is
+    // a set keeps its own copy of an equal item
     if (left.names !== undefined || !items.has(key)) items.set(key, item)
   }
   return AssociativeList.with(items.values(), left.names)

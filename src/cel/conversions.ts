@@ -3,12 +3,12 @@ import { CelBudgetError, CelError } from './cel-error.ts'
 import { readGoDuration, readTimestamp, zoneOf } from './times.ts'
 import { type CelValue, Time, Unsigned } from './values.ts'
 
-/** Zeros before it count for nothing, however many they are. */
+/** Allows any number of leading zeros. */
 const INTEGER = /^[-+]?0*[0-9]{1,25}$/
 const UNSIGNED = /^0*[0-9]{1,25}$/
 const DOUBLE = /^[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$/
 const NO_NUMBER = /^([-+]?)(?:inf(?:inity)?|(nan))$/i
-/** Go reads these, too. */
+/** Go also reads hexadecimal integers. */
 const HEX = /^[-+]?0x/i
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 const FALSE = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
@@ -78,7 +78,7 @@ function toDouble(value: CelValue): number | undefined {
   const [other, sign, isNan] = NO_NUMBER.exec(value) ?? []
   if (other !== undefined && !(isNan && sign)) return isNan ? Number.NaN : sign === '-' ? -Infinity : Infinity
   if (HEX.test(value)) throw new CelBudgetError('a double in base 16')
-  // between digits Go allows an underscore
+  // Go allows an underscore between digits
   const digits = value.replace(/(?<=\d)_(?=\d)/g, '')
   const number = DOUBLE.test(digits) ? Number(digits) : Number.NaN
   if (!Number.isFinite(number)) throw new CelError('type conversion error')

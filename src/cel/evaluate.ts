@@ -41,7 +41,7 @@ export function evaluate(
   return new Evaluation(library, budget).of(expression, names)
 }
 
-/** What several expressions may take together. */
+/** A budget of steps that several expressions share. */
 export class SharedSteps {
   #left: number
   constructor(steps: number) {
@@ -119,7 +119,7 @@ class Evaluation {
     try {
       return [...(of ? [of] : []), ...args].map(arg => this.of(arg, names))
     } catch (error) {
-      // cel-go ends the whole evaluation here, whatever `||` would make of it
+      // in cel-go this error ends the whole evaluation, even inside `||`
       if (error instanceof CelError && name === 'flatten' && this.#library)
         throw new CelBudgetError(`flatten() of an error: ${error.message}`)
       throw error
@@ -219,7 +219,7 @@ class Evaluation {
     }
   }
 
-  /** The order of texts costs what they hold. */
+  /** Comparing texts costs steps in proportion to their length. */
   #compared(left: CelValue, right: CelValue): number {
     if (typeof left === 'string' && typeof right === 'string') this.spend((left.length + right.length) / 10)
     return compare(left, right)
@@ -354,7 +354,7 @@ class Scope implements Names {
 /** Names of types that have a namespace. */
 const NET = new LazyFields(name => (name === 'IP' || name === 'CIDR' ? new TypeName(`net.${name}`) : undefined))
 
-/** Whether an entry of a map is there. Throws CelUnknownError where only the cluster knows. */
+/** Whether a map has this entry. Throws CelUnknownError where only the cluster knows. */
 function isPresent(entry: readonly [CelValue, CelValue] | undefined): boolean {
   const value = entry?.[1]
   if (value instanceof NotKnown && value.mayBeAbsent) throw new CelUnknownError(value.why)

@@ -1,6 +1,6 @@
 import type { CelExpression } from './expression.ts'
 
-/** The expressions directly in an expression; of a macro those that see its variables, too. */
+/** The direct subexpressions of an expression, including those in which a macro's variables are visible. */
 export function partsOf(expression: CelExpression): readonly CelExpression[] {
   switch (expression.type) {
     case 'list':
@@ -26,7 +26,7 @@ export function partsOf(expression: CelExpression): readonly CelExpression[] {
   }
 }
 
-/** Whether an expression reads a name that is not a variable of one of its macros. */
+/** Whether an expression reads a name that no macro around it declares. */
 export function reads(expression: CelExpression, name: string): boolean {
   if (expression.type === 'name') return expression.name === name
   if (expression.type !== 'macro') return partsOf(expression).some(part => reads(part, name))

@@ -121,7 +121,7 @@ function matches(text: string, pattern: string, spend: Spend): boolean {
     return containsPattern({ text: pattern, origin }, text, { spend: (_what, amount) => spend(amount) })
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
-    // what Go's engine reads and ours does not is no answer
+    // Go's engine may accept a pattern that ours does not support, so the result is unknown
     if (isInvalid(pattern)) throw new CelError(error.message)
     throw new CelBudgetError(error.message)
   }

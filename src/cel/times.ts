@@ -7,7 +7,7 @@ const NANOS: ReadonlyMap<string, bigint> = new Map([
   ['ns', 1n],
   ['us', 1_000n],
   ['µs', 1_000n],
-  // a Greek letter, where the one above is the sign
+  // Greek mu; the entry above uses the micro sign
   ['μs', 1_000n],
   ['ms', 1_000_000n],
   ['s', 1_000_000_000n],
@@ -28,7 +28,7 @@ export function readTimestamp(text: string): bigint | undefined {
   return BigInt(millis - zone * 60_000) * 1_000_000n + BigInt(fraction.slice(0, 9).padEnd(9, '0'))
 }
 
-/** Minutes that the zone of an RFC 3339 text is ahead of UTC, as far as Go reads it. */
+/** The UTC offset of an RFC 3339 text in minutes, as far as Go parses it. */
 export function zoneOf(text: string): number | undefined {
   const [all, , , sign, hours = '0', minutes = '0'] = TIMESTAMP.exec(text) ?? []
   if (all === undefined || Number(hours) > 24 || Number(minutes) > 60) return undefined

@@ -14,7 +14,7 @@ export class Unsigned {
 export class Time {
   readonly kind: 'timestamp' | 'duration'
   readonly nanos: bigint
-  /** How many minutes the zone in which it is written is ahead of UTC. */
+  /** UTC offset in minutes of the time zone in which it is written. */
   readonly zone: number
   constructor(kind: 'timestamp' | 'duration', nanos: bigint, zone = 0) {
     this.kind = kind
@@ -40,14 +40,14 @@ export class CelMap {
 }
 
 /**
- * A list of an object whose schema calls it a set or a map: the order of its items does not count, and `+` merges
+ * A list whose schema declares it a set or a map: the order of its items is not significant, and `+` merges
  * (k8s.io/apiserver pkg/cel/common, unstructuredSetList and unstructuredMapList).
  */
 export class AssociativeList extends Array<CelValue> {
   static override get [Symbol.species](): ArrayConstructor {
     return Array
   }
-  /** Names of the fields that tell items apart; undefined: the items themselves do. */
+  /** Names of the key fields of a map list; undefined for a set, whose items are compared as a whole. */
   names: readonly string[] | undefined
 
   static with(items: Iterable<CelValue>, names: readonly string[] | undefined): AssociativeList {
@@ -68,7 +68,7 @@ export class AssociativeList extends Array<CelValue> {
   }
 }
 
-/** Tells scalars apart. */
+/** A text that distinguishes scalars of different types. */
 function textOf(value: CelValue | undefined): string {
   if (value === undefined) return ''
   if (value instanceof NotKnown) throw new CelUnknownError(value.why)
@@ -97,7 +97,7 @@ export class LazyFields {
 /** What stands here is known only on the cluster: who needs it cannot be decided. */
 export class NotKnown {
   readonly why: string
-  /** The field may also not be there at all. */
+  /** The field may be absent. */
   readonly mayBeAbsent: boolean
   constructor(why: string, mayBeAbsent = false) {
     this.why = why

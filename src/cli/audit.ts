@@ -68,7 +68,7 @@ function text(found: ClusterAudit, here: string): string {
   return `${lines.join('\n')}\n`
 }
 
-/** What to do about one item, as one text of several lines. */
+/** The advice for one item, in several lines. */
 function adviceText({ check, why, fix }: AuditItem): string {
   const [first, ...more] = wrap(visible(`${check}: ${why}.${fix ? ` ${fix}` : ''}`, 600), 96)
   return [`  ${first}`, ...more.map(line => `    ${line}`)].join('\n')

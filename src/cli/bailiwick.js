@@ -66,7 +66,7 @@ async function runWith(program) {
     process.exitCode = 2
   })
   child.on('close', (code, signal) => {
-    // as a shell reports a program that Ctrl-C ended
+    // shells report 130 for a program that Ctrl-C ended
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 2)
   })
 }

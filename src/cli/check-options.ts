@@ -88,7 +88,7 @@ export const CHECK_HELP = [
   ...OPTIONS.map(([, , help]) => `  ${help}`),
 ].join('\n')
 
-/** Reads the arguments of `check`, or of a command that takes the same; directories become absolute, starting from `cwd`. Throws `usage`. */
+/** Parses the arguments of `check` and of commands with the same options; resolves directories against `cwd`. Throws `usage`. */
 export function checkOptions(args: readonly string[], cwd: string, help = CHECK_USAGE): CheckOptions {
   const given = (flag: string) => args.includes(`--${flag}`)
   const rest = args.filter(arg => !FLAGS.some(flag => arg === `--${flag}`))

@@ -18,7 +18,7 @@ export interface Side {
 }
 
 export interface Sides {
-  /** Root folder of the repository that is checked. */
+  /** Root folder of the checked repository. */
   readonly dir: string
   /** The repository that is checked, and what it stands for; its url is '' where it has none. */
   readonly here: RepositoryAddress

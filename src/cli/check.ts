@@ -30,7 +30,7 @@ async function checkOnce(options: CheckOptions, io: Io): Promise<number> {
   const { verdict, own } = checked
   const context = contextOf(checked, options, io)
   const print = formats.get(options.output)!
-  // JSON is for programs, which choose by the node: it lists all
+  // programs that read JSON filter by node themselves, so JSON lists everything
   if (own === undefined || options.output === 'json') io.stdout(print(verdict, context))
   else io.stdout(print(own.verdict, { ...context, elsewhere: own.elsewhere }))
   if (verdict.result === 'error') io.stderr(`${undecidedLine(verdict, own)}\n`)
@@ -38,7 +38,7 @@ async function checkOnce(options: CheckOptions, io: Io): Promise<number> {
   return { pass: waits ? 1 : 0, fail: 1, error: 2 }[verdict.result]
 }
 
-/** What a format needs besides the verdict; lines of files only where people read. */
+/** What a format needs besides the verdict. Source lines are included only in output for people. */
 function contextOf({ evaluatedAs, changes, fleet, tree, dir }: Checked, options: CheckOptions, io: Io) {
   const here = evaluatedAs.repository
   const isShown = io.isTerminal === true || options.verbose === true

@@ -9,13 +9,13 @@ export interface Io {
   readonly color?: boolean
   /** stdout is a terminal. */
   readonly isTerminal?: boolean
-  /** The reader's terminal opens links (OSC 8). */
+  /** The terminal supports hyperlinks (OSC 8). */
   readonly hasLinks?: boolean
-  /** Only what blocks, and the result. */
+  /** Prints only blocking findings and the result. */
   readonly quiet?: boolean
-  /** Shows what takes long, where a person waits; absent where nobody does. */
+  /** Shows the progress of a long step; absent when no person is waiting. */
   readonly progress?: (stage: string) => void
-  /** Asks to be told when the person interrupts, instead of being ended; absent where nobody can. */
+  /** Returns a signal for Ctrl-C, which then no longer ends the process; absent when no person can interrupt. */
   readonly interrupted?: () => AbortSignal
   /** The variables of the process; absent: its own. */
   readonly env?: Readonly<Record<string, string | undefined>>

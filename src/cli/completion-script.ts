@@ -8,7 +8,7 @@ export const isShell = (name: string): name is Shell => SHELLS.some(shell => she
 /** The names under which the program is installed. */
 const PROGRAMS = ['bailiwick', 'flux-bailiwick']
 
-/** A script that a shell sources. */
+/** A completion script for a shell to source. */
 export function completionScript(shell: Shell, commands: readonly CommandWords[]): string {
   const lines = { bash, zsh, fish }[shell](commands)
   return `${lines.join('\n')}\n`
@@ -17,7 +17,7 @@ export function completionScript(shell: Shell, commands: readonly CommandWords[]
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 const optionsOf = ({ options }: CommandWords) => [...options.keys()].join(' ')
 
-/** Cases of `command:option` with the words, or the kind, of what may stand behind; shared by bash and zsh. */
+/** Shell `case` branches for `command:option` with its value words or value kind. Bash and zsh share them. */
 function valueCases(commands: readonly CommandWords[]): string[] {
   return commands.flatMap(({ name, options }) =>
     [...options].flatMap(([option, value]) => {
@@ -32,7 +32,7 @@ function valueCases(commands: readonly CommandWords[]): string[] {
 const commandCases = (commands: readonly CommandWords[]) =>
   commands.map(one => `    ${one.name}) options=${quoted(optionsOf(one))}; words=${quoted(one.words.join(' '))} ;;`)
 
-/** Sets kind, options and words for the command and the word before; `kind` is empty where no option waits for a value. */
+/** A shell function that sets kind, options and words for the command and the previous word; `kind` is empty when no option expects a value. */
 function lookup(commands: readonly CommandWords[]): string[] {
   return [
     '_bailiwick_lookup() {',

@@ -2,21 +2,21 @@ import { rules } from '../rules/registry.ts'
 import { COMMANDS } from './commands.ts'
 import { errorGuide } from './error-guide.ts'
 
-/** What may stand behind an option: one of these words, a path, anything, or nothing. */
+/** The value of an option: one of these words, a path, any text, or none. */
 type ValueWords = { readonly words: readonly string[] } | 'path' | 'any' | 'none'
 
 export interface CommandWords {
   readonly name: string
   readonly summary: string
   readonly options: ReadonlyMap<string, ValueWords>
-  /** Words that may stand where an option may not; without them a path may. */
+  /** Words allowed as positional arguments; without any, a path is allowed. */
   readonly words: readonly string[]
 }
 
 const COLORS = ['auto', 'always', 'never']
 const OPTION = /(?<![\w-])(--?[a-z][a-z-]*)(?:[ =]([A-Za-z][^\s\],]*))?/g
 
-/** All commands with their options, read from the usage that each one prints: what the help names is what is completed. */
+/** All commands with their options, parsed from each command's own usage text so that completion matches the help. */
 export async function completionWords(): Promise<CommandWords[]> {
   const all = await Promise.all(
     COMMANDS.map(async ([name, summary, load]) => wordsOf(name, summary, (await load()).usage)),
@@ -31,7 +31,7 @@ export async function completionWords(): Promise<CommandWords[]> {
 
 function wordsOf(name: string, summary: string, usage: string): CommandWords {
   const [grammar = '', ...rest] = usage.split('\n\n')
-  // `  --name VALUE   help`: what stands before the help, or the line if it is options alone
+  // `  --name VALUE   help`: the part before the help text, or the whole line if it has only options
   const named = rest
     .join('\n')
     .split('\n')

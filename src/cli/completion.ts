@@ -5,7 +5,7 @@ import { completionWords } from './completion-words.ts'
 
 const USAGE = `completion ${SHELLS.join('|')}`
 
-/** `bailiwick completion`: a script that lets a shell complete commands, options and their values. */
+/** `bailiwick completion`: prints a script that lets a shell complete commands, options and values. */
 export const completion: Command = {
   name: 'completion',
   usage: `${USAGE}

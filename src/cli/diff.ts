@@ -8,7 +8,7 @@ import { evaluateCopy } from './evaluate-copy.ts'
 
 const USAGE = 'diff [DIR] [--base REF] [-o text|json] [OPTION OF check]...'
 
-/** `bailiwick diff`: what a change does to what the clusters get. */
+/** `bailiwick diff`: shows how a change alters the objects that the clusters get. */
 export const diff: Command = {
   name: 'diff',
   usage: `${USAGE}
@@ -46,7 +46,7 @@ be rendered, so the list may be incomplete.`,
   },
 }
 
-/** SGR codes by the mark of a line. */
+/** SGR codes by the first character of a line. */
 const COLORS = new Map([
   ['+', '32'],
   ['-', '31'],

@@ -11,7 +11,7 @@ import { wrap } from './wrap.ts'
 const USAGE = 'doctor [--env FILE] [--process web|worker] [-o text|json]'
 const STATES = ['wrong', 'weak', 'unknown', 'ok']
 
-/** `bailiwick doctor`: what of an installation of the App does not work, and what to do. */
+/** `bailiwick doctor`: lists the problems of an App installation and how to fix them. */
 export const doctor: Command = {
   name: 'doctor',
   usage: `${USAGE}
@@ -30,7 +30,7 @@ prints no secret. Exit code 0: all is well; 1: something is weak or wrong; 2: so
     if (output !== 'text' && output !== 'json') throw usage(`-o ${JSON.stringify(output)} is not a format`)
     const env = { ...(await settingsOf(options.one('env'), io)), ...(io.env ?? process.env) }
     io.progress?.('asking GitHub and Redis')
-    // it loads the clients of GitHub and Redis, which no other command needs
+    // this module loads the GitHub and Redis clients, which no other command needs
     const { diagnose } = await import('../doctor/diagnose.ts')
     const found = await diagnose(env, role)
     const sorted = STATES.flatMap(state => found.filter(one => one.state === state))

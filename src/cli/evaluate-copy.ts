@@ -25,22 +25,22 @@ import { today } from './today.ts'
 import { withEarlier } from './with-earlier.ts'
 import { buildCompleteFleet, type Compared, directoryReader } from './working-sources.ts'
 
-/** A working copy that was evaluated. */
+/** An evaluated working copy. */
 export interface Checked {
   readonly verdict: Verdict
-  /** What is printed of it, where the repository is a tenant's. */
+  /** The part of the verdict to print when the repository belongs to a tenant. */
   readonly own?: OwnPart
   readonly evaluatedAs: EvaluatedAs
-  /** With a base. */
+  /** Present when there is a base to compare with. */
   readonly changes?: Changes
-  /** The fleet after the change, or as it is. */
+  /** The fleet after the change, or its current state without a base. */
   readonly fleet: Fleet
-  /** Root folder of the repository at hand, and its files. */
+  /** Root folder and files of the local repository. */
   readonly dir: string
   readonly tree: Tree
 }
 
-/** Evaluates the working copy that `options` name, with its sources, beside its base if there is one. Throws BailiwickError. */
+/** Evaluates the working copy that `options` name, with its sources, and its base if there is one. Throws BailiwickError. */
 export async function evaluateCopy(
   options: CheckOptions,
   identities: readonly string[],
@@ -56,7 +56,7 @@ export async function evaluateCopy(
     buildCompleteFleet(home, given, options.repositories, read, compared, session, fromClones)
   const whole = async (side: Side) => withEarlier(await build(side), side.history, session, one => build(side, one))
   const base = sides.base && (await whole(sides.base))
-  // what the base has of tenants and restrictions stays where the change does not build
+  // keeps the base's tenants and restrictions where the changed fleet does not build
   const compared = sides.base && base ? { config: sides.base.home.tree, retain: retainOf(base.fleet) } : {}
   const head = base ? await build(sides.head, compared) : await whole(sides.head)
   const states = [head, ...(base ? [base] : [])].map(one => one.fleet)
@@ -84,7 +84,7 @@ export async function evaluateCopy(
   return { verdict, own, evaluatedAs, ...shown, ...changes }
 }
 
-/** What `--cluster` and `--tenant` leave; undefined without. Throws `usage` for a name that neither state of the fleet has. */
+/** The filter of `--cluster` and `--tenant`; undefined if neither is given. Throws `usage` for a name that neither state of the fleet has. */
 function filterOf(states: readonly Fleet[], { clusters = [], tenants = [] }: CheckOptions): VerdictFilter | undefined {
   if (clusters.length + tenants.length === 0 || states[0]!.clusters.length === 0) return undefined
   const known = (of: (fleet: Fleet) => readonly { readonly name: string }[]) =>
@@ -102,7 +102,7 @@ function filterOf(states: readonly Fleet[], { clusters = [], tenants = [] }: Che
   return { clusters, tenants }
 }
 
-/** What was to be evaluated and was not, because nothing follows it. A fleet without clusters is another error. */
+/** Errors for repositories that should be evaluated but that nothing in the fleet follows. A fleet without clusters is a separate error. */
 function unfollowed(
   states: readonly Fleet[],
   { here, fleet }: Sides,

@@ -13,10 +13,10 @@ import { type Checked, evaluateCopy } from './evaluate-copy.ts'
 import { writeInside } from './write-inside.ts'
 
 const USAGE = 'fix [DIR] [--apply] [-o text|json] [OPTION OF check]...'
-/** Edits that overlap are made one round after the other; each round leaves fewer findings. */
+/** Overlapping edits are applied in separate rounds; each round leaves fewer findings. */
 const MAX_ROUNDS = 10
 
-/** `bailiwick fix`: the edits that certainly fix findings, shown or written. */
+/** `bailiwick fix`: shows or writes the edits that are certain to fix findings. */
 export const fix: Command = {
   name: 'fix',
   usage: `${USAGE}
@@ -66,7 +66,7 @@ async function proposed(options: CheckOptions, io: Io): Promise<Made> {
   return { made: certainFixes(checked), checked }
 }
 
-/** Writes the edits, and takes back those of a round after which there is a violation that was not there before. */
+/** Writes the edits, and reverts a round that causes a new violation. */
 async function applied(options: CheckOptions, io: Io): Promise<Made> {
   const made: Fix[] = []
   let checked = await evaluated(options, io)
@@ -103,7 +103,7 @@ function isWorse({ verdict: before }: Checked, { verdict: after }: Checked): boo
 const certainFixes = ({ verdict, own, evaluatedAs, tree }: Checked): Fix[] =>
   fixesOf(own?.verdict ?? verdict, evaluatedAs.repository, path => textOf(tree, path))
 
-/** Undefined for what is not a file of UTF-8: written back it would be another one. */
+/** Undefined unless the path is a UTF-8 file: rewriting other bytes would corrupt them. */
 function textOf(tree: Tree, path: string): string | undefined {
   if (tree.entry(path)?.type !== 'file') return undefined
   try {

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import type { Io } from './command.ts'
 
-/** What every command takes, and the rest of the command line. */
+/** The options of every command, and the remaining arguments. */
 interface GlobalOptions {
   readonly rest: readonly string[]
   readonly look: Pick<Io, 'quiet' | 'color'>
@@ -13,7 +13,7 @@ const COLORS = new Map([
   ['never', { color: false }],
 ])
 
-/** Takes `--quiet` and `--color WHEN` out of a command line, up to `--`. Throws `usage`. */
+/** Extracts `--quiet` and `--color WHEN` from the arguments before `--`. Throws `usage`. */
 export function globalOptions(argv: readonly string[]): GlobalOptions {
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length
   const rest: string[] = []

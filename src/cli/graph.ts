@@ -11,7 +11,7 @@ import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.t
 const USAGE =
   'graph [FLEET] [--cluster NAME] [--tenant NAME] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o mermaid|dot]'
 
-/** `bailiwick graph`: which repository each Kustomization of a fleet reads, and which one applies it. */
+/** `bailiwick graph`: shows which repository each Kustomization of a fleet reads and which Kustomization applies it. */
 export const graph: Command = {
   name: 'graph',
   usage: `${USAGE}
@@ -39,7 +39,7 @@ Dashed: not visible, or suspended. Red: could not be rendered. Exit code 0: done
   },
 }
 
-/** The nodes of a tenant, and those that bring them to their clusters. */
+/** The nodes of a tenant and the nodes that apply them. */
 function ofTenant(fleet: Fleet, tenant: string | undefined): readonly FleetNode[] {
   if (tenant === undefined) return fleet.nodes
   assertKnown('tenant', [tenant], new Set(fleet.tenants.map(({ name }) => name)))

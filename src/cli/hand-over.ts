@@ -4,7 +4,7 @@ import { writeChange } from './offboard.ts'
 
 const USAGE = 'hand-over NAMESPACE [DIR] --to TENANT'
 
-/** `bailiwick hand-over`: makes the next of the two changes in the working copy that the pull requests of a hand-over would contain. */
+/** `bailiwick hand-over`: writes the next of a hand-over's two pull requests to the working copy. */
 export const handOver: Command = {
   name: 'hand-over',
   usage: `${USAGE}

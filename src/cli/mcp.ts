@@ -5,7 +5,7 @@ import { parseOptions } from './parse-options.ts'
 
 const USAGE = 'mcp [--root DIR]...'
 
-/** `bailiwick mcp`: answers editors and agents over the Model Context Protocol, on standard input and output. */
+/** `bailiwick mcp`: serves editors and agents over the Model Context Protocol on stdin and stdout. */
 export const mcp: Command = {
   name: 'mcp',
   usage: `${USAGE}
@@ -22,7 +22,7 @@ every root are refused. Texts from repositories are marked as data in each answe
     }
     const given = options.all('root')
     const roots = (given.length > 0 ? given : ['.']).map(dir => resolve(io.cwd, dir))
-    // the library takes longer to load than most commands take to run
+    // loading this library takes longer than most commands run
     const { serveMcp } = await import('./mcp/serve-mcp.ts')
     await serveMcp(roots, io)
     return 0

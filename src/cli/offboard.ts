@@ -29,7 +29,7 @@ second change removes sources, accounts, roles, namespaces and credentials.`,
   },
 }
 
-/** Makes the next change of an offboarding, a move, a rename or a hand-over in the working copy, and says what is to be done then. */
+/** Writes the next change of an offboarding, a move, a rename or a hand-over to the working copy and prints the next steps. */
 export async function writeChange(
   { directory, ...request }: OffboardRequest & { readonly directory: string | undefined },
   io: Parameters<Command['run']>[1],

@@ -70,7 +70,7 @@ Without a file for the credentials, and for deploy-key, the commands to run are 
   },
 }
 
-/** The role that the flux CLI gives by default is more than most tenants need. */
+/** Warns about the flux CLI's default role, which grants more than most tenants need. */
 function roleNotes(request: OnboardRequest): string[] {
   if (roleOf(request) !== 'cluster-admin') return []
   return [

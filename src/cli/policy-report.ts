@@ -2,11 +2,12 @@ import type { BailiwickError } from '../errors.ts'
 import { visible } from '../message/visible.ts'
 import type { TestRow } from '../policy/testing/run-test.ts'
 import { xmlText } from '../report/formats/xml-text.ts'
+import { count } from '../report/text/headline.ts'
 import { placeOf } from '../report/text/place.ts'
 import type { CoveredPolicy, RuleCoverage } from '../rules/policies/support/policy-coverage.ts'
 import { table } from './table.ts'
 
-/** A file of tests, and what came of it. */
+/** A test file and its results. */
 export interface TestResults {
   readonly file: string
   readonly name: string
@@ -17,11 +18,11 @@ export interface TestResults {
 export interface PolicyResults {
   readonly policies: readonly CoveredPolicy[]
   readonly tests: readonly TestResults[]
-  /** Address of the repository that the reader stands in. */
+  /** Address of the local repository. */
   readonly here: string
 }
 
-/** The results of `policy test` by format. */
+/** Printers of the `policy test` results by output format. */
 export const policyReport = { text: textReport, json: jsonReport, junit: junitReport } as const
 
 const TITLES = ['cluster', 'policy', 'rule', 'pass', 'deny', 'warn', 'audit', 'not evaluated', 'at']
@@ -102,18 +103,18 @@ function totalLine(policies: readonly CoveredPolicy[], tests: readonly TestResul
   const sum = (of: (one: RuleCoverage) => number) =>
     policies.reduce((all, { rules }) => all + rules.reduce((own, rule) => own + of(rule), 0), 0)
   const rows = tests.flatMap(one => one.rows)
-  const count = (status: TestRow['status']) => rows.filter(row => row.status === status).length
+  const rowsOf = (status: TestRow['status']) => rows.filter(row => row.status === status).length
   const fleet =
     policies.length === 0
       ? []
       : [
-          `${policies.length} policies: ${sum(one => one.passed)} passed, ${sum(one => one.denied)} denied, ${sum(one => one.warned + one.audited)} warned or audited, ${sum(one => one.notEvaluated)} not evaluated`,
+          `${policies.length} ${policies.length === 1 ? 'policy' : 'policies'}: ${sum(one => one.passed)} passed, ${sum(one => one.denied)} denied, ${sum(one => one.warned + one.audited)} warned or audited, ${sum(one => one.notEvaluated)} not evaluated`,
         ]
   const run =
     tests.length === 0
       ? []
       : [
-          `${tests.length} test files: ${count('ok')} ok, ${count('failed')} failed, ${count('not evaluated')} not evaluated, ${tests.filter(one => one.error).length} not read`,
+          `${count(tests.length, 'test file')}: ${rowsOf('ok')} ok, ${rowsOf('failed')} failed, ${rowsOf('not evaluated')} not evaluated, ${tests.filter(one => one.error).length} not read`,
         ]
   return [...fleet, ...run].join('; ') || 'no policies'
 }
@@ -127,7 +128,7 @@ function jsonReport({ policies, tests }: PolicyResults): string {
   return `${JSON.stringify({ policies, tests: files }, null, 2)}\n`
 }
 
-/** A suite for each cluster, with a case for each rule, and one for each file of tests. */
+/** One suite per cluster with a case per rule, and one suite per test file. */
 function junitReport({ policies, tests }: PolicyResults): string {
   const clusters = [...Map.groupBy(policies, ({ cluster }) => cluster)].map(([cluster, own]) => ({
     name: cluster,

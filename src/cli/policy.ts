@@ -19,7 +19,7 @@ const USAGE = 'policy test [FLEET] [--cluster NAME] [--repo URL[#REF]=DIR]... [-
 
 const FORMATS = ['text', 'json', 'junit'] as const
 
-/** `bailiwick policy test`: what the policies of a fleet say about its objects, and the tests of policies. */
+/** `bailiwick policy test`: evaluates the fleet's policies against its objects, and runs policy tests. */
 export const policy: Command = {
   name: 'policy',
   usage: `${USAGE}
@@ -64,7 +64,7 @@ function exitCode({ policies, tests }: PolicyResults, isIncomplete: boolean): nu
   return rows.some(({ status }) => status === 'failed') || policies.some(isDenied) ? 1 : 0
 }
 
-/** The tests below a folder, run. A file that cannot be read is an error of that test. */
+/** Runs the tests below a folder. A file that cannot be read is an error of that test. */
 async function testsBelow(dir: string): Promise<TestResults[]> {
   const root = await rootFolder(dir)
   const folder = relative(root, await realpath(dir))

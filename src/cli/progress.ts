@@ -1,11 +1,11 @@
 import { visible } from '../message/visible.ts'
 
-/** What takes no longer needs no line. */
+/** Shorter work shows no line. */
 const AFTER_MS = 1000
-/** Erases the line, and goes to its begin. */
+/** Moves to the start of the line and erases it. */
 const ERASE = '\r\u001b[2K'
 
-/** A line on a terminal that says what takes long, until something else is written. */
+/** A terminal line that shows the current stage until other output is written. */
 interface ProgressLine {
   stage(text: string): void
   /** Erases the line. */
@@ -13,7 +13,7 @@ interface ProgressLine {
   end(): void
 }
 
-/** Writes the stage and the seconds on one line of a terminal, from one second after the start on. `now` in milliseconds. */
+/** Shows stage and seconds on one terminal line, starting one second after the work began. `now` returns milliseconds. */
 export function openProgress(write: (text: string) => void, now: () => number): ProgressLine {
   const begin = now()
   let stage = ''
@@ -29,7 +29,7 @@ export function openProgress(write: (text: string) => void, now: () => number): 
     isShown = false
   }
   const timer = setInterval(show, AFTER_MS)
-  // a line about what runs must not keep it running
+  // the progress line must not keep the process alive
   timer.unref()
   return {
     stage(text) {

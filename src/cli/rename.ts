@@ -4,7 +4,7 @@ import { writeChange } from './offboard.ts'
 
 const USAGE = 'rename TENANT [DIR] --to NEW'
 
-/** `bailiwick rename`: makes the next of the three changes in the working copy that the pull requests of a rename would contain. */
+/** `bailiwick rename`: writes the next of a rename's three pull requests to the working copy. */
 export const rename: Command = {
   name: 'rename',
   usage: `${USAGE}

@@ -10,7 +10,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 const progress = process.stderr.isTTY ? openProgress(text => process.stderr.write(text), performance.now) : undefined
 let interrupt: AbortController | undefined
 
-/** Without a command that waits for it Ctrl-C ends the process at once, and a shell reports 130: a handler would wait for the evaluation. */
+/** Called only by commands that handle Ctrl-C: a handler would delay it until the evaluation ends, and other commands must exit (130) at once. */
 function interrupted(): AbortSignal {
   if (!interrupt) {
     interrupt = new AbortController()

@@ -5,6 +5,7 @@ import { BailiwickError } from '../errors.ts'
 import type { Tree } from '../git/tree.ts'
 import { openWorkingCopy } from '../git/working-copy.ts'
 import { visible } from '../message/visible.ts'
+import { count } from '../report/text/headline.ts'
 import { encryptedDocuments } from '../rules/secrets/support/encrypted-files.ts'
 import type { Identities } from '../sops/data-key.ts'
 import { publicKeysIn } from '../sops/public-keys-in.ts'
@@ -21,8 +22,8 @@ interface KeyFiles {
 }
 
 /**
- * `bailiwick sops updatekeys`: encrypts the data key of every file for the recipients that `.sops.yaml` names now, with keys of the person
- * who runs it. The exit code is 2 if a file was left as it was.
+ * `bailiwick sops updatekeys`: encrypts the data key of every file for the recipients that `.sops.yaml` now lists, using the user's
+ * own keys. Exits with 2 if any file was left unchanged because of an error.
  */
 export async function updateKeysHere(directory: string | undefined, files: KeyFiles, io: Io): Promise<number> {
   const dir = await rootFolder(resolve(io.cwd, directory ?? '.'))
@@ -44,7 +45,7 @@ export async function updateKeysHere(directory: string | undefined, files: KeyFi
       io.stderr(`${visible(error.message)}. ${visible(error.fix ?? '')}\n`)
     }
   }
-  io.stdout(`${paths.length} encrypted files, ${left} could not be updated\n`)
+  io.stdout(`${count(paths.length, 'encrypted file')}, ${left} could not be updated\n`)
   return left === 0 ? 0 : 2
 }
 
@@ -59,7 +60,7 @@ async function updated(tree: Tree, path: string, identities: Identities): Promis
   return updateKeys({ path, text, rule, identities, publicKeys, now: new Date() })
 }
 
-/** The keys where SOPS looks for them: an option, its environment, its file in the home of the user. */
+/** Finds keys where SOPS does: the option, the environment, then the key file in the user's home folder. */
 async function identitiesOf({ age, pgp }: KeyFiles, { cwd, env = process.env }: Io): Promise<Identities> {
   const inline = age === undefined ? (env.SOPS_AGE_KEY ?? '').match(/AGE-SECRET-KEY-[0-9A-Z-]+/g) : null
   const usual = join(homedir(), '.config/sops/age/keys.txt')

@@ -20,7 +20,7 @@ import { writeInside } from './write-inside.ts'
 const USAGE =
   'sops init --cluster C [--key-file FILE] | sops updatekeys [DIR] [--age-key-file FILE] [--pgp-key-file FILE]'
 
-/** `bailiwick sops`: the first key with which a cluster decrypts the Secrets of its tenants, and files for other recipients. */
+/** `bailiwick sops`: creates the first key with which a cluster decrypts its tenants' Secrets, and re-encrypts files for other recipients. */
 export const sops: Command = {
   name: 'sops',
   usage: `${USAGE}

@@ -2,10 +2,10 @@ import type { Fleet } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
 import type { Origin } from '../origin.ts'
 
-/** Lines of larger files are not shown. */
+/** No excerpt is shown from a larger file. */
 const LARGEST = 1024 * 1024
 
-/** Finds the line that wrote a value: in the repository at hand, else in the first content of its repository that has the file. */
+/** Finds the line that wrote a value: in the local repository, or else in the first fetched revision of its repository that has the file. */
 export function sourceExcerpt(fleet: Fleet, own: Tree, here: string): (origin: Origin) => string | undefined {
   const files = new Map<string, readonly string[]>()
   const linesOf = (repository: string, file: string): readonly string[] => {

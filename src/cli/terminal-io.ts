@@ -1,8 +1,8 @@
 import type { Io } from './command.ts'
 
 /**
- * How the reader's terminal is written to. Colors: https://no-color.org and FORCE_COLOR. Links only where the terminal is known to open them:
- * others would print them.
+ * Output capabilities of the terminal. Colors follow https://no-color.org and FORCE_COLOR. Links are used only in terminals known to
+ * support them, because others print the escape sequence.
  */
 export function terminalIo(
   env: NonNullable<Io['env']>,
@@ -17,7 +17,7 @@ export function terminalIo(
   }
 }
 
-/** Terminals that say who they are, and open links. */
+/** Terminals that identify themselves and support links. */
 function opensLinks(env: NonNullable<Io['env']>): boolean {
   if (env.CI !== undefined) return false
   if (['iTerm.app', 'WezTerm', 'vscode', 'ghostty', 'Hyper', 'Tabby'].includes(env.TERM_PROGRAM ?? '')) return true

@@ -70,7 +70,7 @@ function printed(output: string, results: readonly ClusterResult[], fleet: Fleet
   return formats.get(output)!(validateVerdict(fleet, versions), { here, rules: [schemaMismatch], version })
 }
 
-/** Who runs the command asks what this version refuses. */
+/** The user chose the version, so whatever it rejects is a violation and not only a warning. */
 const asCertain = (minor: number): ComparedVersion => ({ minor, isCertain: true })
 
 interface Refused {

@@ -6,20 +6,20 @@ import type { Io } from './command.ts'
 import { errorLine } from './error-line.ts'
 import { rootFolder } from './root-folder.ts'
 
-/** Saving several files, or a checkout, is one change. */
+/** Groups the saves of several files, or a checkout, into one change. */
 const QUIET_MS = 150
-/** As a shell reports it: 128 and SIGINT. */
+/** Exit code of an interrupted program: 128 + SIGINT. */
 const INTERRUPTED = 130
 
 /**
- * Evaluates, and again after each change in the folders that the verdict reads, until the person interrupts. An evaluation that
- * fails is printed and the next change is waited for. Resolves with 130, as of a program that Ctrl-C ended.
+ * Evaluates once and again after each change in the folders that the verdict reads, until Ctrl-C. If an evaluation fails, prints the
+ * error and waits for the next change. Resolves to 130, the exit code of an interrupted program.
  */
 export async function watchCopy(options: CheckOptions, io: Io, evaluate: () => Promise<number>): Promise<number> {
   const signal = io.interrupted?.() ?? new AbortController().signal
   const folders = await watchedFolders(options)
   const changes = changesIn(folders, signal)
-  // watching begins before the first evaluation: no change is lost in between
+  // watching starts before the first evaluation so that no change is missed
   for (let next = Promise.resolve(true); await next; next = changes.next()) {
     changes.forget()
     if (options.output === 'text') io.stdout('checking\n')
@@ -38,9 +38,9 @@ async function watchedFolders({ dir, base, url, fleet, reposDir, repositories }:
 }
 
 interface Changes {
-  /** Resolves with true after a change that ended, with false when the person interrupts. */
+  /** Resolves to true once a change has settled, and to false on Ctrl-C. */
   next(): Promise<boolean>
-  /** What changed until now is about to be read. */
+  /** Discards pending changes because the next evaluation reads them. */
   forget(): void
 }
 
@@ -84,7 +84,7 @@ async function follow(folder: string, signal: AbortSignal, noted: () => void): P
   }
 }
 
-/** Of git's own files only those count that say what is checked out. */
+/** In `.git`, only the files that record what is checked out are relevant. */
 function isContent(path: string): boolean {
   const [top, ...rest] = path.split(sep)
   return top !== '.git' || rest.join('/') === 'HEAD' || rest.join('/') === 'index'

@@ -1,7 +1,7 @@
 import { CHECK_HELP, CHECK_USAGE } from './check-options.ts'
 import type { Command } from './command.ts'
 
-/** `bailiwick watch`: check, again whenever a file changes. */
+/** `bailiwick watch`: runs `check` again whenever a file changes. */
 export const watch: Command = {
   name: 'watch',
   usage: `${CHECK_USAGE.replace('check', 'watch')}\n\n${CHECK_HELP}`,

@@ -10,7 +10,7 @@ export async function writeInside(root: string, path: string, content: string): 
   replaceFile(join(root, path), content)
 }
 
-/** The name appears with the whole content: an interrupted command leaves no half of a file. The mode of the file stays. */
+/** Replaces a file atomically, so that an interrupted command never leaves a partial file. Keeps the file's mode. */
 function replaceFile(path: string, content: string): void {
   const part = `${path}.bailiwick-part`
   const mode = statSync(path, { throwIfNoEntry: false })?.mode

@@ -141,7 +141,7 @@ describe('tests of policies', () => {
         '  - {policy: levels, resources: [high], kind: ConfigMap, result: fail, isValidatingAdmissionPolicy: true}\n',
     )
     const { code, stdout } = await run(dir, 'policy', 'test')
-    expect([code, stdout]).toEqual([0, expect.stringContaining('1 test files: 3 ok, 0 failed, 0 not evaluated')])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('1 test file: 3 ok, 0 failed, 0 not evaluated')])
   })
 
   test('exceptions, labels of namespaces and operations', async () => {

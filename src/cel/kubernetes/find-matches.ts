@@ -19,7 +19,7 @@ export function findMatches(pattern: string, text: string, limit: number, spend:
   return findRanges(pattern, chars, limit, spend).map(([from, to]) => chars.slice(from, to).join(''))
 }
 
-/** As `findMatches`: from where to where each match goes. */
+/** Like `findMatches`, but returns the start and end of each match. */
 export function findRanges(
   pattern: string,
   chars: readonly string[],

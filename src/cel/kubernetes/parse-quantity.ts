@@ -27,7 +27,7 @@ const MAX_BYTES = (2n ** 63n - 1n) * 1_000_000_000n
 export function parseQuantity(text: string): bigint | undefined {
   refuseLong(text, MAX_TEXT, LIKE_A_QUANTITY)
   const [, sign, whole = '', fraction, suffix = ''] = text.length > MAX_TEXT ? [] : (QUANTITY.exec(text) ?? [])
-  // without digits it is zero, but for no text at all
+  // a suffix or sign without digits is zero; an empty text is not a quantity
   if (sign === undefined || text === '') return undefined
   const digits = BigInt(whole + (fraction ?? ''))
   const scale = (fraction ?? '').length
@@ -43,7 +43,7 @@ export function parseQuantity(text: string): bigint | undefined {
     const divisor = 10n ** BigInt(-exponent)
     numerator = (numerator + divisor - 1n) / divisor
   }
-  // more bytes than an integer has are as many as it has
+  // Kubernetes caps a binary quantity at the largest int64
   if (binary >= 0 && numerator > MAX_BYTES) numerator = MAX_BYTES
   return sign === '-' ? -numerator : numerator
 }

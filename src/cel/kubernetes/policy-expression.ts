@@ -41,7 +41,7 @@ export class PolicyExpression {
     return reads(this.#expression, name)
   }
 
-  /** Never throws. `budget`: what it shares with other expressions. */
+  /** Never throws. `budget`: steps shared with other expressions. */
   evaluate(names: Names, budget?: SharedSteps): CelOutcome {
     try {
       return { value: evaluate(this.#expression, names, this.#library, budget) }

@@ -7,7 +7,7 @@ import { BINARY, DECIMAL, parseQuantity } from './parse-quantity.ts'
 class Quantity extends LibraryValue {
   readonly typeName = 'kubernetes.Quantity'
   readonly nanos: bigint
-  /** Go keeps it as an integer and a power of ten, not as a decimal number: only then it can be an integer to CEL. */
+  /** The power of ten if Go stores the quantity as an int64; undefined if as a decimal. CEL converts only the former to an integer. */
   readonly scale: number | undefined
   constructor(nanos: bigint, scale: number | undefined) {
     super()
@@ -51,7 +51,7 @@ function quantityOf(text: string): Quantity {
   return new Quantity(nanos, scaleOf(text))
 }
 
-/** Powers of ten in which Go's fast way of reading keeps a quantity; undefined where it takes the slow one. */
+/** The power of ten that Go's fast parser stores for a quantity; undefined where Go uses the slow parser. */
 function scaleOf(text: string): number | undefined {
   const [, whole = '', fraction = '', suffix = ''] = /^[+-]?0*(\d*)(?:\.(\d*))?(.*)$/.exec(text) ?? []
   const digits = Math.max(whole.length, 1) + fraction.length
@@ -78,7 +78,7 @@ function combined(one: CelValue | undefined, other: CelValue | undefined, made: 
   return new Quantity(nanos, isSmall ? (scales.length === 0 ? 0 : scale) : undefined)
 }
 
-/** The integer of a quantity in a power of ten. */
+/** The absolute value of a quantity in units of 10^scale. */
 function sizeAt(nanos: bigint, scale: number): bigint {
   const size = nanos < 0n ? -nanos : nanos
   return scale >= -9 ? size / 10n ** BigInt(scale + 9) : size

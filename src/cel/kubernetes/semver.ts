@@ -50,7 +50,7 @@ function withText(
   return answer(readVersion(normalize ? normalized(text) : text))
 }
 
-/** A semantic version; undefined for a text that is none. Throws CelBudgetError for one that is too long. */
+/** A semantic version; undefined if the text is not one. Throws CelBudgetError if it is too long. */
 export function readVersion(text: string): Semver | undefined {
   refuseLong(text, MAX_TEXT)
   const [, major, minor, patch, pre, build] = SEMVER.exec(text) ?? []
@@ -67,13 +67,13 @@ function normalized(text: string): string {
   const bare = text.startsWith('v') ? text.slice(1) : text
   const [, core = bare, rest = ''] = /^([^-+]*)(.*)$/s.exec(bare) ?? []
   const parts = core.split('.', 4).map(part => part.replace(/^0+(?=.)/, ''))
-  // a short version has nothing behind its numbers
+  // a version with fewer than three numbers may not have a pre-release or build part
   if (parts.length < 3 && rest !== '') return ''
   while (parts.length < 3) parts.push('0')
   return parts.join('.') + rest
 }
 
-/** Below zero, zero or above, as the first version comes before, with or after the second. */
+/** Negative if the first version is lower, positive if it is higher, zero if they are equal. */
 export function orderOfVersions(a: Semver, b: Semver): bigint {
   for (const [index, number] of a.numbers.entries()) {
     const other = b.numbers[index]!

@@ -14,10 +14,10 @@ export const TEXTS: FunctionTable = {
       typeof text === 'string' ? text.replaceAll('~', '~0').replaceAll('/', '~1') : undefined,
   },
   methods: {
-    // what they cost the API server (pkg/cel/library/cost.go, cel-go interpreter/runtimecost.go): they are worked out elsewhere
+    // these only add the API server's cost (pkg/cel/library/cost.go, cel-go interpreter/runtimecost.go); the standard functions compute the result
     contains: ([text, part], spend) => costing(text, part, 10, spend),
     matches: ([text, pattern], spend) => costing(text, pattern, 4, spend),
-    // of a later version of cel-go's library than the one that is loaded
+    // the API server loads an older cel-go string library, which lacks `reverse`
     reverse: ([text]) => {
       if (typeof text === 'string') throw new CelError('no such overload')
       return undefined
@@ -37,7 +37,7 @@ export const TEXTS: FunctionTable = {
   },
 }
 
-/** Counts a search of one text in another, a tenth of the first times a part of the second. */
+/** Adds the cost of a search: a tenth of the text's length times a fraction (1/`part`) of the pattern's length. */
 function costing(text: CelValue | undefined, other: CelValue | undefined, part: number, spend: CountSteps): undefined {
   if (typeof text === 'string' && typeof other === 'string') spend(((text.length + 1) / 10) * (other.length / part))
   return undefined

@@ -22,7 +22,7 @@ export function durationText(nanos: bigint): string {
   return `${nanos < 0n ? '-' : ''}${size / 1_000_000_000n}${fraction === '' ? '' : `.${fraction}`}s`
 }
 
-/** A moment in RFC 3339, in the zone in which it was written. */
+/** A timestamp in RFC 3339, in the time zone in which it was written. */
 export function timestampText({ nanos: moment, zone }: Time): string {
   const nanos = moment + BigInt(zone) * 60_000_000_000n
   const rest = ((nanos % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n

@@ -2,7 +2,7 @@ import { CelError } from '../cel-error.ts'
 import type { FunctionTable } from '../function-library.ts'
 import { type CelValue, LibraryValue } from '../values.ts'
 
-/** A reference to an image, as go-containerregistry reads it. */
+/** An image reference as go-containerregistry parses it. */
 class Image extends LibraryValue {
   readonly typeName = 'kyverno.Image'
   readonly registry: string
@@ -27,7 +27,7 @@ class Image extends LibraryValue {
   }
 }
 
-/** Functions of references to images (kyverno/sdk extensions/cel/libs/image). */
+/** Functions for image references (kyverno/sdk extensions/cel/libs/image). */
 export const IMAGES: FunctionTable = {
   functions: {
     isImage: ([text]) => (typeof text === 'string' ? imageOf(text) !== undefined : undefined),
@@ -58,7 +58,7 @@ const REGISTRY = /^(?:[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*|\[[0-9A-Fa-f:.]+\])(?::\
 const TAG = /^[A-Za-z0-9_\-.]{1,128}$/
 const DOCKER_HUB = 'index.docker.io'
 
-/** `name.ParseReference` of go-containerregistry: a digest before a tag, `latest` and Docker Hub where nothing is said. */
+/** `name.ParseReference` of go-containerregistry: a digest takes precedence over a tag; the defaults are `latest` and Docker Hub. */
 function imageOf(text: string): Image | undefined {
   const [named, digest, ...others] = text.split('@')
   if (named === undefined || others.length > 0 || (digest !== undefined && !DIGEST.test(digest))) return undefined

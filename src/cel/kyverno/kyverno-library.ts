@@ -13,7 +13,7 @@ import { URLS } from '../kubernetes/urls.ts'
 import { CelMap, type CelValue, isList, LibraryValue, Optional } from '../values.ts'
 import { IMAGES } from './images.ts'
 
-/** What answers `resource.Get`: the value of an object, or undefined where it is not known. */
+/** Implements `resource.Get`. Returns the value of an object, or undefined where it is not known. */
 export abstract class ResourceReader extends LibraryValue {
   readonly typeName = 'resource.Context'
   equals(other: LibraryValue): boolean {
@@ -22,7 +22,7 @@ export abstract class ResourceReader extends LibraryValue {
   abstract get(apiVersion: string, resource: string, namespace: string, name: string): CelValue | undefined
 }
 
-/** Functions whose answer comes from a cluster, the network, a clock or chance. */
+/** Functions whose result depends on a cluster, the network, a clock or randomness. */
 const OUTSIDE = [
   ...['http.Get', 'http.Post', 'http.Client', 'http.get', 'http.post', 'http.client'],
   ...['globalContext.Get', 'globalContext.get', 'image.GetMetadata', 'image.getMetadata'],
@@ -68,12 +68,12 @@ const USERS: FunctionTable = {
 const TRANSFORMS: FunctionTable = {
   functions: Object.fromEntries(['listObjToMap', 'transform.listObjToMap'].map(name => [name, listObjectsToMap])),
   methods: {
-    // a value that is there already is left as it is, as before cel-go 0.28
+    // as before cel-go 0.28, `orValue` returns a value that is not optional unchanged
     orValue: ([first]) => (first === undefined || first instanceof Optional ? undefined : first),
   },
 }
 
-/** Two lists of maps, made one map from the values of one key to those of another. */
+/** Zips two lists of maps into one map: keys from a field of the first list, values from a field of the second. */
 function listObjectsToMap(args: readonly CelValue[]): CelValue | undefined {
   const [keys, values, keyField, valueField] = args
   if (keys === undefined || values === undefined || !isList(keys) || !isList(values)) return undefined
@@ -99,7 +99,7 @@ function textAt(value: CelValue, field: string): string {
 const mapOf = (entries: readonly (readonly [string, CelValue])[]): CelMap =>
   new CelMap(new Map(entries.map(([key, value]) => [`s${key}`, [key, value]])))
 
-/** The functions of Kyverno's policies in CEL (kyverno/kyverno pkg/cel/compiler/env.go, pkg/cel/policies/vpol/compiler). */
+/** CEL functions that Kyverno adds for its policies (kyverno/kyverno pkg/cel/compiler/env.go, pkg/cel/policies/vpol/compiler). */
 export const kyvernoLibrary = new FunctionLibrary(
   [
     ...[LISTS, TEXTS, URLS, ADDRESSES, QUANTITY, SEMVER_FUNCTIONS, FORMAT_FUNCTIONS, TIMES],

@@ -5,7 +5,7 @@ import { repositoryAddress } from '../repository-address.ts'
 import type { Roots } from './open-roots.ts'
 import type { ToolArguments } from './read-arguments.ts'
 
-/** The files of an onboarding, without credentials: what `bailiwick onboard` would write. */
+/** The files that `bailiwick onboard` would write, without credentials. */
 export async function onboardPreview(
   given: ToolArguments,
   roots: Roots,

@@ -6,7 +6,7 @@ import { readFleet } from '../read-fleet.ts'
 import type { Roots } from './open-roots.ts'
 import type { ToolArguments } from './read-arguments.ts'
 
-/** The fleet that the arguments of a tool name, its clusters that are asked for, and what of them is not known. Throws BailiwickError. */
+/** Opens the fleet that the tool's arguments name, with the requested clusters and what is not known about them. Throws BailiwickError. */
 export async function openFleet(given: ToolArguments, roots: Roots) {
   const path = await roots.repository(given.one('fleet') ?? '.')
   const reposDir = given.one('repos_dir')

@@ -3,17 +3,17 @@ import { relative, resolve, sep } from 'node:path'
 import { BailiwickError } from '../../errors.ts'
 import { rootFolder } from '../root-folder.ts'
 
-/** The folders that may be read. */
+/** The folders that tools may read. */
 export interface Roots {
-  /** Where relative paths start, and what is meant without a path. */
+  /** Base of relative paths, and the default when no path is given. */
   readonly first: string
-  /** The real path of a folder, and the root that it is in. Throws `usage` for one outside, whatever links lead there. */
+  /** The real path of a folder, and the root that contains it. Throws `usage` for a folder outside every root after links are resolved. */
   folder(path: string): Promise<{ readonly path: string; readonly root: string }>
-  /** The root of the repository around a folder. Throws `usage` where that is outside. */
+  /** The top folder of the repository that contains a folder. Throws `usage` if it is outside every root. */
   repository(path: string): Promise<string>
 }
 
-/** Throws `usage` for a root that does not exist. */
+/** Throws `usage` if a root does not exist. */
 export async function openRoots(folders: readonly string[]): Promise<Roots> {
   const roots = await Promise.all(folders.map(real))
   const [first = ''] = roots

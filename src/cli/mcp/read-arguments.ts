@@ -14,19 +14,19 @@ export interface InputSchema {
   readonly required: readonly string[]
 }
 
-/** Arguments that are as their schema says. */
+/** Arguments that match their schema. */
 export interface ToolArguments {
   one(name: string): string | undefined
   all(name: string): readonly string[]
-  /** One that is required. */
+  /** Returns a required argument. */
   text(name: string): string
 }
 
-/** Longer texts mean nothing here. */
+/** No valid argument is longer. */
 const LONGEST = 1000
 const MOST = 100
 
-/** Reads the arguments of a call. Throws `usage` for what the schema does not allow: a model may send anything. */
+/** Validates the arguments of a call. Throws `usage` for anything the schema does not allow, because a model may send anything. */
 export function readArguments(
   { properties, required }: InputSchema,
   given: Readonly<Record<string, unknown>>,

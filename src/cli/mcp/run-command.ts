@@ -1,7 +1,7 @@
 import type { Command } from '../command.ts'
 import type { Roots } from './open-roots.ts'
 
-/** Runs a command of the command line with its output kept; `notes`: what it says beside its answer. Throws what the command throws. */
+/** Runs a CLI command and captures its output; `notes` is its stderr. Throws what the command throws. */
 export async function runCommand(
   command: Command,
   args: readonly string[],

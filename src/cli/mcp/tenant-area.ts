@@ -8,7 +8,7 @@ import { openFleet } from './open-fleet.ts'
 import type { Roots } from './open-roots.ts'
 import type { ToolArguments } from './read-arguments.ts'
 
-/** What a tenant may do on each cluster: where it applies from, as whom, and what these accounts hold in its namespaces. */
+/** What a tenant may do on each cluster: the Kustomizations that apply it, their accounts, and the rights of these accounts in its namespaces. */
 export async function tenantArea(given: ToolArguments, roots: Roots) {
   const { fleet, clusters, index, unknown } = await openFleet(given, roots)
   const name = given.text('tenant')
@@ -49,7 +49,7 @@ function areaOf(index: FleetIndex, cluster: string, namespaces: readonly string[
 
 type Held = ReturnType<ReturnType<FleetIndex['authorizer']>['held']>
 
-/** What bindings of one namespace give; of '' those of the cluster, which count in every namespace. */
+/** The rights from bindings in one namespace; '' stands for cluster-wide bindings, which apply in every namespace. */
 function rightsOf({ grants, unresolved }: Held, namespace: string) {
   const own = grants.filter(({ binding, rule }) => binding.namespace === namespace && rule.resources.length > 0)
   const unknown = unresolved.filter(binding => binding.namespace === namespace)

@@ -11,12 +11,12 @@ import { tenantArea } from './tenant-area.ts'
 import { whoCan } from './who-can.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
-/** What an agent may ask. It reads folders below the roots, and writes nothing. */
+/** A tool for agents. It reads folders below the roots and writes nothing. */
 interface Tool {
   readonly name: string
   readonly description: string
   readonly input: InputSchema
-  /** Resolves with plain JSON. Throws BailiwickError. */
+  /** Resolves to plain JSON. Throws BailiwickError. */
   run(given: ToolArguments, roots: Roots): Promise<unknown>
 }
 
@@ -32,7 +32,7 @@ const list = (description: string, pattern?: string): ArgumentSchema => ({
   items: { type: 'string', ...(pattern === undefined ? {} : { pattern }) },
 })
 
-/** How a tool is told where the fleet and the other repositories are. */
+/** Arguments that locate the fleet and the other repositories. */
 const FLEET = {
   fleet: text('the folder of the fleet repository (default: the current folder)'),
   repos_dir: text('a folder with clones of the other repositories, each identified by its remote'),

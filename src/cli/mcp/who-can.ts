@@ -8,7 +8,7 @@ import { openFleet } from './open-fleet.ts'
 import type { Roots } from './open-roots.ts'
 import type { ToolArguments } from './read-arguments.ts'
 
-/** Every subject that may do something in a namespace, through which binding, and what of the fleet is applied as it. */
+/** Every subject that may perform an action in a namespace, the bindings that allow it, and the fleet objects that are applied as that subject. */
 export async function whoCan(given: ToolArguments, roots: Roots) {
   const [verb, resource, namespace] = [given.one('verb'), given.one('resource'), given.text('namespace')]
   if (verb === undefined || resource === undefined) {

@@ -1,6 +1,6 @@
 const HIDDEN = '(not shown)'
 
-/** Rendered objects, as `render --origins` gives them, without the values of Secrets: an answer is sent to a model. */
+/** Removes the values of Secrets from rendered objects (as `render --origins` prints them), because answers are sent to a model. */
 export function withoutSecrets(objects: unknown): unknown {
   return Array.isArray(objects) ? objects.map(object => (isSecret(object) ? hidden(object) : object)) : objects
 }
@@ -11,7 +11,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isSecret = (object: unknown): object is Readonly<Record<string, unknown>> =>
   isRecord(object) && object.kind === 'Secret'
 
-/** Of a Secret everything but its identity and where it comes from. */
+/** A Secret reduced to its identity and origin. */
 function hidden(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { apiVersion, kind, namespace, name, trail } = object
   return { apiVersion, kind, namespace, name, trail, values: HIDDEN }

@@ -12,8 +12,8 @@ import {
 import { type AddressVerdict, addressRequest, refusesAddress } from './refuses-address.ts'
 
 /**
- * Policies in CEL that look at the address of a source: Kubernetes' ValidatingAdmissionPolicies with their bindings, and
- * Kyverno's ValidatingPolicies. What they say about other fields is not asked.
+ * Evaluates CEL policies that check the URL of a source: Kubernetes ValidatingAdmissionPolicies with their bindings, and
+ * Kyverno ValidatingPolicies. Ignores what they check in other fields.
  */
 export const addressEngine: PolicyEngine = {
   name: 'cel',

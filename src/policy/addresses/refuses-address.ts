@@ -14,10 +14,10 @@ import { areMet, evaluatePolicy } from '../native/evaluate-policy.ts'
 import type { CelPolicy } from '../native/native-policy.ts'
 import { spellingsOf } from '../spellings-of.ts'
 
-/** What a policy in CEL says about the address of a source: its refusal, nothing, or why that is not known. */
+/** The result of a CEL policy for a source's URL: a refusal, no refusal, or the reason why it is not known. */
 export type AddressVerdict = { readonly refused: string } | { readonly unclear: string } | undefined
 
-/** The request by which the source comes to its cluster. */
+/** The admission request that creates the source in its cluster. */
 export function addressRequest(index: FleetIndex, { subject }: PolicyQuestion): [AdmissionWorld, AdmissionRequest] {
   const { object, id, kind, node } = subject
   const request: AdmissionRequest = {
@@ -30,7 +30,7 @@ export function addressRequest(index: FleetIndex, { subject }: PolicyQuestion): 
   return [worldOf(index, node.cluster), request]
 }
 
-/** Whether validations that look at the address refuse it in every form in which it may be written. */
+/** Whether validations that read the URL refuse every form in which it may be written. */
 export function refusesAddress(
   policy: CelPolicy,
   [world, request]: readonly [AdmissionWorld, AdmissionRequest],
@@ -70,7 +70,7 @@ function ofSpelling(
     isAbout = false
     const alone = { ...policy, conditions: [], validations: [validation], audits: [] }
     const [verdict] = evaluatePolicy(alone, world, request, params, new Map([...names, ['object', object]]))
-    // what cannot be evaluated may be about the address where it names the field
+    // an expression that cannot be evaluated may be about the URL if it names the field
     const mayBe = isAbout || namesField(policy, validation.text, String(field.at(-1)))
     if (verdict && 'refused' in verdict && isAbout) refused ??= verdict.refused
     if (verdict && 'unclear' in verdict && mayBe) unclear ??= verdict.unclear
@@ -80,13 +80,13 @@ function ofSpelling(
   return refused === undefined ? { unclear: unclear! } : { refused }
 }
 
-/** Whether the text of an expression, or of a variable that it names, names a field. */
+/** Whether an expression, or a variable that it uses, names a field. */
 function namesField({ variables }: CelPolicy, text: string, field: string): boolean {
   if (text.includes(field)) return true
   return variables.some(one => text.includes(`variables.${one.name}`) && one.text.includes(field))
 }
 
-/** The same value, of which somebody hears when the field at `path` is read. */
+/** A copy of the value that calls `onRead` when the field at `path` is read. */
 function watched(value: CelValue, [key, ...rest]: readonly string[], onRead: () => void): CelValue {
   if (!(value instanceof CelMap) || key === undefined) return value
   const name = `s${key}`

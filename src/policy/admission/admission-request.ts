@@ -19,7 +19,7 @@ export interface AdmissionRequest {
   /** The plural, as in a URL. */
   readonly resource: string
   readonly isNamespaced: boolean
-  /** Is told each rule that speaks about the request and has nothing against it. */
+  /** Called for each rule that applies to the request and passes. */
   readonly passed?: (rule: PolicyRuleName) => void
 }
 
@@ -28,7 +28,7 @@ export interface AdmissionFinding extends PolicyRuleName {
   readonly field: Path
   /** Where the rule stands. */
   readonly origin: Origin
-  /** What tells this check of the rule from its others, whatever its message says; absent where a rule is one check. */
+  /** Distinguishes the checks of one rule independently of their messages; absent if the rule has only one. */
   readonly check?: string
   /** In the words of the policy. */
   readonly message: string

@@ -17,7 +17,7 @@ const DEFAULTS: Readonly<Record<string, (object: Fields) => void>> = {
   '/Pod': object => {
     const spec = at(object, 'spec')
     podSpec(spec)
-    // of a Pod itself alone: a template keeps what is written
+    // applies to Pods only; a template keeps the written values
     for (const one of containersOf(spec)) requests(one)
   },
   '/ReplicationController': object => template(at(object, 'spec')),
@@ -127,7 +127,7 @@ const containersOf = (spec: Fields): Fields[] => [
   ...maps(spec.ephemeralContainers),
 ]
 
-/** The pull policy of a container that names none. */
+/** The default pull policy of a container. */
 export function pullPolicyOf(image: string): 'Always' | 'IfNotPresent' {
   const name = image.slice(image.lastIndexOf('/') + 1)
   return !image.includes('@') && (!name.includes(':') || name.endsWith(':latest')) ? 'Always' : 'IfNotPresent'

@@ -18,8 +18,8 @@ const POD_SPECS: Readonly<Record<string, Path>> = {
 const LISTS = ['initContainers', 'containers', 'ephemeralContainers']
 
 /**
- * An object after an update: a default that followed from another field stays as it was when the object was made, so it is not
- * known where that field changes. Of the kinds of Kubernetes that is the pull policy, which follows from the image.
+ * An object after an update. A default that depends on another field keeps its value from creation, so it is unknown when that
+ * other field changes. Among built-in kinds this affects only the pull policy, which depends on the image.
  */
 export function withKeptDefaults(value: CelValue, object: KubeObject, old: KubeObject): CelValue {
   const place = POD_SPECS[kindOf(object)]

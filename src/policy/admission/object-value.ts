@@ -39,11 +39,11 @@ function put(entries: Map<string, readonly [CelValue, CelValue]>, key: string, w
   entries.set(`s${key}`, [key, new NotKnown(why)])
 }
 
-/** The value with an unknown value where substitution puts one that only the cluster has, and with large integers. */
+/** Replaces values that only the cluster can substitute by unknown values, and restores large integers. */
 function withUnknown(value: CelValue, node: Node): CelValue {
   if (node.type === 'scalar') {
     if (node.opaque) return new NotKnown('a value that only the cluster has')
-    // plain JSON has no integers as large
+    // plain JSON cannot represent large integers
     return typeof node.value === 'bigint' ? node.value : value
   }
   if (!isSpecial(node)) return value
@@ -59,7 +59,7 @@ function withUnknown(value: CelValue, node: Node): CelValue {
   return new CelMap(entries)
 }
 
-/** It holds a value that plain JSON does not. */
+/** Whether the node contains a value that plain JSON cannot represent. */
 function isSpecial(node: Node): boolean {
   if (node.type === 'scalar') return node.opaque !== undefined || typeof node.value === 'bigint'
   if (node.type === 'list') return node.items.some(isSpecial)

@@ -1,6 +1,6 @@
 import type { Fields } from './jmespath/values.ts'
 
-/** A key of a pattern in parentheses, with what stands before them: '' is a condition. */
+/** A parenthesized key of a pattern and its prefix; the prefix '' marks a condition. */
 export interface Anchor {
   readonly modifier: '' | '=' | '^' | 'X' | '<' | '+'
   readonly key: string
@@ -12,7 +12,7 @@ export function readAnchor(written: string): Anchor | undefined {
   return key === undefined ? undefined : { modifier: modifier as Anchor['modifier'], key }
 }
 
-/** Which anchors of a pattern were there in the object: where one never was, Kyverno calls a failure an error. */
+/** Records which anchors of a pattern exist in the object. If one never does, Kyverno reports a failure as an error. */
 export class Anchors {
   readonly #seen = new Map<string, boolean>()
 

@@ -3,9 +3,9 @@ import type { KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../origin.ts'
 import { type ContextValue, type Fields, fromNode, isFields, isList, valueAt } from './jmespath/values.ts'
 
-/** A rule of a policy as it is applied to objects of a kind. */
+/** A rule of a policy in the form that applies to objects of one kind. */
 export interface ComputedRule {
-  /** As it is written; Kyverno puts `autogen-` before the name of a rule that it makes. */
+  /** The name as written; Kyverno prefixes the name of a generated rule with `autogen-`. */
   readonly writtenName: string
   readonly name: string
   readonly rule: Fields
@@ -26,7 +26,7 @@ const ANNOTATION = 'pod-policies.kyverno.io/autogen-controllers'
 const LONGEST_NAME = 63
 
 /**
- * The rules of a policy for objects of a kind: those that are written, and for what makes Pods those that Kyverno makes of rules
+ * The rules of a policy for one kind: the written rules, and for Pod controllers the rules that Kyverno generates from rules
  * about Pods (pkg/autogen).
  */
 export function computedRules(policy: KubeObject, kind: string): ComputedRule[] {
@@ -61,7 +61,7 @@ function isGenerated(policy: KubeObject, kind: string, rules: readonly ComputedR
 
 const isEmpty = (value: ContextValue | undefined) => value === undefined || value === null || value === ''
 
-/** The block itself, and what is below its `any` and `all`. */
+/** The block itself and the filters below its `any` and `all`. */
 function filtersOf(block: ContextValue | undefined): ContextValue[] {
   if (!isFields(block)) return []
   const lists = ['any', 'all'].flatMap(key => {
@@ -76,7 +76,7 @@ function textsAt(value: ContextValue | undefined, key: string): string[] {
   return isList(list) ? list.filter(one => typeof one === 'string') : []
 }
 
-/** Whether a kind as Kyverno writes it is that of Pods. */
+/** Whether a kind in Kyverno's notation selects Pods. */
 function isPod(written: string): boolean {
   const name = written.slice(written.lastIndexOf('/') + 1)
   return name.split('.')[0] === 'Pod' || /^(?:v1\/|\*\/)?Pod\/\w+$/.test(written)
@@ -101,7 +101,7 @@ function generated(one: ComputedRule, kind: string): ComputedRule[] {
   return [{ ...one, name, rule: moved(made, place, validate.has('cel')) as Fields }]
 }
 
-/** Filters about Pods are about the kind instead. */
+/** Changes filters for Pods to filters for the given kind. */
 function withKind(block: ContextValue | undefined, kind: string, sets: boolean): ContextValue {
   if (!isFields(block)) return block ?? null
   const kinds = [CONTROLLERS.get(kind)!]
@@ -120,7 +120,7 @@ function withKind(block: ContextValue | undefined, kind: string, sets: boolean):
   return sets ? of(block) : block
 }
 
-/** Patterns stand below the template. */
+/** Nests a pattern below the Pod template. */
 function nested(validate: Fields, path: readonly string[]): Fields {
   const below = (pattern: ContextValue): ContextValue =>
     path.reduceRight<ContextValue>((inner, key) => new Map([[key, inner]]), pattern)
@@ -133,7 +133,7 @@ function nested(validate: Fields, path: readonly string[]): Fields {
   return made
 }
 
-/** Every text of a rule with the fields of a Pod that it names below the template. */
+/** Rewrites the Pod fields in every text of a rule to their path below the template. */
 function moved(value: ContextValue, place: string, isCel: boolean): ContextValue {
   if (typeof value === 'string') return movedText(value, place, isCel)
   if (isList(value)) return value.map(item => moved(item, place, isCel))

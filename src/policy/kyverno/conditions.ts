@@ -3,15 +3,15 @@ import { type ContextValue, type Fields, isFields, isList, RuleError, textAt } f
 import type { JsonContext } from './json-context.ts'
 import { substitute } from './substitute.ts'
 
-/** Whether conditions hold, and what they say about it. */
+/** Whether the conditions are met, and their messages. */
 interface ConditionsOutcome {
   readonly isMet: boolean
   readonly message: string
 }
 
 /**
- * Conditions of a rule: `any` and `all`, or a list of which every one has to hold (pkg/engine/variables of Kyverno). Throws
- * RuleError where one cannot be evaluated.
+ * Evaluates the conditions of a rule: `any` and `all`, or a list that must be met entirely (pkg/engine/variables of Kyverno). Throws
+ * RuleError if a condition cannot be evaluated.
  */
 export function evaluateConditions(conditions: ContextValue | undefined, context: JsonContext): ConditionsOutcome {
   if (conditions === undefined || conditions === null) return { isMet: true, message: '' }

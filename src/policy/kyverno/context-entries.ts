@@ -3,18 +3,18 @@ import { type ContextValue, isList, known, NotEvaluatedError, RuleError, textAt,
 import type { JsonContext } from './json-context.ts'
 import { substitute } from './substitute.ts'
 
-/** Objects that the entries of a context may ask for. */
+/** Objects that context entries can read. */
 export interface ContextWorld {
   /** The namespace of the policy; '' for a ClusterPolicy. */
   readonly policyNamespace: string
-  /** `data` and `metadata` of a ConfigMap of the fleet. */
+  /** `data` and `metadata` of a ConfigMap in the fleet. */
   configMap(namespace: string, name: string): ContextValue | undefined
 }
 
-/** Kinds of entries for which a cluster or a registry is asked. */
+/** Context entries that query a cluster or a registry. */
 const OF_THE_CLUSTER = ['apiCall', 'globalReference', 'imageRegistry'] as const
 
-/** The `context` of a rule or of a loop: names that are worked out when an expression speaks of them. */
+/** Adds the `context` of a rule or loop. A name is evaluated when an expression first uses it. */
 export function addEntries(entries: ContextValue | undefined, context: JsonContext, world: ContextWorld): void {
   for (const entry of isList(entries) ? entries : []) {
     const name = textAt(entry, ['name'])
@@ -45,7 +45,7 @@ function configMapOf(entry: ContextValue, entryName: string, context: JsonContex
   return found
 }
 
-/** `variable`: what `jmesPath` finds in `value` or in the context, else `default`. */
+/** `variable`: the result of `jmesPath` on `value` or on the context, or else `default`. */
 function variableOf(entry: ContextValue, name: string, context: JsonContext): ContextValue {
   const text = textAt(entry, ['jmesPath'])
   const path = text === '' ? '' : known(substitute(text, context))

@@ -12,7 +12,7 @@ import type { RuleRequest } from './rule-request.ts'
 import { ruleRequestOf } from './rule-request-of.ts'
 import { ruleWorld } from './rule-world.ts'
 
-/** What Kyverno's ClusterPolicies and Policies say about a request, by `validate`. */
+/** Evaluates the `validate` rules of Kyverno's ClusterPolicies and Policies for a request. */
 export function evaluateKyverno(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer {
   const [findings, notEvaluated]: [AdmissionFinding[], NotEvaluated[]] = [[], []]
   const named = namesOf(request)
@@ -42,7 +42,7 @@ export function evaluateKyverno(world: AdmissionWorld, request: AdmissionRequest
   return { findings, notEvaluated }
 }
 
-/** RuleSteps into lists are numbers. */
+/** Path steps into lists are numbers. */
 const pathOf = (path: readonly string[]): Path => path.map(step => (/^\d+$/.test(step) ? Number(step) : step))
 
 function namesOf({ id, isNamespaced }: AdmissionRequest) {

@@ -19,18 +19,18 @@ import { isSelected } from './selection.ts'
 import { type RuleOutcome, validate } from './validate.ts'
 import { validatePodSecurity } from './validate-pod-security.ts'
 
-/** What a rule says about a request; `unclear`: why that is not known; undefined: it says nothing. */
+/** The result of a rule for a request; `unclear`: why it is not known; undefined: the rule does not apply. */
 export type RuleAnswer = RuleOutcome | { readonly status: 'unclear'; readonly why: string } | undefined
 
-/** What a rule may ask for beyond the request. */
+/** What a rule may read beyond the request. */
 export interface RuleWorld extends ContextWorld {
-  /** `spec` of the PolicyExceptions that are for the request. */
+  /** `spec` of the PolicyExceptions that match the request. */
   exceptions(request: RuleRequest, context: JsonContext): readonly Fields[]
   /** `validate.cel`. */
   validateCel(rule: ComputedRule): RuleOutcome
 }
 
-/** Parts of `validate` that are not evaluated, by name. */
+/** Parts of `validate` that are not supported, by name. */
 const OTHERS = ['manifests', 'assert'] as const
 
 /** Evaluates a rule as Kyverno's webhook does: match, context, preconditions, exceptions, validation. Never throws. */
@@ -49,7 +49,7 @@ export function evaluateRule(one: ComputedRule, request: RuleRequest, world: Rul
   })
 }
 
-/** Whether a rule applies to a request at all; that is `pass`. Never throws. */
+/** Whether a rule applies to a request; `pass` if it does. Never throws. */
 export function appliesRule(one: ComputedRule, request: RuleRequest, world: RuleWorld): RuleAnswer {
   return answered(() => {
     const ready = prepared(one, request, world)
@@ -70,13 +70,13 @@ function answered(work: () => RuleAnswer): RuleAnswer {
 
 interface Prepared {
   readonly context: JsonContext
-  /** Controls of podSecurity that exceptions leave out. */
+  /** Controls of `podSecurity` that exceptions exclude. */
   readonly excluded: readonly ContextValue[]
 }
 
 const isNonEmpty = (value: ContextValue) => isList(value) && value.length > 0
 
-/** What the validation is evaluated with; undefined where the rule does not match, `skip` where it is not to be applied. */
+/** The inputs of the validation; undefined if the rule does not match, `skip` if preconditions or exceptions exclude it. */
 function prepared({ rule }: ComputedRule, request: RuleRequest, world: RuleWorld): Prepared | 'skip' | undefined {
   const selected = isFields(rule.get('validate')) && isSelected(rule, request)
   if (selected === false) return undefined
@@ -86,7 +86,7 @@ function prepared({ rule }: ComputedRule, request: RuleRequest, world: RuleWorld
   if (!evaluateConditions(rule.get('preconditions'), context).isMet) return 'skip'
   const exceptions = world.exceptions(request, context)
   const excluded = exceptions.map(spec => spec.get('podSecurity') ?? null)
-  // an exception for controls is none for the whole rule
+  // an exception for some controls does not except the whole rule
   const isOfControls = (rule.get('validate') as Fields).has('podSecurity') && excluded.every(isNonEmpty)
   if (exceptions.length > 0 && !isOfControls) return 'skip'
   return { context, excluded: excluded.flatMap(list => (isList(list) ? list : [])) }

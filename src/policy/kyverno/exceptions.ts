@@ -12,7 +12,7 @@ import { isExcepted } from './selection.ts'
 
 const EXCEPTION = 'kyverno.io/PolicyException'
 
-/** The PolicyExceptions of the platform that name a rule. */
+/** The platform's PolicyExceptions that name a rule. */
 export function exceptionsFor(world: AdmissionWorld, { policy, name }: WrittenRule): readonly KubeObject[] {
   const id = idOf(policy)
   const full = id.kind === 'Policy' ? `${id.namespace}/${id.name}` : id.name
@@ -29,7 +29,7 @@ export function exceptionsFor(world: AdmissionWorld, { policy, name }: WrittenRu
   })
 }
 
-/** `spec` of those that are for the request; one whose conditions Kyverno cannot evaluate is not. */
+/** `spec` of the exceptions that match the request; an exception whose conditions Kyverno cannot evaluate does not match. */
 export function appliedTo(exceptions: readonly KubeObject[], request: RuleRequest, context: JsonContext): Fields[] {
   return exceptions.flatMap(exception => {
     const spec = fromNode(at(exception.root, ['spec']) ?? exception.root)

@@ -4,8 +4,8 @@ import { matchesWildcard } from './jmespath/wildcard.ts'
 import { matchesValue } from './match-value.ts'
 
 /**
- * A pattern with the wildcards in its keys of labels and annotations replaced by keys of the object that they stand for
- * (pkg/engine/wildcards of Kyverno, which leaves out what is not a text).
+ * Replaces wildcards in the label and annotation keys of a pattern by the matching keys of the object
+ * (pkg/engine/wildcards of Kyverno, which omits values that are not text).
  */
 export function expandMetadata(pattern: Fields, given: Fields): Fields {
   const [metadataKey, metadata] = entryOf(pattern, 'metadata')
@@ -39,7 +39,7 @@ function expanded(wanted: Fields, there: Fields): Fields {
   return made
 }
 
-/** Kyverno takes any of the keys that a wildcard stands for: where that would decide, nobody knows what it says. */
+/** Kyverno picks an arbitrary matching key. If the choice affects the result, the result is unknown. */
 function keyLike(name: string, wanted: string, there: Fields): string {
   const keys = [...there.keys()].filter(key => matchesWildcard(name, key))
   const [first] = keys

@@ -5,7 +5,7 @@ import type { WrittenRule } from './policy-rules.ts'
 import type { RuleRequest } from './rule-request.ts'
 import { matchesLabels } from './selection.ts'
 
-/** What Kyverno does with a rule that fails. Undefined: it cannot be decided here. */
+/** Whether Kyverno denies a request that fails the rule. Undefined if the fleet does not determine it. */
 export function isEnforced({ policy, rule }: WrittenRule, request: RuleRequest): boolean | undefined {
   const spec = at(policy.root, ['spec'])
   if (!isAtAdmission(spec)) return false
@@ -20,7 +20,7 @@ export function isEnforced({ policy, rule }: WrittenRule, request: RuleRequest):
   return isEnforce(stringAt(spec, ['validationFailureAction']) ?? 'Audit')
 }
 
-/** A rule of the policy that enforces makes Kyverno refuse what another of its rules cannot be evaluated for. */
+/** If any rule of the policy enforces, Kyverno denies a request for which another rule of it cannot be evaluated. */
 export function failsClosed(
   rules: readonly WrittenRule[],
   one: WrittenRule,
@@ -36,7 +36,7 @@ export function failsClosed(
 
 const isEnforce = (action: string) => action.toLowerCase() === 'enforce'
 
-/** A policy with `admission: false` is for reports in the background only. */
+/** A policy with `admission: false` applies only to background reports. */
 function isAtAdmission(spec: Node | undefined): boolean {
   const admission = at(spec, ['admission'])
   return !(admission?.type === 'scalar' && admission.value === false)

@@ -3,7 +3,7 @@ import { type ContextValue, type Fields, isFields, isList } from './jmespath/val
 
 const NAMED = /(?<![\w.])request\.object((?:\.[A-Za-z_]\w*)+)(?!\w*\()/g
 
-/** The longest field of the object that a validation names, which is where it points. */
+/** The longest field path that a validation names; findings point there. */
 export function fieldNamedBy(rule: Fields): Path {
   const found = textsIn(rule.get('validate') ?? null).flatMap(text =>
     [...text.slice(0, 20_000).matchAll(NAMED)].map(([, fields = '']) => fields.slice(1).split('.')),

@@ -16,12 +16,12 @@ const ORDERS: Readonly<Record<string, Comparison>> = {
 }
 const DURATION = 'Duration'
 
-/** Whether a condition isConditionMet, by its operator (pkg/engine/variables/operator of Kyverno). */
+/** Whether a condition is met, by its operator (pkg/engine/variables/operator of Kyverno). */
 export function isConditionMet(operator: string, key: ContextValue, value: ContextValue): boolean {
   const [left, right] = [known(key), known(value)]
   const lower = operator.toLowerCase()
   if (lower === 'equal' || lower === 'equals') return isEqual(left, right)
-  // a key that is null is unequal to nothing
+  // Kyverno treats a null key as not unequal to any value
   if (lower === 'notequal' || lower === 'notequals') return left !== null && !isEqual(left, right)
   const member = Object.hasOwn(MEMBERSHIP, lower) ? MEMBERSHIP[lower] : undefined
   if (member) return member(left, right)
@@ -29,7 +29,7 @@ export function isConditionMet(operator: string, key: ContextValue, value: Conte
   const name = isDuration ? operator.slice(DURATION.length) : operator
   const known_ = Object.keys(ORDERS).find(one => one.toLowerCase() === name.toLowerCase())
   if (!known_) throw new RuleError(`the operator ${JSON.stringify(operator)} is not known`)
-  // Kyverno finds the operator in any case, and compares only for the right one
+  // Kyverno recognizes an operator in any case, but only compares with the exact spelling
   if (known_ !== name || (isDuration && !operator.startsWith(DURATION))) return false
   return isDuration ? byDuration(left, right, ORDERS[name]!) : byOrder(left, right, ORDERS[name]!)
 }
@@ -47,7 +47,7 @@ function isEqual(key: ContextValue, value: ContextValue): boolean {
   return quantity === undefined ? matchesWildcard(value, key) : parseQuantity(value) === quantity
 }
 
-/** Both as nanoseconds, where one at least is written as a duration; a number is of seconds. */
+/** Both values in nanoseconds if at least one is a duration; plain numbers are seconds. */
 function durationsOf(key: ContextValue, value: ContextValue): readonly [bigint, bigint] | undefined {
   const [left, right] = [writtenDuration(key), writtenDuration(value)]
   if (left === undefined && right === undefined) return undefined

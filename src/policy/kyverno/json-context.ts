@@ -2,17 +2,17 @@ import type { RuleSteps } from './jmespath/rule-steps.ts'
 import { search } from './jmespath/search.ts'
 import { type ContextValue, RuleError } from './jmespath/values.ts'
 
-/** A name that is worked out when an expression speaks of it, with the names before it. */
+/** A context name. It is evaluated when an expression uses it, and sees only earlier names. */
 interface Entry {
   readonly mention: RegExp
   readonly load: (context: JsonContext) => void
   isAsked: boolean
 }
 
-/** What the expressions of a rule may name (pkg/engine/context of Kyverno). */
+/** The names that a rule's expressions can use (pkg/engine/context of Kyverno). */
 export class JsonContext {
   readonly steps: RuleSteps
-  /** Of a deletion `request.object` means what is deleted. */
+  /** In a deletion, `request.object` is the object being deleted. */
   readonly isDeletion: boolean
   readonly #values: Map<string, ContextValue>
   readonly #entries: Entry[] = []
@@ -24,7 +24,7 @@ export class JsonContext {
     this.steps = steps
   }
 
-  /** Another one for an item of a list, in which names may be set anew. */
+  /** A context for one list item, in which names can be redefined. */
   child(values: readonly (readonly [string, ContextValue])[]): JsonContext {
     const made = new JsonContext(new Map([...this.#values, ...values]), this.isDeletion, this.steps)
     for (const entry of this.#entries) made.#entries.push({ ...entry })
@@ -35,14 +35,14 @@ export class JsonContext {
     this.#values.set(name, value)
   }
 
-  /** `name` is worked out by `load` when it is asked for. */
+  /** Defines `name` and calls `load` when an expression first uses it. */
   defer(name: string, load: (context: JsonContext) => void): void {
     const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
     const mention = new RegExp(`(?:^|\\s|[^.0-9A-Za-z])${escaped}(?![0-9A-Za-z_])`)
     this.#entries.push({ mention, load, isAsked: false })
   }
 
-  /** What an expression finds; throws RuleError where Kyverno cannot evaluate it. */
+  /** The result of an expression; throws RuleError if Kyverno cannot evaluate it. */
   query(expression: string): ContextValue {
     this.#loadFor(expression)
     const text = expression.trim()

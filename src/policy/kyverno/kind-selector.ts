@@ -3,7 +3,7 @@ import type { RuleRequest } from './rule-request.ts'
 
 const VERSION = /^(?:v\d(?:(?:alpha|beta)\d)?|\*)$/
 
-/** Group, version, kind and subresource of a kind as Kyverno writes it (ParseKindSelector of pkg/utils/kube). */
+/** Parses Kyverno's notation of group, version, kind and subresource (ParseKindSelector of pkg/utils/kube). */
 function readKind(written: string): readonly [group: string, version: string, kind: string, subresource: string] {
   const parts = written.split('/')
   const [a = '', b = '', c = '', d = ''] = [...parts.slice(0, -1), ...parts.at(-1)!.split('.')]
@@ -19,20 +19,20 @@ function readKind(written: string): readonly [group: string, version: string, ki
 }
 
 /**
- * The API server converts an object to the version that a webhook asks for (matchPolicy: Equivalent), so an older version escapes no
- * rule. A version that is older than that of the object may not be served any more.
+ * The API server converts an object to the version that a webhook requests (matchPolicy: Equivalent), so a rule also applies to older
+ * versions of the object. A rule version older than the object's may no longer be served.
  */
 const isVersion = (wanted: string, given: string) =>
   matchesWildcard(wanted, given) || (VERSION.test(wanted) && stability(wanted) > stability(given))
 
-/** v1 before v1beta2 before v1alpha1; v2 before v1. */
+/** Orders versions: v1 before v1beta2 before v1alpha1; v2 before v1. */
 function stability(version: string): number {
   const [, major = '0', stage, minor = '0'] = /^v(\d{1,3})(?:(alpha|beta)(\d{1,3}))?$/.exec(version) ?? []
   const rank = stage === undefined ? 2 : stage === 'beta' ? 1 : 0
   return rank * 1_000_000 + Number(major) * 1_000 + Number(minor)
 }
 
-/** Whether a kind of a filter is that of an object; requests for subresources are none that Flux makes. */
+/** Whether a filter's kind selects an object; never for a subresource, because Flux does not request any. */
 export function isKindSelected(written: string, asked: Pick<RuleRequest, 'group' | 'version' | 'kind'>): boolean {
   const [group, version, kind, subresource] = readKind(written)
   return (

@@ -43,7 +43,7 @@ function isRefused(index: FleetIndex, rule: KyvernoRule, question: PolicyQuestio
   return asWritten(rule)
 }
 
-/** What Kyverno says about the address in the one form in which it is written. */
+/** Kyverno's result for the URL exactly as written. */
 function asWritten(rule: KyvernoRule): boolean | undefined {
   const answer = rule.evaluate()
   if (answer?.status === 'unclear') return undefined

@@ -3,12 +3,12 @@ import { expandMetadata } from './expand-metadata.ts'
 import { type ContextValue, type Fields, isFields, isList, known, NotEvaluatedError } from './jmespath/values.ts'
 import { matchesValue } from './match-value.ts'
 
-/** What became of a pattern; `path` is that of the field, and `error` where Kyverno cannot say which. */
+/** The result of matching a pattern; `path` is the field's path, and `error` means that Kyverno cannot name the field. */
 export type Matching =
   | { readonly status: 'pass' | 'skip' }
   | { readonly status: 'fail' | 'error'; readonly path: readonly string[] }
 
-/** Why a part does not match; `isGathered`: it is several of that kind, of a map or a list below. */
+/** Why a part does not match. `isGathered`: it combines several failures from a map or list below. */
 interface Miss {
   readonly kind: 'skip' | 'negation' | 'other'
   readonly path: readonly string[]
@@ -18,8 +18,8 @@ interface Miss {
 const MAX_DEPTH = 60
 
 /**
- * Compares an object with a pattern of Kyverno (pkg/engine/validate and pkg/engine/anchor): in every map anchors first, in the
- * order of their keys, then what has anchors below, then the other fields.
+ * Matches an object against a Kyverno pattern (pkg/engine/validate and pkg/engine/anchor). In every map, anchors come first in key
+ * order, then keys with anchors below them, then the other fields.
  */
 export function matchPattern(pattern: ContextValue, value: ContextValue): Matching {
   const anchors = new Anchors()
@@ -98,11 +98,11 @@ function matchAnchor(
   if (modifier === 'X') return { kind: 'negation', path: here }
   if (modifier === '^') return matchSome(wanted, known(value), here, anchors)
   const miss = matchElement(wanted, value, here, anchors)
-  // conditions are not met, whatever it is that fails below
+  // any failure below a condition anchor means that the condition is not met
   return miss && modifier !== '=' ? { kind: 'skip', path: miss.path } : miss
 }
 
-/** Each pattern of the list is matched by an item at least. */
+/** Every pattern in the list must match at least one item. */
 function matchSome(wanted: ContextValue, given: ContextValue, path: readonly string[], anchors: Anchors): Matched {
   if (!isList(given) || !isList(wanted)) return { kind: 'other', path }
   for (const pattern of wanted) {

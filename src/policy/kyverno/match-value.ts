@@ -5,7 +5,7 @@ import { type ContextValue, isFields, isList, known } from './jmespath/values.ts
 import { matchesWildcard } from './jmespath/wildcard.ts'
 
 /**
- * Whether a value matches a scalar of a pattern of Kyverno (pkg/engine/pattern): `|` and `&`, comparisons, ranges, and then
+ * Whether a value matches a scalar pattern of Kyverno (pkg/engine/pattern). Handles `|`, `&`, comparisons and ranges, then
  * durations, quantities and wildcards, in this order.
  */
 export function matchesValue(pattern: ContextValue, value: ContextValue): boolean {
@@ -17,13 +17,13 @@ export function matchesValue(pattern: ContextValue, value: ContextValue): boolea
   return isFields(wanted) && isFields(given)
 }
 
-/** The same for a pattern that is a text. */
+/** The same for a text pattern. */
 export function matchesText(pattern: string, given: ContextValue): boolean {
   if (given === pattern) return true
   return pattern.split('|').some(one => one.split('&').every(condition => isMet(trimmed(condition), given)))
 }
 
-/** Without the spaces around it; other white space is a part of it. */
+/** Removes surrounding spaces; other white space is significant. */
 const trimmed = (text: string) => text.replace(/^ +| +$/g, '')
 
 const RANGE = /^([-|+]?\d+(?:\.\d+)?[A-Za-z]*)(!?)-([-|+]?\d+(?:\.\d+)?[A-Za-z]*)$/
@@ -54,7 +54,7 @@ function isMetBy(operator: string, operand: string, given: ContextValue): boolea
   return matchesWildcard(operand, String(known(given))) === (operator === '')
 }
 
-/** Below, equal, above, of durations or quantities; undefined where they are neither. What is absent is zero. */
+/** Compares durations or quantities: negative, zero or positive; undefined if they are neither. An absent value counts as zero. */
 function ordered(given: ContextValue, operand: string): number | undefined {
   const plain = given === null ? '0' : typeof given === 'number' ? numberText(given) : given
   if (typeof plain !== 'string') return undefined

@@ -4,10 +4,10 @@ import { matchesText } from './match-value.ts'
 
 type Member = (key: ContextValue, value: ContextValue) => boolean
 
-/** Undefined: the value is of a type in which nothing can be looked up, and no operator isConditionMet. */
+/** Undefined: the value's type does not support lookup, so no operator is met. */
 type Found = boolean | undefined
 
-/** Operators that look a key, or each item of it, up in a value; by their names in lower case. */
+/** Operators that look up a key, or each item of it, in a value; by lower-case name. */
 export const MEMBERSHIP: Readonly<Record<string, Member>> = {
   in: (key, value) =>
     asked(
@@ -79,7 +79,7 @@ function keyIn(key: string, value: ContextValue): Found {
   return texts?.includes(key)
 }
 
-/** `In` and `NotIn` of a list: every text of it, exactly. */
+/** `In` and `NotIn` for a list: compares its texts exactly. */
 function listIn(keys: readonly ContextValue[], value: ContextValue, isNot: boolean): Found {
   const texts = keys.map(key => {
     const text = known(key)
@@ -98,7 +98,7 @@ function stringsOf(list: readonly ContextValue[]): readonly string[] | undefined
   return texts.every(text => typeof text === 'string') ? (texts as string[]) : undefined
 }
 
-/** What a value offers: the texts of a list or of JSON, or itself. `range`: it is one. */
+/** The texts to look in: items of a list, of JSON, or the value itself. `range`: the value is a range. */
 function offered(value: ContextValue, scalars: boolean): readonly string[] | 'range' | undefined {
   if (isList(value)) return value.map(goText)
   if (typeof value === 'string') return isRange(value) ? 'range' : isJson(value) ? textsIn(value) : [value]
@@ -148,7 +148,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A list of texts that is written as JSON. */
+/** A list of texts written as JSON. */
 function textsIn(text: string): readonly string[] | undefined {
   try {
     const read: unknown = JSON.parse(text)

@@ -9,7 +9,7 @@ import type { RuleRequest } from './rule-request.ts'
 export const CLUSTER_POLICY = 'kyverno.io/ClusterPolicy'
 export const POLICY = 'kyverno.io/Policy'
 
-/** A rule with its policy. */
+/** A rule and the policy that contains it. */
 export interface WrittenRule extends ComputedRule {
   readonly policy: KubeObject
   /** '' for a ClusterPolicy. */
@@ -20,7 +20,7 @@ const byPolicy = new WeakMap<KubeObject, Map<string, readonly WrittenRule[]>>()
 
 type Asked = Pick<RuleRequest, 'group' | 'version' | 'kind' | 'namespace'>
 
-/** The validating rules that may speak about objects of a kind in a namespace, of policies that the platform renders. */
+/** The validating rules of platform policies that may apply to objects of a kind in a namespace. */
 export function policyRules(world: AdmissionWorld, asked: Asked): readonly WrittenRule[] {
   const { namespace } = asked
   const own = namespace === '' ? [] : world.policiesIn(POLICY, namespace)
@@ -41,7 +41,7 @@ function rulesFor(policy: KubeObject, asked: Asked): readonly WrittenRule[] {
   return made
 }
 
-/** Whether no filter is ruled out by its kinds alone. */
+/** Whether the kinds alone leave at least one filter that may match. */
 function mayMatch(match: ContextValue | undefined, asked: Asked): boolean {
   const [any, all] = ['any', 'all'].map(key => {
     const list = valueAt(match, [key])

@@ -6,7 +6,7 @@ const ANCHOR = /^[+<=X^]?\((.+)\)$/
 const OPERATOR = /^(?:>=|<=|>|<|!)/
 
 /**
- * A part of a rule with its references to other fields of it, such as `$(./../limits)`, replaced by what stands there
+ * Replaces references to other fields of a rule, such as `$(./../limits)`, by the values of these fields
  * (pkg/engine/variables of Kyverno).
  */
 export function referencesIn(document: ContextValue): ContextValue {
@@ -22,7 +22,7 @@ function mentions(value: ContextValue): boolean {
   return isFields(value) && [...value].some(([key, item]) => key.includes('$(') || mentions(item))
 }
 
-/** Every leaf by its path, without anchors. */
+/** Collects every leaf by its path, without anchors. */
 function collect(value: ContextValue, path: readonly string[], leaves: Map<string, ContextValue>): void {
   if (isList(value)) for (const [index, item] of value.entries()) collect(item, [...path, String(index)], leaves)
   else if (isFields(value)) {

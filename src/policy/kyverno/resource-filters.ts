@@ -4,10 +4,10 @@ import { matchesWildcard } from './jmespath/wildcard.ts'
 import { isKindSelected } from './kind-selector.ts'
 import type { RuleRequest } from './rule-request.ts'
 
-/** Where Kyverno's chart puts its settings, and itself. */
+/** Default namespace of Kyverno and its ConfigMap. */
 const KYVERNO = 'kyverno'
 
-/** What Kyverno leaves alone unless its settings say otherwise (charts/kyverno/values.yaml). */
+/** Kyverno's default resource filters (charts/kyverno/values.yaml). */
 const DEFAULTS = [
   ...['Event', 'Node', 'APIService', 'TokenReview', 'SubjectAccessReview', 'SelfSubjectAccessReview', 'Binding'],
   ...['ReplicaSet', 'EphemeralReport', 'ClusterEphemeralReport'],
@@ -16,7 +16,7 @@ const NAMESPACES = ['kube-system', 'kube-public', 'kube-node-lease', KYVERNO].ma
 
 type Asked = Pick<RuleRequest, 'group' | 'version' | 'kind' | 'namespace' | 'name'>
 
-/** Whether Kyverno leaves an object alone, by `resourceFilters` of its ConfigMap where the fleet renders it. */
+/** Whether Kyverno ignores an object because of `resourceFilters` in its ConfigMap, if the fleet renders one. */
 export function isFiltered(world: AdmissionWorld, asked: Asked): boolean {
   const written = stringAt(world.object('/ConfigMap', KYVERNO, KYVERNO)?.root, ['data', 'resourceFilters'])
   const filters = written === undefined ? [...DEFAULTS, ...NAMESPACES] : (written.match(/\[[^\]]*\]/g) ?? [])

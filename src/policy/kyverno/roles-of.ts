@@ -13,7 +13,7 @@ interface Roles {
 
 const kept = new WeakMap<readonly KubeObject[], Map<string, Roles>>()
 
-/** The roles that a user has by the bindings of the fleet, for a request in a namespace (pkg/userinfo of Kyverno). */
+/** The roles that the fleet's bindings give a user for a request in a namespace (pkg/userinfo of Kyverno). */
 export function rolesOf(world: AdmissionWorld, user: UserInfo, namespace: string): Roles {
   const bindings = world.objects(`${GROUP}/RoleBinding`, undefined)
   const clusterBindings = world.objects(`${GROUP}/ClusterRoleBinding`, undefined)

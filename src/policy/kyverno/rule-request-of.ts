@@ -10,7 +10,7 @@ import { type ContextValue, fromJson, fromNode, isFields, isList, Unknown } from
 import { rolesOf } from './roles-of.ts'
 import type { RuleRequest } from './rule-request.ts'
 
-/** The request as Kyverno's webhook gets it. */
+/** The request in the form that Kyverno's webhook receives. */
 export function ruleRequestOf(world: AdmissionWorld, request: AdmissionRequest): RuleRequest {
   const { id, operation, user, isNamespaced } = request
   const group = groupOf(id.apiVersion)
@@ -40,7 +40,7 @@ function contextOf(
     ['requestKind', kinds],
     ['requestResource', named],
     ['name', name],
-    // left out where it is empty, as in JSON
+    // empty in JSON means absent
     ...(namespace === '' ? [] : ([['namespace', namespace]] as const)),
     ['operation', operation],
     ['userInfo', fromJson({ username: user?.name ?? '', groups: [...(user?.groups ?? [])] })],
@@ -58,11 +58,11 @@ function contextOf(
   ])
 }
 
-/** Fields of `metadata` that the API server fills in before admission. */
+/** Metadata fields that the API server sets before admission. */
 const OF_SERVER = ['uid', 'generation', 'creationTimestamp', 'managedFields', 'resourceVersion']
 const values = new WeakMap<KubeObject, ContextValue>()
 
-/** An object as admission sees it: with the defaults of Kubernetes' own kinds, and unknown where only the cluster knows. */
+/** An object at admission: with the defaults of built-in kinds, and unknown values where only the cluster knows. */
 function admittedValue(object: KubeObject): ContextValue {
   const kept = values.get(object)
   if (kept !== undefined) return kept
@@ -82,7 +82,7 @@ function admittedValue(object: KubeObject): ContextValue {
   return made
 }
 
-/** The first value, with the unknown ones of the second. */
+/** The first value with unknown values at the places where the second has them. */
 function overlaid(value: ContextValue, written: ContextValue): ContextValue {
   if (written instanceof Unknown) return written
   if (isList(value)) {

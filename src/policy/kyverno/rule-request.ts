@@ -2,25 +2,25 @@ import type { UserInfo } from '../../kube/rbac/request.ts'
 import type { KnownLabels } from '../admission/namespace-value.ts'
 import type { ContextValue, Fields } from './jmespath/values.ts'
 
-/** What a rule is asked about. */
+/** The input of a rule. */
 export interface RuleRequest {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
-  /** The object, of a deletion the one that is deleted. */
+  /** The object; in a deletion, the object being deleted. */
   readonly object: ContextValue
-  /** What it was before an update. */
+  /** The object before an update. */
   readonly old?: ContextValue
   readonly group: string
   readonly version: string
   readonly kind: string
   readonly namespace: string
   readonly name: string
-  /** Who asks; undefined where nobody is known, as for Kyverno's command line. */
+  /** The requesting user; undefined if not known, as in Kyverno's command line. */
   readonly user?: UserInfo
   /** `<namespace>:<name>`. */
   readonly roles: readonly string[]
   readonly clusterRoles: readonly string[]
-  /** Labels of its namespace; undefined where it is in none. */
+  /** Labels of its namespace; undefined for a cluster-scoped object. */
   readonly namespaceLabels: KnownLabels | undefined
-  /** What expressions may name. */
+  /** Names available to expressions. */
   readonly context: Fields
 }

@@ -8,7 +8,7 @@ import { type ContextValue, fromNode, Unknown } from './jmespath/values.ts'
 import type { WrittenRule } from './policy-rules.ts'
 import { validateCel } from './validate-cel.ts'
 
-/** What a rule of a policy may ask a fleet for. */
+/** The parts of the fleet that a policy rule may read. */
 export function ruleWorld(world: AdmissionWorld, rule: WrittenRule, asked: AdmissionRequest): RuleWorld {
   const exceptions = exceptionsFor(world, rule)
   return {

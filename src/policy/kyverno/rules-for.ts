@@ -19,11 +19,11 @@ export interface KyvernoRule extends PolicyRuleName {
   readonly enforces: boolean
   /** Why it is not known whether it speaks about the object. */
   readonly why?: string
-  /** What it says about the object as it is. */
+  /** Evaluates the rule for the object as it is. */
   readonly evaluate: () => RuleAnswer
 }
 
-/** The rules that speak about an object when it is created or updated, or may, of policies that the platform renders. */
+/** The rules of platform policies that apply, or may apply, when an object is created or updated. */
 export function rulesFor(world: AdmissionWorld, request: AdmissionRequest): KyvernoRule[] {
   const asked = ruleRequestOf(world, request)
   const updated = ruleRequestOf(world, { ...request, operation: 'UPDATE', old: request.object })

@@ -13,10 +13,10 @@ import { matchesWildcard } from './jmespath/wildcard.ts'
 import { isKindSelected } from './kind-selector.ts'
 import type { RuleRequest } from './rule-request.ts'
 
-/** Undefined: it cannot be decided here. */
+/** Undefined: the fleet does not determine the answer. */
 type Answer = boolean | undefined
 
-/** Whether a rule speaks about an object by its `match` and `exclude` (pkg/engine/utils of Kyverno). */
+/** Whether `match` and `exclude` of a rule select an object (pkg/engine/utils of Kyverno). */
 export function isSelected(rule: Fields, request: RuleRequest): Answer {
   const matched = inBlock(rule.get('match'), request)
   if (matched === false) return false
@@ -24,7 +24,7 @@ export function isSelected(rule: Fields, request: RuleRequest): Answer {
   return and(matched, excluded === undefined ? undefined : !excluded)
 }
 
-/** A `match` alone, as that of a PolicyException: any and all only. */
+/** A lone `match`, as in a PolicyException, with only `any` and `all`. */
 export function isExcepted(match: ContextValue | undefined, request: RuleRequest): Answer {
   const has = ['any', 'all'].some(key => {
     const list = valueAt(match, [key])
@@ -47,7 +47,7 @@ function inBlock(block: ContextValue | undefined, request: RuleRequest): Answer 
 
 const OF_USERS = ['roles', 'clusterRoles', 'subjects']
 
-/** One filter: all its parts must hold; an empty one selects nothing. */
+/** Whether one filter matches: all parts must; an empty filter matches nothing. */
 function inFilter(filter: ContextValue, request: RuleRequest): Answer {
   const resources = valueAt(filter, ['resources']) ?? null
   const users = OF_USERS.filter(key => listAt(filter, key).length > 0)
@@ -117,7 +117,7 @@ interface Labels {
   readonly isComplete: boolean
 }
 
-/** Whether a selector selects labels; keys and values may have wildcards, and what is no selector selects nothing. */
+/** Whether a selector matches labels. Keys and values may have wildcards; an invalid selector matches nothing. */
 export function matchesLabels(selector: ContextValue, labels: Labels | undefined): Answer {
   return isLabelled(selector, labels ?? { labels: null, isComplete: true })
 }

@@ -10,14 +10,14 @@ import {
 import type { JsonContext } from './json-context.ts'
 import { referencesIn } from './references.ts'
 
-/** `{{ }}` with what is before it; the braces of an object may be in it. */
+/** `{{ }}` and the character before it; the expression may contain the braces of an object. */
 const VARIABLE = /(?:^|[^\\])\{\{(?:\{[^{}]*\}|[^{}])*\}\}/g
 const AT_START = /^\{\{(?:\{[^{}]*\}|[^{}])*\}\}/
 const MAX_TEXT = 1_000_000
 
 /**
- * A part of a rule with its references and variables replaced (pkg/engine/variables of Kyverno): a text that is one variable
- * becomes its value, and what a value isConditionMet is replaced again. Throws RuleError for what cannot be resolved.
+ * Replaces references and variables in a part of a rule (pkg/engine/variables of Kyverno). A text that is exactly one variable
+ * becomes the variable's value, and variables in that value are replaced again. Throws RuleError for an unresolvable variable.
  */
 export function substitute(value: ContextValue, context: JsonContext): ContextValue {
   return replaced(referencesIn(value), context, [])
@@ -61,7 +61,7 @@ function inText(text: string, context: JsonContext, path: readonly string[]): Co
   return value.replaceAll('\\{{', '{{')
 }
 
-/** The expression, and whether what it finds is not looked at again (`{{- }}`). */
+/** The expression, and whether its result is final and not substituted again (`{{- }}`). */
 function expressionIn(variable: string): readonly [string, boolean] {
   const text = variable.replaceAll('{{', '').replaceAll('}}', '').trim()
   return text.startsWith('-') ? [text.slice(1).trim(), true] : [text, false]
@@ -73,7 +73,7 @@ function resolve(expression: string, context: JsonContext, path: readonly string
   return context.query(text)
 }
 
-/** `@`: what stands at the same place of the object; Kyverno leaves out the first two steps. */
+/** `@`: the value at the same path of the object; Kyverno drops the first two steps. */
 function placeOf(path: readonly string[]): string {
   const start = path.indexOf('foreach') + 1
   const steps = path.slice(start + 2)
@@ -88,7 +88,7 @@ function replaceFirst(text: string, what: string, by: string): string {
   return at < 0 ? text : text.slice(0, at) + by + text.slice(at + what.length)
 }
 
-/** A message with its variables replaced; undefined where Kyverno would not show it. */
+/** A message with its variables replaced; undefined if Kyverno would not show it. */
 export function substituteText(text: string, context: JsonContext): string | undefined {
   try {
     const made = known(substitute(text, context))

@@ -38,7 +38,7 @@ export function validateCel(one: ComputedRule, world: AdmissionWorld, request: A
   return { status: 'pass' }
 }
 
-/** The rule as an object that has the fields of a ValidatingAdmissionPolicy. */
+/** Wraps the rule in an object with the fields of a ValidatingAdmissionPolicy. */
 function asPolicy({ rule, origin }: ComputedRule): KubeObject {
   const of = (key: string): ContextValue => valueAt(rule, ['validate', 'cel', key]) ?? null
   const message = textAt(rule, ['validate', 'message'])

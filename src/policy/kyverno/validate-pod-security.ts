@@ -11,7 +11,7 @@ const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
   ['CronJob', ['spec', 'jobTemplate', 'spec', 'template']],
 ])
 
-/** `validate.podSecurity`; undefined for a deletion. `more`: what PolicyExceptions exclude. */
+/** `validate.podSecurity`; undefined for a deletion. `more`: exclusions from PolicyExceptions. */
 export function validatePodSecurity(
   validate: Fields,
   object: ContextValue | undefined,
@@ -22,7 +22,7 @@ export function validatePodSecurity(
   const path = TEMPLATES.get(kind)
   if (!path) throw new RuleError('podSecurity: could not find correct resource type')
   const template = valueAt(object, path)
-  // Kyverno reads the annotations of a CronJob one level above the Pod's
+  // for a CronJob, Kyverno reads the annotations one level above the Pod template
   const metadata =
     kind === 'CronJob' ? valueAt(object, ['spec', 'jobTemplate', 'metadata']) : valueAt(template, ['metadata'])
   const standard = valueAt(validate, ['podSecurity'])!

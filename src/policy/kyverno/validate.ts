@@ -6,18 +6,17 @@ import type { JsonContext } from './json-context.ts'
 import { type Matching, matchPattern } from './match-pattern.ts'
 import { substitute, substituteText } from './substitute.ts'
 
-/** What a rule says about an object, with Kyverno's names. */
+/** The result of a rule for an object, in Kyverno's terms. */
 export type RuleOutcome =
   | { readonly status: 'pass' | 'skip' }
   | { readonly status: 'fail' | 'error'; readonly message: string; readonly path: readonly string[] }
 
-/** What a rule is evaluated with. */
+/** The inputs of a rule. */
 interface AskedValidation {
   readonly name: string
-  /** The message of the rule. */
   readonly message: string
   readonly world: ContextWorld
-  /** The object; undefined for a deletion, about which patterns say nothing. */
+  /** The object; undefined for a deletion, to which patterns do not apply. */
   readonly object: ContextValue | undefined
 }
 
@@ -25,7 +24,7 @@ const PASS: RuleOutcome = { status: 'pass' }
 const SKIP: RuleOutcome = { status: 'skip' }
 const MAX_NESTING = 20
 
-/** `validate` by deny, pattern, anyPattern or foreach (pkg/engine/handlers/validation of Kyverno); undefined: nothing to say. */
+/** `validate` by deny, pattern, anyPattern or foreach (pkg/engine/handlers/validation of Kyverno); undefined: the rule does not apply. */
 export function validate(block: ContextValue, asked: AskedValidation, context: JsonContext): RuleOutcome | undefined {
   return validateBlock(block, asked, context, 0)
 }
@@ -105,7 +104,7 @@ function validateLoops(
   return undefined
 }
 
-/** How many elements the loop was applied to, or the outcome of the first that does not pass. */
+/** The number of elements that the loop evaluated, or the first outcome that is not a pass. */
 function validateElements(
   loop: ContextValue,
   elements: readonly ContextValue[],
@@ -146,7 +145,7 @@ function validateElement(
   try {
     if (!evaluateConditions(valueAt(loop, ['preconditions']), context).isMet) return undefined
   } catch (error) {
-    // Kyverno skips an element for which the preconditions cannot be evaluated
+    // Kyverno skips an element whose preconditions it cannot evaluate
     if (error instanceof RuleError) return undefined
     throw error
   }

@@ -20,14 +20,14 @@ export type PolicyVerdict =
 /** Longest message that the API server takes from an expression. */
 const LONGEST_MESSAGE = 5_120
 
-/** All expressions of a policy together; the API server stops at as many units of its own. */
+/** Budget for all expressions of a policy together; the API server has its own limit, in its own units. */
 const MAX_STEPS = 10_000_000
 
 /**
  * Evaluates a policy with one object of parameters, as the API server does (k8s.io/apiserver
- * pkg/admission/plugin/policy/validating): conditions, then every validation, then the annotations for the audit. Kyverno
- * stops at the first validation that fails, and an error of one refuses whatever failurePolicy says. `more`: names beyond those
- * of Kubernetes.
+ * pkg/admission/plugin/policy/validating): conditions, then every validation, then the audit annotations. Kyverno stops at
+ * the first validation that fails, and an error in one denies the request whatever failurePolicy is. `more`: names that
+ * Kubernetes does not have.
  */
 export function evaluatePolicy(
   policy: CelPolicy,
@@ -52,7 +52,7 @@ export function evaluatePolicy(
   return all
 }
 
-/** Whether conditions hold, of a policy or of an exception from it; a verdict: why that is not known, or fails. */
+/** Whether the match conditions of a policy or an exception are met; a verdict if they fail or are not known. */
 export function areMet(
   policy: CelPolicy,
   conditions: readonly CelRule[],

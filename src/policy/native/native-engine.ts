@@ -66,7 +66,7 @@ function take(
   }
 }
 
-/** What happens where a policy is bound and refuses. */
+/** The action of a binding when its policy denies. */
 export function actionOf({ root }: KubeObject): AdmissionFinding['action'] {
   const actions = textsOf(at(root, ['spec', 'validationActions'])) ?? []
   return actions.includes('Deny') ? 'deny' : actions.includes('Warn') ? 'warn' : 'audit'
@@ -84,7 +84,7 @@ function verdictsOf(
   return params.flatMap(one => evaluatePolicy(policy, world, request, one))
 }
 
-/** The parameters with which a binding has a policy evaluated; undefined: not for this request; a text: why that is not known. */
+/** The parameters for one evaluation of a binding; undefined: it does not apply to this request; a text: why they are not known. */
 export function boundParams(
   policy: CelPolicy,
   binding: KubeObject,

@@ -20,11 +20,11 @@ export interface Validation extends CelRule {
   readonly field: Path
 }
 
-/** Who evaluates a policy, and what its expressions may call. */
+/** The engine that evaluates a policy, and the functions that its expressions may call. */
 interface Dialect {
   readonly by: 'Kubernetes' | 'Kyverno'
   readonly library: FunctionLibrary
-  /** What stands for the text of an expression or message. */
+  /** Rewrites an expression or message before it is compiled. */
   rewrite?(text: string): string
 }
 
@@ -45,7 +45,7 @@ export interface CelPolicy {
 
 const known = new WeakMap<KubeObject, CelPolicy>()
 
-/** What a policy of Kubernetes says; compiled once. */
+/** The compiled form of a CEL policy; cached. */
 export function celPolicy(object: KubeObject): CelPolicy {
   const kept = known.get(object) ?? compilePolicy(object, { by: 'Kubernetes', library: kubernetesLibrary })
   known.set(object, kept)
@@ -69,7 +69,7 @@ export function compilePolicy(object: KubeObject, dialect: Dialect): CelPolicy {
   }
 }
 
-/** Lists of expressions, as policies write them. */
+/** The expression lists of a policy as written. */
 interface WrittenParts {
   readonly conditions: readonly Node[]
   readonly variables: readonly Node[]

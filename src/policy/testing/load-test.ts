@@ -12,7 +12,7 @@ export const TEST_FILE = 'kyverno-test.yaml'
 const MAX_TESTS = 5_000
 const MAX_OBJECTS = 100_000
 
-/** Every test below a folder, sorted by path. Links are not followed. */
+/** The paths of all tests below a folder, sorted. Does not follow links. */
 export function findTests(tree: Tree, folder: string): string[] {
   const found: string[] = []
   const open = [folder]
@@ -29,7 +29,7 @@ export function findTests(tree: Tree, folder: string): string[] {
   return found.sort()
 }
 
-/** Reads a test and the files that it names, all of them in the tree. Throws `config` and what reading YAML throws. */
+/** Reads a test and the files that it names, all from the tree. Throws `config` and YAML errors. */
 export function loadTest(tree: Tree, path: string, repository: string): LoadedTest {
   const origin = { repository, file: path, line: 1, column: 1 }
   const documents = (file: string) => parseDocuments({ repository, path: file }, tree.read(file))
@@ -72,7 +72,7 @@ function userOf(root: ReturnType<typeof parseDocuments>[number] | undefined): Te
   }
 }
 
-/** A path that a test writes, from the root of the tree. What leads out of it is not read. */
+/** Resolves a path of a test against the root of the tree. A path that leads out of the tree is not read. */
 function inTree(folder: string, name: string, origin: KubeObject['root']['origin']): string {
   const refuse = (why: string) =>
     new BailiwickError('config', `the path ${JSON.stringify(name.slice(0, 200))} ${why}`, {
@@ -90,7 +90,7 @@ function inTree(folder: string, name: string, origin: KubeObject['root']['origin
   return steps.join('/')
 }
 
-/** The file, or every YAML file of the folder. */
+/** The file itself, or every YAML file of the folder. */
 function filesAt(tree: Tree, path: string, origin: KubeObject['root']['origin']): string[] {
   const entry = tree.entry(path)
   if (entry?.type === 'file') return [path]
@@ -103,7 +103,7 @@ function filesAt(tree: Tree, path: string, origin: KubeObject['root']['origin'])
   })
 }
 
-/** The objects of a document: items of a List one by one. */
+/** The objects of a document, including the items of a List. */
 function listed(root: ReturnType<typeof parseDocuments>[number]): KubeObject[] {
   if (root.type !== 'map') return []
   const items = stringAt(root, ['kind']) === 'List' ? at(root, ['items']) : undefined

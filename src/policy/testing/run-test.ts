@@ -11,7 +11,7 @@ import { evaluateAdmission } from '../registry/evaluate-admission.ts'
 import type { ExpectedResult, PolicyTest, TestValues } from './test-file.ts'
 import { bindingsOf, namespacesOf, type TestUser, testWorld, unboundOf } from './test-world.ts'
 
-/** What a test reads, read. */
+/** A test with the content of its files. */
 export interface LoadedTest {
   readonly test: PolicyTest
   readonly policies: readonly KubeObject[]
@@ -21,7 +21,7 @@ export interface LoadedTest {
   readonly user: TestUser | undefined
 }
 
-/** One expectation about one object. */
+/** The result of one expectation for one object. */
 export interface TestRow {
   readonly policy: string
   readonly rule: string
@@ -33,7 +33,7 @@ export interface TestRow {
   readonly origin: Origin
 }
 
-/** Whether policies answer what a test expects, one row for each expectation and object. Pure. */
+/** Compares the policies' results with the expectations of a test; one row for each expectation and object. Pure. */
 export function runTest(loaded: LoadedTest): TestRow[] {
   const { policies, objects, resources, values, user, test } = loaded
   const bindings = user ? bindingsOf(user, test.origin) : []
@@ -60,7 +60,7 @@ export function runTest(loaded: LoadedTest): TestRow[] {
   return loaded.test.results.flatMap(expected => rowsOf(loaded, expected, ask))
 }
 
-/** What policies say, by `<policy> <rule>`; a rule that is in none of them has not been asked. */
+/** The policies' answers for one object. A rule without an answer did not apply to it. */
 interface Answers {
   readonly said: readonly { readonly policy: string; readonly rule: string; readonly answer: Answer }[]
 }
@@ -98,7 +98,7 @@ function rowsOf(
   ]
 }
 
-/** What the engines are not given: an answer without it could be another one. */
+/** Why a policy cannot be evaluated faithfully: the test gives inputs that the engines do not support. */
 function whyNotAsked({ test, values }: LoadedTest, policy: KubeObject, name: string, rule: string): string | undefined {
   const [unsupported] = test.unsupported
   if (unsupported !== undefined) return `${unsupported} of a test is not supported`
@@ -109,7 +109,7 @@ function whyNotAsked({ test, values }: LoadedTest, policy: KubeObject, name: str
 
 const NO_RULE = 'the policy has no rule of this name'
 
-/** Rules of Kyverno that change or make objects, or verify signatures, are not evaluated; silence of theirs is no pass. */
+/** Kyverno rules that mutate, generate or verify images are not evaluated, so their silence does not count as a pass. */
 function ruleNotAsked(policy: KubeObject, rule: string): string | undefined {
   if (!['ClusterPolicy', 'Policy'].includes(idOf(policy).kind)) return undefined
   const list = at(policy.root, ['spec', 'rules'])
@@ -123,7 +123,7 @@ function ruleNotAsked(policy: KubeObject, rule: string): string | undefined {
   return `${what} is not evaluated`
 }
 
-/** Kinds that can answer. */
+/** Policy kinds that the engines evaluate. */
 const ENGINES = new Set([
   'kyverno.io/ClusterPolicy',
   'kyverno.io/Policy',
@@ -132,7 +132,7 @@ const ENGINES = new Set([
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy',
 ])
 
-/** Objects that an expectation names; all of its kind where it names none. */
+/** The objects that an expectation names, or all objects of its kind if it names none. */
 function resourcesFor({ resources }: LoadedTest, { kind, resources: names }: ExpectedResult) {
   const ofKind = resources.filter(object => kind === '' || idOf(object).kind === kind.split('/').at(-1))
   if (names.length === 0) return { found: ofKind, absent: [] }
@@ -182,7 +182,7 @@ function requestOf(
   }
 }
 
-/** The worst that a rule says; a policy without rules, and an expectation without one, is all that the policy says. */
+/** The most severe result of a rule. For a policy without rules, or an expectation without one, the result of the whole policy. */
 function answerOf({ said }: Answers, policy: KubeObject, rule: string): Pick<TestRow, 'actual' | 'message'> {
   const { name, kind } = idOf(policy)
   const hasRules = kind === 'ClusterPolicy' || kind === 'Policy'
@@ -194,11 +194,11 @@ function answerOf({ said }: Answers, policy: KubeObject, rule: string): Pick<Tes
   return { ...answer, actual: answer.actual === 'fail' && isUnscored ? 'warn' : answer.actual }
 }
 
-/** Kyverno names the rules that it makes for Pod controllers after the rule for Pods. */
+/** Kyverno derives the name of a generated Pod controller rule from the rule for Pods. */
 const isRule = (rule: string, asked: string) =>
   rule === asked || asked === `autogen-${rule}` || asked === `autogen-cronjob-${rule}`
 
-/** As the Kyverno command line: an object that no rule speaks about fails no expectation but that it is refused. */
+/** As in Kyverno's command line, an object to which no rule applies fails only an expectation of denial. */
 function statusOf(expected: string, actual: TestRow['actual']): TestRow['status'] {
   if (actual === 'not evaluated') return 'not evaluated'
   if (expected === actual) return 'ok'

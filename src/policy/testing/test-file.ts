@@ -4,40 +4,40 @@ import { textMapOf, textsOf } from '../../kube/read-text.ts'
 import type { Origin } from '../../origin.ts'
 import type { AdmissionOperation } from '../admission/admission-request.ts'
 
-/** What a kyverno-test.yaml asks (github.com/kyverno/kyverno, cmd/cli/kubectl-kyverno/apis/v1alpha1). */
+/** The content of a kyverno-test.yaml (github.com/kyverno/kyverno, cmd/cli/kubectl-kyverno/apis/v1alpha1). */
 export interface PolicyTest {
   readonly name: string
   readonly origin: Origin
-  /** Files, relative to the one of the test. */
+  /** File paths relative to the test file. */
   readonly policies: readonly string[]
   readonly resources: readonly string[]
   readonly exceptions: readonly string[]
-  /** Objects of the cluster that policies may ask for: parameters and the like. */
+  /** Cluster objects that policies may read, such as parameters. */
   readonly objects: readonly string[]
   readonly variables: string | undefined
   readonly userInfo: string | undefined
   readonly values: TestValues
   readonly results: readonly ExpectedResult[]
-  /** Parts that are not supported, by name. */
+  /** Names of the unsupported parts. */
   readonly unsupported: readonly string[]
 }
 
-/** What a test says instead of a cluster. */
+/** Values that a test gives in place of a cluster. */
 export interface TestValues {
-  /** Labels of namespaces. */
+  /** Namespace labels by namespace. */
   readonly namespaces: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly operation: AdmissionOperation | undefined
-  /** Policies that are given values, which rules are not given here; '*' for all. */
+  /** Policies to which the test gives values that rules cannot receive here; '*' stands for all policies. */
   readonly given: ReadonlySet<string>
 }
 
-/** What a policy is expected to answer for some objects. */
+/** An expected policy result for some objects. */
 export interface ExpectedResult {
   readonly origin: Origin
   readonly policy: string
   readonly rule: string
   readonly kind: string
-  /** `name` or `namespace/name`; none: every object of the kind. */
+  /** `name` or `namespace/name`; empty: every object of the kind. */
   readonly resources: readonly string[]
   readonly result: string
   readonly operation: AdmissionOperation | undefined
@@ -45,7 +45,7 @@ export interface ExpectedResult {
 
 const RESULTS = ['pass', 'fail', 'skip', 'warn', 'error']
 const OPERATIONS: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE']
-/** Keys of a test that change what the answers are. */
+/** Keys of a test that would change its results. */
 const UNSUPPORTED = [
   'jsonPayload',
   'jsonPayloads',
@@ -58,7 +58,7 @@ const UNSUPPORTED = [
 
 export const NO_VALUES: TestValues = { namespaces: new Map(), operation: undefined, given: new Set() }
 
-/** Reads a test. Throws `config` for what is no test. */
+/** Parses a test. Throws `config` if it is not a test. */
 export function readTest(root: Node | undefined, origin: Origin): PolicyTest {
   if (root?.type !== 'map') throw refused('the file is not a map', root?.origin ?? origin)
   const results = at(root, ['results'])
@@ -78,7 +78,7 @@ export function readTest(root: Node | undefined, origin: Origin): PolicyTest {
   }
 }
 
-/** Values of a test, or of its file of values. */
+/** Parses the values of a test or of its values file. */
 export function readValues(spec: Node | undefined): TestValues {
   const globals = at(spec, ['globalValues'])
   const names = globals?.type === 'map' ? [...globals.fields.keys()] : []
@@ -96,7 +96,7 @@ export function readValues(spec: Node | undefined): TestValues {
   }
 }
 
-/** Both; what the second says counts. */
+/** Merges both; the second one takes precedence. */
 export function mergeValues(one: TestValues, other: TestValues): TestValues {
   return {
     namespaces: new Map([...one.namespaces, ...other.namespaces]),

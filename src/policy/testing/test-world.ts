@@ -7,14 +7,14 @@ import type { Origin } from '../../origin.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import type { TestValues } from './test-file.ts'
 
-/** Who asks in a test, and the roles that the test says they have. */
+/** The requesting user of a test, with the roles that the test assigns. */
 export interface TestUser {
   readonly user: UserInfo
   readonly roles: readonly string[]
   readonly clusterRoles: readonly string[]
 }
 
-/** A cluster that has these objects and nothing else, all of them the platform's. Kyverno's command line filters no kinds. */
+/** A cluster with exactly these objects, all owned by the platform. Like Kyverno's command line, it filters no kinds. */
 export function testWorld(objects: readonly KubeObject[], origin: Origin): AdmissionWorld {
   const metadata = { name: 'kyverno', namespace: 'kyverno' }
   const settings = objectOf({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { resourceFilters: '' } }, origin)
@@ -38,7 +38,7 @@ function keyOf(object: KubeObject): string {
   return JSON.stringify([kindOf(object), namespace, name])
 }
 
-/** Bindings that give a user the roles that a test says they have. */
+/** Bindings that give a user the roles that the test assigns. */
 export function bindingsOf({ user, roles, clusterRoles }: TestUser, origin: Origin): KubeObject[] {
   const subjects = [
     { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: user.name },
@@ -64,7 +64,7 @@ const objectOf = (value: Parameters<typeof nodeOf>[0], origin: Origin): KubeObje
   trail: [],
 })
 
-/** Bindings of the ValidatingAdmissionPolicies that have none: in a test each counts. */
+/** Bindings for the ValidatingAdmissionPolicies without one, because a test evaluates each policy. */
 export function unboundOf(objects: readonly KubeObject[], origin: Origin): KubeObject[] {
   const ofKind = (kind: string) => objects.filter(object => idOf(object).kind === kind)
   const bound = new Set(
@@ -78,7 +78,7 @@ export function unboundOf(objects: readonly KubeObject[], origin: Origin): KubeO
   })
 }
 
-/** Namespaces with the labels that a test says they have. */
+/** Namespaces with the labels that the test assigns. */
 export function namespacesOf(labels: TestValues['namespaces'], origin: Origin): KubeObject[] {
   return [...labels].map(([name, own]) => {
     const metadata = { name, labels: Object.fromEntries(own) }

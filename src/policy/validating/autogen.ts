@@ -2,10 +2,10 @@ import { at, type Node } from '../../kube/node.ts'
 import { textsOf } from '../../kube/read-text.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
 
-/** Where the Pod of a controller stands. */
+/** The path of a controller's Pod template. */
 type PodPlace = 'spec.template' | 'spec.jobTemplate.spec.template'
 
-/** Controllers for which Kyverno writes the policy anew, by `<apiVersion> <resource>` (kyverno pkg/cel/autogen). */
+/** Controllers for which Kyverno rewrites the policy, by `<apiVersion> <resource>` (kyverno pkg/cel/autogen). */
 const CONTROLLERS: ReadonlyMap<string, PodPlace> = new Map([
   ...['daemonsets', 'deployments', 'replicasets', 'statefulsets'].map(
     name => [`apps/v1 ${name}`, 'spec.template'] as const,
@@ -14,7 +14,7 @@ const CONTROLLERS: ReadonlyMap<string, PodPlace> = new Map([
   ['batch/v1 cronjobs', 'spec.jobTemplate.spec.template'],
 ])
 
-/** Where a policy of Pods looks for the Pod in an object of another kind; undefined: the policy is not written anew for it. */
+/** The path of the Pod template in an object of another kind; undefined if Kyverno does not rewrite the policy for that kind. */
 export function podPlaceFor(spec: Node, { id, resource }: AdmissionRequest): PodPlace | undefined {
   const place = CONTROLLERS.get(`${id.apiVersion} ${resource}`)
   if (place === undefined || !isOfPodsAlone(at(spec, ['matchConstraints']))) return undefined
@@ -40,7 +40,7 @@ function isOfPodsAlone(match: Node | undefined): boolean {
 const holds = (node: Node | undefined): boolean =>
   (node?.type === 'map' && node.fields.size > 0) || (node?.type === 'list' && node.items.length > 0)
 
-/** The text of an expression about a Pod, about the Pod in a controller; the namespace stays that of the object. */
+/** Rewrites an expression about a Pod to the Pod template of a controller; `metadata.namespace` stays the object's own. */
 export function rewriteFor(place: PodPlace): (text: string) => string {
   return text =>
     text

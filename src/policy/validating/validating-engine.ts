@@ -17,7 +17,7 @@ export const VALIDATING_POLICY = `${GROUP}/ValidatingPolicy`
 export const NAMESPACED_VALIDATING_POLICY = `${GROUP}/NamespacedValidatingPolicy`
 const EXCEPTION = `${GROUP}/PolicyException`
 
-/** What Kyverno's ValidatingPolicies, and those of one namespace, say about a request (kyverno pkg/cel/policies/vpol). */
+/** Evaluates Kyverno's ValidatingPolicies and NamespacedValidatingPolicies for a request (kyverno pkg/cel/policies/vpol). */
 export function evaluateValidating(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer {
   const findings: AdmissionFinding[] = []
   const notEvaluated: NotEvaluated[] = []
@@ -35,7 +35,7 @@ export function evaluateValidating(world: AdmissionWorld, request: AdmissionRequ
   return { findings, notEvaluated }
 }
 
-/** Policies that Kyverno asks about objects of a kind in a namespace. */
+/** Policies that Kyverno evaluates for objects of a kind in a namespace. */
 export function validatingPolicies(
   world: AdmissionWorld,
   request: AdmissionRequest,
@@ -47,7 +47,7 @@ export function validatingPolicies(
   })
 }
 
-/** The policy as it is written, or as Kyverno writes it anew for a controller of Pods; none where it is not about objects. */
+/** The policy as written, or as Kyverno rewrites it for a Pod controller; undefined if it does not apply to objects. */
 function policyFor(object: KubeObject, request: AdmissionRequest): CelPolicy | undefined {
   const spec = at(object.root, ['spec'])
   if (!spec || stringAt(spec, ['evaluation', 'mode']) === 'JSON') return undefined
@@ -73,7 +73,7 @@ function verdictsOf(policy: CelPolicy, world: AdmissionWorld, request: Admission
   return evaluatePolicy(policy, world, request, null, scope.names)
 }
 
-/** The names that expressions of a policy see beyond those of Kubernetes, where it applies; else what is said already. */
+/** The extra names that the policy's expressions see if it applies; otherwise the result. */
 export function validatingScope(
   policy: CelPolicy,
   world: AdmissionWorld,
@@ -131,7 +131,7 @@ interface Exception {
   readonly end: Node | undefined
 }
 
-/** Exceptions of the platform that name the policy. */
+/** The platform's exceptions that name the policy. */
 function exceptionsOf(policy: CelPolicy, world: AdmissionWorld): readonly Exception[] {
   return world.policies(EXCEPTION).flatMap(object => {
     const spec = at(object.root, ['spec'])
@@ -146,7 +146,7 @@ function exceptionsOf(policy: CelPolicy, world: AdmissionWorld): readonly Except
 
 const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 
-/** `validationActions`, Deny without any; what is not asked at admission is only reported. */
+/** `validationActions`, or Deny by default; a policy that does not run at admission only reports. */
 function actionOf({ root }: KubeObject): AdmissionFinding['action'] {
   const enabled = at(root, ['spec', 'evaluation', 'admission', 'enabled'])
   if (enabled?.type === 'scalar' && enabled.value === false) return 'audit'
@@ -155,7 +155,7 @@ function actionOf({ root }: KubeObject): AdmissionFinding['action'] {
   return actions.includes('Warn') ? 'warn' : 'audit'
 }
 
-/** `resource.Get` of what the fleet renders. */
+/** `resource.Get` on the objects that the fleet renders. */
 class FleetObjects extends ResourceReader {
   readonly #world: AdmissionWorld
   constructor(world: AdmissionWorld) {

@@ -1,7 +1,7 @@
 import { parseAddress } from '../../../cel/kubernetes/parse-address.ts'
 import { NotEvaluatedError, RuleError } from './values.ts'
 
-/** Networks that are inside: loopback and private ones (net.IP.IsLoopback and IsPrivate of Go). */
+/** Internal networks: loopback and private addresses (net.IP.IsLoopback and IsPrivate of Go). */
 const INSIDE: readonly (readonly [bits: 32 | 128, prefix: bigint, length: number])[] = [
   [32, 127n << 24n, 8],
   [32, 10n << 24n, 8],
@@ -11,7 +11,7 @@ const INSIDE: readonly (readonly [bits: 32 | 128, prefix: bigint, length: number
   [128, 0xfcn << 120n, 7],
 ]
 
-/** Whether the host of a URL is an address inside or outside; a name is one that only the cluster looks up. */
+/** Whether the host of a URL is an internal or an external address; a host name can only be resolved in the cluster. */
 export function addressOfUrl(text: string): 'inside' | 'external' {
   const [, host] = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)/.exec(text) ?? []
   if (host === undefined) throw new RuleError('is_external_url: no host')

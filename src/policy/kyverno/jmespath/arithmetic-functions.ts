@@ -72,7 +72,7 @@ function divided(a: Operand, b: Operand): ContextValue {
   if (a.type === 'duration') return durationText(BigInt(Math.trunc((Number(a.nanos) / 1e9 / b.number) * 1e9)))
   const text = String(b.number)
   const quotient = (a.nanos * NANO) / quantityOf(text)
-  // as many digits as the operands have, the others are cut off
+  // as many decimal places as the operands have; further places are truncated
   const digits = Math.max(scaleOf(a.text), scaleOf(text))
   const unit = digits >= 9 ? 1n : 10n ** BigInt(9 - digits)
   return quantityText((quotient / unit) * unit, a.format)

@@ -2,7 +2,7 @@ import type { ContextValue } from './values.ts'
 
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>='
 
-/** What is asked of every item of a list, or value of an object. */
+/** How a projection selects the items of a list or the values of an object. */
 export type Projection =
   | { readonly type: 'flatten'; readonly of: JmespathExpression }
   | { readonly type: 'items' | 'values'; readonly left: JmespathExpression; readonly right: JmespathExpression }
@@ -13,7 +13,6 @@ export type Projection =
       readonly condition: JmespathExpression
     }
 
-/** A JMESPath expression. */
 export type JmespathExpression =
   | { readonly type: 'current' }
   | { readonly type: 'field'; readonly name: string }

@@ -1,7 +1,7 @@
 import { readTimestamp } from '../../../cel/times.ts'
 import { NotEvaluatedError, RuleError } from './values.ts'
 
-/** A point in time, and how many minutes its zone is east of UTC. */
+/** A point in time with its UTC offset in minutes. */
 export interface GoTime {
   readonly nanos: bigint
   readonly minutes: number
@@ -12,7 +12,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const FULL = 'January|February|March|April|May|June|July|August|September|October|November|December'
 const DAYS = 'Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday'
 
-/** The parts of a layout of Go, longest first, with what stands for them. */
+/** The elements of a Go time layout, longest first, with the pattern that each one matches. */
 const PARTS: readonly (readonly [part: string, name: string, pattern: string])[] = [
   ['January', 'month', FULL],
   ['Monday', '', DAYS],
@@ -33,7 +33,7 @@ const PARTS: readonly (readonly [part: string, name: string, pattern: string])[]
 const PART = new RegExp(PARTS.map(([part]) => part).join('|'), 'g')
 const MAX_LAYOUT = 100
 
-/** Reads a time by a layout of Go, RFC 3339 where it is empty. Layouts with other parts are not evaluated. */
+/** Parses a time by a Go layout; an empty layout means RFC 3339. Layouts with other elements are not supported. */
 export function readTime(layout: string, text: string): GoTime {
   if (layout === '' || layout === RFC3339) return timeOf(text)
   if (layout.length > MAX_LAYOUT) throw new NotEvaluatedError(`a layout of more than ${MAX_LAYOUT} characters`)
@@ -73,7 +73,7 @@ function timeOf(text: string): GoTime {
   return { nanos, minutes: sign === '-' ? -east : east }
 }
 
-/** RFC 3339, without fractions. */
+/** RFC 3339 without fractional seconds. */
 export function formatTime({ nanos, minutes }: GoTime): string {
   const seconds = nanos / 1_000_000_000n - (nanos % 1_000_000_000n < 0n ? 1n : 0n)
   const local = new Date((Number(seconds) + minutes * 60) * 1000)

@@ -1,6 +1,6 @@
 import { type ContextValue, type Fields, isFields, isList, known, RuleError, textAt, valueAt } from './values.ts'
 
-/** What Kyverno knows of an image by its name (pkg/utils/image). */
+/** What Kyverno derives from an image reference (pkg/utils/image). */
 interface ImageInfo {
   readonly registry: string
   readonly path: string
@@ -10,7 +10,7 @@ interface ImageInfo {
 }
 
 const DEFAULT_REGISTRY = 'docker.io'
-/** Longer than any reference can be. */
+/** No valid reference is longer. */
 const MAX_REFERENCE = 1_000
 const LONGEST_NAME = 255
 const DOMAIN = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(?::\d+)?$/
@@ -18,7 +18,7 @@ const COMPONENT = /^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*$/
 const TAG = /^\w[\w.-]{0,127}$/
 const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})$/
 
-/** Reads a reference to an image (github.com/distribution/reference), with the registry that is meant where none is named. */
+/** Parses an image reference (github.com/distribution/reference) and adds the default registry. */
 export function imageInfo(image: string): ImageInfo {
   const bad = new RuleError(`bad image: ${image.slice(0, 200)}`)
   if (image.length > MAX_REFERENCE) throw bad
@@ -57,7 +57,7 @@ const SPECS: ReadonlyMap<string, readonly string[]> = new Map([
   ),
 ])
 
-/** `images`: what an object runs, by kind and name of its containers; undefined where it runs none. */
+/** `images`: the images of an object by container list and container name; undefined if it has no containers. */
 export function imagesOf(object: ContextValue): Fields | undefined {
   const spec = SPECS.get(textAt(object, ['kind']))
   if (!spec) return undefined

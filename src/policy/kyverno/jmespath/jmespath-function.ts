@@ -3,7 +3,7 @@ import type { ArgumentType, ExpressionReference } from './takes-argument.ts'
 import { isReference } from './takes-argument.ts'
 import { type ContextValue, isFields, isList, known, RuleError } from './values.ts'
 
-/** A function of JMESPath; what it is called with is of the types that it takes. */
+/** A JMESPath function. Its caller has checked the types of the arguments. */
 export interface JmespathFunction {
   readonly takes: readonly (readonly ArgumentType[])[]
   readonly isVariadic?: true
@@ -12,7 +12,7 @@ export interface JmespathFunction {
 
 export type KyvernoFunctions = Readonly<Record<string, JmespathFunction>>
 
-/** An argument as what it was found to be. */
+/** Returns a text argument. Throws RuleError for another type. */
 export function textOf(args: readonly (ContextValue | ExpressionReference)[], index: number): string {
   const value = argument(args, index)
   if (typeof value !== 'string') throw new RuleError(`argument ${index + 1} is not a string`)
@@ -53,7 +53,7 @@ export function referenceOf(args: readonly (ContextValue | ExpressionReference)[
 }
 
 const STRING = ['string'] as const
-/** A function of texts only. */
+/** A function whose arguments are all texts. */
 export const ofTexts = (count: number, call: (...texts: string[]) => ContextValue): JmespathFunction => ({
   takes: Array.from({ length: count }, () => STRING),
   call: args => call(...args.map((_, index) => textOf(args, index))),

@@ -7,7 +7,7 @@ const COMPARABLE = ['array[number]', 'array[string]'] as const
 const ARRAY = ['array'] as const
 const EXPRESSION = ['expref'] as const
 
-/** Functions of numbers and lists (jmespath.org/specification#built-in-functions). */
+/** Number and list functions (jmespath.org/specification#built-in-functions). */
 export const LIST_FUNCTIONS: KyvernoFunctions = {
   abs: { takes: [['number']], call: args => Math.abs(numberOf(args, 0)) },
   ceil: { takes: [['number']], call: args => Math.ceil(numberOf(args, 0)) },
@@ -24,7 +24,7 @@ export const LIST_FUNCTIONS: KyvernoFunctions = {
     call: args => {
       const [where, what] = [argument(args, 0), argument(args, 1)]
       if (typeof where === 'string') return typeof what === 'string' && where.includes(what)
-      // Go compares neither lists nor objects
+      // Go cannot compare lists or objects
       if (isList(what) || isFields(what)) throw new RuleError('contains: an array or an object cannot be compared')
       return listOf(args, 0).some(item => isSame(item, what))
     },
@@ -94,7 +94,7 @@ function bestBy(
   return found.item
 }
 
-/** Every item with what it is compared by: all numbers, or all texts. */
+/** Each item with its sort key; all keys are numbers or all are texts. */
 function keysOf(
   list: readonly ContextValue[],
   by: ExpressionReference,

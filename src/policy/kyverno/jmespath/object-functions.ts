@@ -3,7 +3,7 @@ import { parseJson, parseYaml } from './parse-text.ts'
 import { plainText } from './plain-text.ts'
 import { type ContextValue, isFields, isList, isSame, jsonText, RuleError } from './values.ts'
 
-/** Functions of objects and types, those of Kyverno among them. */
+/** Object and type functions, including Kyverno's. */
 export const OBJECT_FUNCTIONS: KyvernoFunctions = {
   keys: { takes: [['object']], call: args => [...fieldsOf(args, 0).keys()] },
   values: { takes: [['object']], call: args => [...fieldsOf(args, 0).values()] },
@@ -76,7 +76,7 @@ function lookedUp(value: ContextValue, args: Parameters<typeof argument>[0]): Co
   return index < 0 ? null : (listOf(args, 0)[index] ?? null)
 }
 
-/** A number as Go's strconv.ParseFloat reads it, of decimals. */
+/** Parses a decimal number as Go's strconv.ParseFloat does. */
 export function readFloat(text: string): number | undefined {
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return undefined
   const number = Number(text)

@@ -4,7 +4,7 @@ import { type ContextValue, known, NotEvaluatedError, RuleError } from './values
 
 type QuantityFormat = 'binary' | 'decimal' | 'exponent'
 
-/** What arithmetic is done with: quantities and durations as 10^-9 of their unit. */
+/** An operand of arithmetic; quantities and durations count in 10^-9 of their unit. */
 export type Operand =
   | { readonly type: 'number'; readonly number: number }
   | { readonly type: 'duration'; readonly nanos: bigint }
@@ -54,7 +54,7 @@ function withSuffix(number: bigint, base: bigint, suffixes: readonly string[]): 
   return `${rest}${suffixes[index]}`
 }
 
-/** How many digits a quantity has behind its point, below zero for thousands. */
+/** The number of decimal places of a quantity; a suffix such as `k` subtracts three. */
 export function scaleOf(text: string): number {
   const [, fraction = '', suffix = ''] = /^[+-]?\d*(?:\.(\d*))?(\D*)$/.exec(text) ?? []
   const index = SUFFIXES.indexOf(suffix)
@@ -66,7 +66,7 @@ const UNITS: readonly (readonly [string, bigint])[] = [
   ['m', 60_000_000_000n],
 ]
 
-/** A duration as Go writes it. */
+/** A duration in Go's notation. */
 export function durationText(nanos: bigint): string {
   if (nanos === 0n) return '0s'
   const [sign, size] = nanos < 0n ? ['-', -nanos] : ['', nanos]

@@ -15,7 +15,7 @@ export function parseJson(text: string): ContextValue {
   }
 }
 
-/** `parse_yaml`, of one document. */
+/** `parse_yaml`, for a single document. */
 export function parseYaml(text: string): ContextValue {
   refuseLong(text)
   try {

@@ -2,7 +2,7 @@ import type { Comparison, JmespathExpression } from './expression.ts'
 import { type JmespathToken, tokensOf } from './tokens.ts'
 import { type ContextValue, fromJson, RuleError } from './values.ts'
 
-/** How strongly a token binds what stands before it (jmespath.org/specification, with Kyverno's go-jmespath). */
+/** Binding powers of tokens (jmespath.org/specification, with Kyverno's go-jmespath). */
 const POWERS: ReadonlyMap<string, number> = new Map([
   ['|', 1],
   ['||', 2],
@@ -17,7 +17,7 @@ const POWERS: ReadonlyMap<string, number> = new Map([
   ['[', 55],
   ['(', 60],
 ])
-/** What binds less ends a projection. */
+/** A token with a lower binding power ends a projection. */
 const PROJECTION = 10
 const CURRENT: JmespathExpression = { type: 'current' }
 
@@ -26,7 +26,7 @@ interface Reader {
   at: number
 }
 
-/** Reads a JMESPath expression; throws RuleError for what is none. */
+/** Parses a JMESPath expression; throws RuleError if it is invalid. */
 export function parse(text: string): JmespathExpression {
   const reader: Reader = { tokens: tokensOf(text), at: 0 }
   const expression = expressionOf(reader, 0)
@@ -106,7 +106,7 @@ function infix(reader: Reader, type: string, left: JmespathExpression): Jmespath
   throw unexpected(reader)
 }
 
-/** `[1]`, `[1:2]` or `[*]` behind its `[`; undefined for a list of expressions. */
+/** Parses `[1]`, `[1:2]` or `[*]` after its `[`; undefined for a multiselect list. */
 function bracket(reader: Reader, left: JmespathExpression): JmespathExpression | undefined {
   const type = typeAt(reader)
   if (type === '*' && typeAt(reader, 1) === ']') {
@@ -149,7 +149,7 @@ function filterOf(reader: Reader, left: JmespathExpression): JmespathExpression 
   return { type: 'filter', left, right, condition }
 }
 
-/** What is asked of each item of a projection. */
+/** The expression that a projection applies to each item. */
 function projected(reader: Reader, power: number): JmespathExpression {
   const type = typeAt(reader)
   if (powerOf(type) < PROJECTION) return CURRENT

@@ -1,6 +1,6 @@
 import { type ContextValue, known, NotEvaluatedError, RuleError } from './values.ts'
 
-/** A scalar as the text that Kyverno's functions take it for: numbers are rounded to 32 bits. */
+/** A scalar as the text that Kyverno's functions use; numbers are rounded to 32-bit floats. */
 export function plainText(value: ContextValue): string {
   const plain = known(value)
   if (typeof plain === 'string' || typeof plain === 'boolean') return String(plain)

@@ -3,12 +3,12 @@ import { findRanges } from '../../../cel/kubernetes/find-matches.ts'
 import type { RuleSteps } from './rule-steps.ts'
 import { NotEvaluatedError, RuleError } from './values.ts'
 
-/** Whether a regular expression of Go finds something in a text. */
+/** Whether a Go regular expression matches anywhere in a text. */
 export function findsPattern(pattern: string, text: string, steps: RuleSteps): boolean {
   return rangesOf(pattern, text, 1, steps).length > 0
 }
 
-/** The text with everything that the regular expression finds replaced. */
+/** Replaces all matches of a Go regular expression. */
 export function replacePattern(pattern: string, text: string, to: string, steps: RuleSteps): string {
   const chars = [...text]
   let [made, last] = ['', 0]

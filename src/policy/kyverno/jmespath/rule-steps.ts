@@ -1,9 +1,9 @@
 import { NotEvaluatedError } from './values.ts'
 
-/** RuleSteps that one rule may take for one object, over all of its expressions and lists. */
+/** Budget of one rule for one object, across all of its expressions and lists. */
 const MAX_STEPS = 200_000
 
-/** Counts the work of a rule for an object, so that no expression or object makes it grow without end. */
+/** Counts the steps of a rule for one object, so that no expression or object can cause unbounded work. */
 export class RuleSteps {
   #left = MAX_STEPS
   spend(count = 1): void {

@@ -5,7 +5,7 @@ import type { RuleSteps } from './rule-steps.ts'
 import { type ExpressionReference, takesArgument } from './takes-argument.ts'
 import { type ContextValue, isFields, isList, isSame, known, NotEvaluatedError, RuleError } from './values.ts'
 
-/** A key that is not there: most expressions take it for null, and Kyverno refuses a variable that ends with it. */
+/** An absent key. Most expressions treat it as null, but Kyverno rejects a variable that evaluates to it. */
 class Missing {
   readonly key: string
   constructor(key: string) {
@@ -20,8 +20,8 @@ const MAX_KEPT = 5_000
 const parsed = new Map<string, JmespathExpression>()
 
 /**
- * What a JMESPath expression finds, as Kyverno's fork of go-jmespath: a key that is absent is an error where nothing takes it for
- * null. Works on Maps and lists only, and counts its steps.
+ * Evaluates a JMESPath expression as Kyverno's fork of go-jmespath does: an absent key is an error unless an expression treats it as
+ * null. Works only on Maps and lists, and counts its steps.
  */
 export function search(text: string, value: ContextValue, steps: RuleSteps): ContextValue {
   const found = new Search(steps).find(expressionOf(text), value)
@@ -94,7 +94,7 @@ class Search {
     return found instanceof Missing ? null : found
   }
 
-  /** As `#soft`; what cannot be worked out is null. */
+  /** Like `#soft`, but returns null if evaluation fails. */
   #lenient(expression: JmespathExpression, value: ContextValue): ContextValue {
     try {
       return this.#soft(expression, value)
@@ -123,7 +123,7 @@ class Search {
       return this.#each(chosen, right)
     }
     if (!isFields(left)) return null
-    // go-jmespath asks as many times of null before
+    // go-jmespath prepends one null for each entry of the map
     return this.#each([...Array.from({ length: left.size }, () => null), ...left.values()], expression.right)
   }
 
@@ -154,7 +154,7 @@ class Search {
   }
 }
 
-/** What a function reads of an argument, roughly. */
+/** A rough measure of how much of an argument a function reads. */
 function sizeOf(value: ContextValue | ExpressionReference): number {
   if (typeof value === 'string') return 1 + value.length / 100
   return isList(value as ContextValue) ? (value as readonly ContextValue[]).length : 1
@@ -192,7 +192,7 @@ function sliced(value: ContextValue, [from, to, by]: readonly (number | undefine
   return found
 }
 
-/** False for JMESPath: null, false, and what is empty. */
+/** The values that are false in JMESPath: null, false, and empty ones. */
 function isFalse(value: ContextValue): boolean {
   const plain = known(value)
   if (isList(plain)) return plain.length === 0

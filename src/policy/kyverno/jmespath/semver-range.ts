@@ -16,7 +16,7 @@ const TESTS: Readonly<Record<string, (sign: bigint) => boolean>> = {
   '<=': sign => sign <= 0n,
 }
 
-/** `semver_compare`: whether a version is in a range (github.com/blang/semver ParseRange); what is no version counts as 0.0.0. */
+/** `semver_compare`: whether a version is in a range (github.com/blang/semver ParseRange); an invalid version counts as 0.0.0. */
 export function isInRange(text: string, range: string): boolean {
   const version = readVersion(text) ?? ZERO
   const parts = range
@@ -53,7 +53,7 @@ function testOf(operator: string, text: string): Test {
   return version => TESTS[operator]!(orderOfVersions(version, limit))
 }
 
-/** The next version behind `1.2.x` or `1.x`. */
+/** The first version above `1.2.x` or `1.x`. */
 function incremented(flat: string, parts: number): string {
   const [major = 0, minor = 0] = flat.split('.').map(Number)
   return parts > 2 ? `${major}.${minor + 1}.0` : `${major + 1}.0.0`

@@ -1,11 +1,11 @@
 import { type ContextValue, isFields, isList, known } from './values.ts'
 
-/** The expression that a function is handed as `&name`. */
+/** An expression argument, written `&name`. */
 export interface ExpressionReference {
   readonly of: (item: ContextValue) => ContextValue
 }
 
-/** The types of arguments, in the words of JMESPath. */
+/** Argument types as JMESPath names them. */
 export type ArgumentType =
   | 'any'
   | 'string'
@@ -16,7 +16,7 @@ export type ArgumentType =
   | 'array[string]'
   | 'expref'
 
-/** Whether an argument is of one of the types. */
+/** Whether an argument has one of the types. */
 export function takesArgument(types: readonly ArgumentType[], given: ContextValue | ExpressionReference): boolean {
   if (isReference(given)) return types.includes('expref')
   return types.some(type => {

@@ -11,7 +11,7 @@ import { matchesWildcard } from './wildcard.ts'
 const SCALAR = ['string', 'number'] as const
 const TEXT = ['string'] as const
 
-/** Functions of texts: two of JMESPath, the others Kyverno's. */
+/** Text functions: two from JMESPath, the others from Kyverno. */
 export const TEXT_FUNCTIONS: KyvernoFunctions = {
   starts_with: ofTexts(2, (text, start) => text.startsWith(start)),
   ends_with: ofTexts(2, (text, end) => text.endsWith(end)),
@@ -74,7 +74,7 @@ export const TEXT_FUNCTIONS: KyvernoFunctions = {
 
 const hash = (algorithm: string, text: string) => createHash(algorithm).update(text).digest('hex')
 
-/** Go maps character by character, and leaves what would become several. */
+/** Go maps each character to one character, and keeps it where the mapping would yield several. */
 function mapped(text: string, to: (one: string) => string): string {
   return [...text].map(one => ([...to(one)].length === 1 ? to(one) : one)).join('')
 }
@@ -113,7 +113,7 @@ function decoded(text: string): string {
   return read
 }
 
-/** filepath.Clean of Go. */
+/** Go's filepath.Clean. */
 function canonicalPath(path: string): string {
   if (path === '') return ''
   const parts: string[] = []

@@ -5,10 +5,10 @@ import { durationText } from './operand.ts'
 import { NotEvaluatedError, RuleError } from './values.ts'
 
 const NOW = 'it depends on the time at which the object is applied'
-/** From the year 1, at which Go begins, to 1970. */
+/** Nanoseconds from Go's zero time (year 1) to 1970. */
 const FROM_YEAR_ONE = 62_135_596_800n * 1_000_000_000n
 
-/** Functions of times (pkg/engine/jmespath/time.go of Kyverno). */
+/** Time functions (pkg/engine/jmespath/time.go of Kyverno). */
 export const TIME_FUNCTIONS: KyvernoFunctions = {
   time_now: ofTexts(0, now),
   time_now_utc: ofTexts(0, now),

@@ -1,19 +1,19 @@
 import { NotEvaluatedError, RuleError } from './values.ts'
 
 export interface JmespathToken {
-  /** An operator is its own type. */
+  /** The type of an operator is the operator itself. */
   readonly type: string
   readonly text: string
 }
 
 const MAX_LENGTH = 20_000
-/** Nodes of the tree are no deeper than there are tokens. */
+/** Limits the depth of the syntax tree. */
 const MAX_TOKENS = 1_000
 
 const TOKEN =
   /(?<space>[ \t\n\r]+)|(?<name>[A-Za-z_][A-Za-z0-9_]*)|(?<number>-?[0-9]+)|(?<quoted>"(?:[^"\\]|\\[\s\S])*")|(?<raw>'(?:[^'\\]|\\'|\\(?!'))*')|(?<json>`(?:[^`\\]|\\[\s\S])*`)|(?<operator>\[\?|\[\]|\|\||&&|[<>!=]=|[.*,:{}\]()@[|<>!&])/y
 
-/** The tokens of a JMESPath expression, as Kyverno's go-jmespath reads it; the last one has the type `end`. */
+/** Splits a JMESPath expression into tokens as Kyverno's go-jmespath does; the last token has the type `end`. */
 export function tokensOf(text: string): JmespathToken[] {
   if (text.length > MAX_LENGTH) throw new NotEvaluatedError(`an expression of more than ${MAX_LENGTH} characters`)
   const tokens: JmespathToken[] = []

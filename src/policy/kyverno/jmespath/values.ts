@@ -1,11 +1,11 @@
 import type { Json, Node } from '../../../kube/node.ts'
 
-/** A value as Kyverno's JSON context isConditionMet it: every number is a float64. */
+/** A value as Kyverno's JSON context holds it: every number is a float64. */
 export type ContextValue = null | boolean | number | string | readonly ContextValue[] | Fields | Unknown
 
 export type Fields = ReadonlyMap<string, ContextValue>
 
-/** A value that only the cluster has, and why. Whatever depends on it is not evaluated. */
+/** A value that only the cluster has, and the reason. Anything that depends on it is not evaluated. */
 export class Unknown {
   readonly why: string
   constructor(why: string) {
@@ -13,17 +13,17 @@ export class Unknown {
   }
 }
 
-/** A rule that Kyverno cannot evaluate: its webhook answers as `failurePolicy` says. */
+/** A rule that Kyverno cannot evaluate; its webhook then follows `failurePolicy`. */
 export class RuleError extends Error {}
 
-/** What a rule says depends on something that is not known or not supported here. */
+/** The result of a rule depends on something that is unknown or not supported here. */
 export class NotEvaluatedError extends Error {}
 
 export const isFields = (value: ContextValue | undefined): value is Fields => value instanceof Map
 
 export const isList = (value: ContextValue | undefined): value is readonly ContextValue[] => Array.isArray(value)
 
-/** The value, where it is known. */
+/** Returns a known value. Throws NotEvaluatedError for an unknown one. */
 export function known<T extends ContextValue | undefined>(value: T): Exclude<T, Unknown> {
   if (value instanceof Unknown) throw new NotEvaluatedError(value.why)
   return value as Exclude<T, Unknown>
@@ -35,7 +35,7 @@ export function fromJson(json: Json): ContextValue {
   return new Map(Object.entries(json).map(([key, item]) => [key, fromJson(item)]))
 }
 
-/** The value of a node; integers beyond 2^53 are rounded, as Kyverno's JSON rounds them. */
+/** The value of a node. Integers beyond 2^53 are rounded, as in Kyverno's JSON. */
 export function fromNode(node: Node): ContextValue {
   if (node.type === 'list') return node.items.map(fromNode)
   if (node.type === 'map') return new Map([...node.fields].map(([key, field]) => [key, fromNode(field.value)]))
@@ -43,20 +43,20 @@ export function fromNode(node: Node): ContextValue {
   return typeof node.value === 'bigint' ? Number(node.value) : node.value
 }
 
-/** The value below the keys; undefined where one is absent. */
+/** The value at a path of keys; undefined if a key is absent. */
 export function valueAt(value: ContextValue | undefined, keys: readonly string[]): ContextValue | undefined {
   let here = value
   for (const key of keys) here = isFields(here) ? here.get(key) : here instanceof Unknown ? here : undefined
   return here
 }
 
-/** The text below the keys; '' where there is none. */
+/** The text at a path of keys; '' if a key is absent. */
 export function textAt(value: ContextValue | undefined, keys: readonly string[]): string {
   const found = known(valueAt(value, keys))
   return typeof found === 'string' ? found : ''
 }
 
-/** Whether two values are the same, as Go's reflect.DeepEqual of JSON. */
+/** Whether two values are equal, as Go's reflect.DeepEqual compares JSON. */
 export function isSame(a: ContextValue, b: ContextValue): boolean {
   const [left, right] = [known(a), known(b)]
   if (isList(left)) {
@@ -72,7 +72,7 @@ export function isSame(a: ContextValue, b: ContextValue): boolean {
 
 const SPECIAL = /[<>&\u2028\u2029]/g
 
-/** JSON as Go writes it: keys sorted, characters of HTML escaped. */
+/** JSON as Go encodes it: sorted keys, and escaped HTML characters. */
 export function jsonText(value: ContextValue): string {
   const plain = known(value)
   if (isList(plain)) return `[${plain.map(jsonText).join(',')}]`
@@ -87,12 +87,12 @@ function quotedText(text: string): string {
   return JSON.stringify(text).replace(SPECIAL, one => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** A float64 in Go's JSON: exponents have two digits at least. */
+/** A float64 as Go encodes it in JSON: the exponent has at least two digits. */
 function numberText(number: number): string {
   return String(number).replace(/e([-+])(\d)$/, 'e$10$2')
 }
 
-/** A value as Go's fmt.Sprint writes it. */
+/** A value as Go's fmt.Sprint prints it. */
 export function goText(value: ContextValue): string {
   const plain = known(value)
   if (plain === null) return '<nil>'
@@ -107,7 +107,7 @@ export function goText(value: ContextValue): string {
   return text.replace(/e([-+])(\d)$/, 'e$10$2')
 }
 
-/** Plain JSON of a value that is known as a whole. */
+/** Plain JSON of a value without unknown parts. */
 export function jsonOf(value: ContextValue): Json {
   const plain = known(value)
   if (isList(plain)) return plain.map(jsonOf)

@@ -3,7 +3,7 @@ import { type Fault, fieldsIn, itemsIn, type PodContainer, type PodParts, partAt
 
 type Check = (pod: PodParts) => readonly Fault[]
 
-/** A control of the Pod Security Standards, with what it asks for since which minor version of Kubernetes. */
+/** A control of the Pod Security Standards and its checks by the minor Kubernetes version that introduced them. */
 interface Control {
   readonly id: string
   readonly level: 'baseline' | 'restricted'
@@ -17,13 +17,13 @@ const ofContainers =
     pod.containers.flatMap(one => check(one, placeOf(one)))
 const context = ({ fields }: PodContainer) => partAt(fields, 'securityContext')
 
-/** Pods of Windows are let through since 1.25. */
+/** Windows Pods are exempt since 1.25. */
 const unlessWindows =
   (check: Check): Check =>
   pod =>
     textIn(partAt(pod.spec, 'os', 'name')) === 'windows' ? [] : check(pod)
 
-/** The same field of the Pod and of its containers. */
+/** Checks the same field of the Pod and of its containers. */
 const ofBoth =
   (keys: readonly string[], check: (value: unknown) => boolean): Check =>
   pod => {
@@ -37,7 +37,7 @@ const ofBoth =
     )
   }
 
-/** Asked for of every container, unless the Pod has it for all. */
+/** Requires a field in every container unless the Pod sets it for all. */
 const required =
   (keys: readonly string[], isGood: (value: unknown) => boolean, isImplicitAlways: boolean): Check =>
   pod => {
@@ -75,7 +75,7 @@ const dropped = ofContainers((one, place) => {
 })
 const capabilities: Check = pod => [...dropped(pod), ...added(name => name === 'NET_BIND_SERVICE')(withSecurity(pod))]
 
-/** Of a container without capabilities only what is not dropped is said. */
+/** A container without `capabilities` violates only the requirement to drop capabilities. */
 const withSecurity = (pod: PodParts): PodParts => ({
   ...pod,
   containers: pod.containers.filter(one => partAt(context(one), 'capabilities') !== undefined),
@@ -175,7 +175,7 @@ const probes = ofContainers(({ fields }) => {
     ...['postStart', 'preStop'].map(key => partAt(fields, 'lifecycle', key)),
   ]
   const hosts = places.flatMap(place => ['httpGet', 'tcpSocket'].map(key => textIn(partAt(place, key, 'host'))))
-  // no field of it can be excluded
+  // an empty field name, because no exclusion can match this fault
   return hosts.filter(host => host !== '').map(host => fault('', host))
 })
 

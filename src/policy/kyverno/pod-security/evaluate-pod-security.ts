@@ -3,13 +3,13 @@ import { matchesWildcard } from '../jmespath/wildcard.ts'
 import { CONTROLS } from './controls.ts'
 import { type Fault, itemsIn, type PodContainer, type PodParts, placeOf, podOf, textIn } from './pod.ts'
 
-/** What of a Pod a standard forbids, by its control. */
+/** The faults of a Pod for one control. */
 interface ControlFaults {
   readonly control: string
   readonly faults: readonly Fault[]
 }
 
-/** The names by which Kyverno excludes controls (pkg/pss/utils). */
+/** The names that Kyverno's exclusions use for controls (pkg/pss/utils). */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   Capabilities: ['capabilities_baseline', 'capabilities_restricted'],
   Seccomp: ['seccompProfile_baseline', 'seccompProfile_restricted'],
@@ -28,7 +28,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'Volume Types': ['restrictedVolumes'],
 }
 
-/** What `podSecurity` of a rule has against a Pod, without what it and `more` exclude (pkg/pss of Kyverno). */
+/** Evaluates a rule's `podSecurity` for a Pod, minus the exclusions of the rule and of `more` (pkg/pss of Kyverno). */
 export function evaluatePodSecurity(
   standard: ContextValue,
   metadata: ContextValue | undefined,
@@ -61,7 +61,7 @@ function faultsOf(pod: PodParts, level: string, minor: number): readonly Control
   })
 }
 
-/** What is left when one exclusion has taken a fault away for each that it finds in what it is about. */
+/** The faults that remain: each fault found in the excluded part removes one matching fault. */
 function without(
   found: readonly ControlFaults[],
   exclude: ContextValue,
@@ -107,13 +107,13 @@ function isSameFault(one: Fault, other: Fault, byContainer: boolean, part: PodPa
 const containerOf = ({ field }: Fault, { containers }: PodParts): PodContainer | undefined =>
   containers.find(one => field.startsWith(`${placeOf(one)}.`))
 
-/** For exclusions without images Kyverno puts one empty container in the place of all. */
+/** For an exclusion without images Kyverno replaces all containers by an empty one. */
 const ofPodOnly = (pod: PodParts): PodParts => ({
   ...pod,
   containers: [{ kind: 'containers', index: 0, name: 'fake', fields: new Map() }],
 })
 
-/** Only the containers with such images, and nothing of the Pod. */
+/** Only the containers with these images, without the Pod's own fields. */
 function withImages({ containers }: PodParts, images: readonly string[]): PodParts {
   const chosen = containers.filter(one =>
     images.some(pattern => matchesWildcard(pattern, textIn(one.fields.get('image')))),

@@ -1,9 +1,9 @@
 import { type ContextValue, type Fields, isFields, isList, known, valueAt } from '../jmespath/values.ts'
 
-/** What the standards read of a Pod. */
+/** The parts of a Pod that the standards check. */
 export interface PodParts {
   readonly annotations: Fields
-  /** Without its containers. */
+  /** The Pod's spec without its containers. */
   readonly spec: Fields
   readonly containers: readonly PodContainer[]
 }
@@ -15,7 +15,7 @@ export interface PodContainer {
   readonly fields: Fields
 }
 
-/** A field that a standard forbids, or asks for; `values` are what stands there. */
+/** A field that violates a standard; `values` are its present values. */
 export interface Fault {
   readonly field: string
   readonly values: readonly string[]
@@ -50,7 +50,7 @@ export function textIn(value: ContextValue | undefined): string {
   return typeof plain === 'string' ? plain : ''
 }
 
-/** The value below the keys; undefined where there is none, or it is null. */
+/** The value at a path of keys; undefined if it is absent or null. */
 export function partAt(value: ContextValue | undefined, ...keys: readonly string[]): ContextValue | undefined {
   const found = known(valueAt(value, keys))
   return found === null ? undefined : found
