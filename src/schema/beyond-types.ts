@@ -60,9 +60,9 @@ const NOT_ENFORCED: Readonly<Record<string, readonly string[]>> = {
 export const isEnforced = (type: string, field: string): boolean => !NOT_ENFORCED[type]?.includes(field)
 
 /** Fields of a type that are empty or absent, though they must not be. */
-export function* emptyFields(type: string, node: MapNode): Generator<string> {
+export function emptyFields(type: string, node: MapNode): readonly string[] {
   const fields = Object.hasOwn(NOT_EMPTY, type) ? NOT_EMPTY[type]! : []
-  for (const field of fields) if (isEmpty(node.fields.get(field)?.value)) yield field
+  return fields.filter(field => isEmpty(node.fields.get(field)?.value))
 }
 
 const isEmpty = (node: Node | undefined): boolean => {

@@ -5,7 +5,7 @@ import { checksOf } from './core/checks-of.ts'
 import { keyOf } from './key-of.ts'
 import { isUnknown } from './model/is-unknown.ts'
 import type { Problem } from './model/problem.ts'
-import { type FieldType, isKnownIn, type KnownSince, objectType } from './types-table.ts'
+import { type FieldType, isKnownIn, type KnownSince, type ObjectType, objectType } from './types-table.ts'
 import { writtenAs } from './written-as.ts'
 
 /** More of one object tell nobody more; the number of all is said. */
@@ -19,34 +19,48 @@ export class TypeWalk {
   readonly problems: Problem[] = []
   count = 0
   readonly #version: number
+  /** Where the walk is: one list for all fields, most of which have no problem. `add` copies it. */
+  readonly #path: (string | number)[]
   readonly #hear = (problem: Problem) => this.add(problem)
 
-  constructor(version: number) {
+  /** `start`: where in its object the first value stands. */
+  constructor(version: number, start: Path = []) {
     this.#version = version
+    this.#path = [...start]
   }
 
-  value(node: Node, type: FieldType, path: Path, words?: readonly string[], isItem = false): void {
+  value(node: Node, type: FieldType, words?: readonly string[], isItem = false): void {
     // null is as if the field were absent
     if (isNull(node) || isUnknown(node)) return
+    const path = this.#path
     if (type.is === 'scalar') this.add(scalarProblem(node, type.scalar, path) ?? wordProblem(node, words, path, isItem))
-    else if (type.is === 'list') this.#list(node, type, path, words)
-    else if (type.is === 'object' && objectType(type.type) === undefined) return
-    else if (node.type !== 'map') this.#wrong(node, path, 'a map')
-    else if (type.is === 'map')
-      for (const [key, { value }] of node.fields) this.value(value, type.values, [...path, key])
-    else this.#object(node, type.type, path)
+    else if (type.is === 'list') this.#list(node, type, words)
+    else if (type.is === 'map') {
+      if (node.type !== 'map') this.#wrong(node, path, 'a map')
+      else for (const [key, { value }] of node.fields) this.#below(key, value, type.values)
+    } else {
+      const object = objectType(type.type)
+      if (object === undefined) return
+      if (node.type === 'map') this.#object(node, object)
+      else this.#wrong(node, path, 'a map')
+    }
   }
 
-  #object(node: MapNode, name: string, path: Path): void {
-    const type = objectType(name)
-    if (type === undefined) return
+  #below(key: string | number, node: Node, type: FieldType, words?: readonly string[], isItem = false): void {
+    this.#path.push(key)
+    this.value(node, type, words, isItem)
+    this.#path.pop()
+  }
+
+  #object(node: MapNode, type: ObjectType): void {
+    const { name } = type
+    const path = this.#path
     const checks = checksOf(name)
     for (const [key, { value }] of node.fields) {
       const field = type.fields.get(key)
       if (field && isKnownIn(field, this.#version)) {
-        const here = [...path, key]
-        this.value(value, field.type, here, type.words.get(key))
-        checks?.fields.get(key)?.(value, here, this.#hear)
+        this.#below(key, value, field.type, type.words.get(key))
+        checks?.fields.get(key)?.(value, [...path, key], this.#hear)
       } else this.#unknown(type.fields, key, path)
     }
     for (const key of node.dropped?.keys() ?? []) {
@@ -58,8 +72,10 @@ export class TypeWalk {
     const ofJob = jobProblem(name, node)
     this.add(ofJob && { ...ofJob, path: [...path, ...ofJob.path] })
     const isMissing = (key: string) => isNull(node.fields.get(key)?.value ?? NOTHING)
-    const missing = type.required.filter(key => isEnforced(name, key) && isMissing(key))
-    for (const key of new Set([...missing, ...emptyFields(name, node)])) {
+    const missing = type.required.filter(key => isMissing(key) && isEnforced(name, key))
+    const empty = emptyFields(name, node)
+    if (missing.length + empty.length === 0) return
+    for (const key of new Set([...missing, ...empty])) {
       this.add({ kind: 'missing-field', path: [...path, key], allowed: 'a value', found: 'nothing' })
     }
   }
@@ -86,30 +102,36 @@ export class TypeWalk {
     })
   }
 
-  #list(node: Node, type: FieldType & { is: 'list' }, path: Path, words?: readonly string[]): void {
+  #list(node: Node, type: FieldType & { is: 'list' }, words?: readonly string[]): void {
+    const path = this.#path
     if (node.type !== 'list') {
       this.#wrong(node, path, 'a list')
       return
     }
     const seen = new Set<string>()
     for (const [index, item] of node.items.entries()) {
-      const here = [...path, index]
       const key = keyOf(item, type.keys)
       if (key !== undefined && seen.has(key)) {
         const what = type.keys === '=' ? 'each value once' : `each ${type.keys.join(' and ')} once`
-        this.add({ kind: 'duplicate', path: here, allowed: what, found: 'a duplicate' })
+        this.add({ kind: 'duplicate', path: [...path, index], allowed: what, found: 'a duplicate' })
       }
       if (key !== undefined) seen.add(key)
-      if (isNull(item)) this.#nothing(item, type, here, words)
-      else this.value(item, type.items, here, words, true)
+      if (isNull(item)) this.#nothing(item, index, type, words)
+      else this.#below(index, item, type.items, words, true)
     }
   }
 
   /** An item that is null: a keyed list has none, elsewhere it is an object without fields, or an empty text. */
-  #nothing(item: ScalarNode, type: FieldType & { is: 'list' }, path: Path, words?: readonly string[]): void {
+  #nothing(
+    item: ScalarNode,
+    index: number,
+    type: FieldType & { is: 'list' },
+    words: readonly string[] | undefined,
+  ): void {
+    const path = [...this.#path, index]
     if (type.keys !== '=' && type.keys.length > 0) this.#wrong(item, path, 'a map')
     else if (type.items.is === 'object')
-      this.value({ type: 'map', fields: new Map(), origin: item.origin }, type.items, path)
+      this.#below(index, { type: 'map', fields: new Map(), origin: item.origin }, type.items)
     else if (words) this.add(wordProblem({ ...item, value: '' }, words, path, true))
   }
 
@@ -121,7 +143,7 @@ export class TypeWalk {
   add(problem: Problem | undefined): void {
     if (problem === undefined) return
     this.count += 1
-    if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem)
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push({ ...problem, path: [...problem.path] })
   }
 }
 

@@ -38,9 +38,9 @@ export function checkCustom(
   const object = withDefaults(isDecrypted ? withoutSops(root) : root, version.schema)
   walkCustom(object, version.schema, [], heard, true)
   const metadata = at(object, ['metadata'])
-  const walk = new TypeWalk(NEWEST)
+  const walk = new TypeWalk(NEWEST, ['metadata'])
   walk.add(nameProblem(object, 'subdomain'))
-  if (metadata) walk.value(metadata, { is: 'object', type: 'meta.v1.ObjectMeta' }, ['metadata'])
+  if (metadata) walk.value(metadata, { is: 'object', type: 'meta.v1.ObjectMeta' })
   problems.push(...walk.problems)
   const notEvaluated: RuleNotEvaluated[] = []
   // the API server asks no rule about an object that has one of these
