@@ -189,6 +189,7 @@ const READS_CONTENT = [
   'workers/onboarding/plan-tenant-key.ts',
   'workers/jobs/settle-rotation.ts',
   'workers/rotation/read-credentials.ts',
+  'workers/rotation/changes-recipients.ts',
   'workers/rotation/start-rotation.ts',
   'workers/survey/survey-place.ts',
   'workers/jobs/validate-merge-group.ts',

@@ -37,6 +37,9 @@ interface OtherRecipients {
   readonly missing: readonly string[]
 }
 
+/** How an entry of `notVisible` begins if encrypted files were not compared with `.sops.yaml`. */
+export const NOT_COMPARED = 'recipients of further encrypted files: '
+
 /** Reports the credentials in a fleet whose repository, `tree`, is at `url`. */
 export function credentialReport(fleet: Fleet, tree: Tree, url: string): CredentialReport {
   const notVisible = fleet.nodes
@@ -77,7 +80,7 @@ function recipientsIn(tree: Tree, url: string, before: readonly string[]) {
     }
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
-    notVisible.push(`recipients of further encrypted files: ${error.message}`)
+    notVisible.push(`${NOT_COMPARED}${error.message}`)
   }
   for (const one of [...services].sort()) notVisible.push(`${one}: who may use this key is known to its service only`)
   return { resealed, notVisible }

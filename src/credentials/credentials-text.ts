@@ -42,10 +42,13 @@ export function updateKeysText(entries: readonly CredentialEntry[]): string | un
     ...new Set(entries.filter(({ kind }) => kind === 'other-recipients').map(({ file = '' }) => file)),
   ].sort()
   if (files.length === 0) return undefined
-  const lines = files.map(file => `sops updatekeys --yes ${shellWord(file)}`)
+  const lines = files.slice(0, SHOWN).map(file => `sops updatekeys --yes ${shellWord(file)}`)
+  if (files.length > SHOWN) lines.push(`# and ${files.length - SHOWN} more`)
   return [
     '### Seal them again',
-    'Run this where a private key of these files is, and open a pull request with the result. Bailiwick has no private key, and cannot do it.',
+    'Run this in a clone, on a machine with a private key of these files, and open a pull request with the result. Bailiwick has no private key, and cannot do it.',
+    '```\nbailiwick sops updatekeys\n```',
+    'It updates every YAML file of the clone. The same with SOPS, which also updates JSON:',
     `\`\`\`\n${lines.join('\n')}\n\`\`\``,
     'A recipient that was removed has read the values, and `sops updatekeys` does not change them: replace the values too. `/bailiwick rotate-key TENANT` does so for deploy keys.',
   ].join('\n\n')

@@ -27,6 +27,7 @@ const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Required<Jobs[N]>
   'validate-push': { ...place, branch, sha, before: optional(sha), rerun: optional(pressed) },
   'withdraw-access': { ...place, pull: id },
   'settle-rotation': { ...place, pull: id },
+  'say-recipients': place,
   'settle-offboarding': { ...place, pull: id },
   'judge-commit': { ...place, sha, rerun: optional(pressed), closed: optional(id) },
   'judge-followers': { ...place, ref: branch },

@@ -48,6 +48,13 @@ export interface SettleRotation {
   readonly pull: number
 }
 
+/** Tell a fleet which encrypted files have other recipients than `.sops.yaml` names. */
+export interface SayRecipients {
+  readonly installation: number
+  readonly owner: string
+  readonly repo: string
+}
+
 /** Go on with an offboarding, of which a pull request was merged or applied. */
 export interface SettleOffboarding {
   readonly installation: number
@@ -194,6 +201,7 @@ export interface Jobs {
   readonly 'judge-commit': JudgeCommit
   readonly 'withdraw-access': WithdrawAccess
   readonly 'settle-rotation': SettleRotation
+  readonly 'say-recipients': SayRecipients
   readonly 'settle-offboarding': SettleOffboarding
   readonly 'judge-followers': JudgeFollowers
   readonly 'validate-merge-group': ValidateMergeGroup

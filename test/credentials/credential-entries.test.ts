@@ -80,7 +80,7 @@ describe('git', () => {
     const resealed = [{ file: "x'; rm -rf ~\n```\n# `", line: 1, left: ['age:age1old'], missing: [] }]
     const text = credentialsText(credentialEntries(report({ resealed }), undefined, ''))
     const lines = text.split('\n')
-    expect(lines.filter(line => line.startsWith('```'))).toHaveLength(2)
+    expect(lines.filter(line => line.startsWith('```'))).toHaveLength(4)
     expect(lines.find(line => line.startsWith('sops'))).toBe("sops updatekeys --yes 'x'\\''; rm -rf ~?????# ?'")
   })
 

@@ -9,6 +9,7 @@ import { redeliverer } from './redeliver.ts'
 import { sayApplied } from './say-applied.ts'
 import { sayDeadCommit, sayDeadPullRequest } from './say-dead.ts'
 import { sayOnPullRequest } from './say-on-pull-request.ts'
+import { sayRecipients } from './say-recipients.ts'
 import { settleChecks } from './settle-checks.ts'
 import { settleOffboarding } from './settle-offboarding.ts'
 import { settleRotation } from './settle-rotation.ts'
@@ -45,6 +46,7 @@ export const jobs: readonly Work[] = [
   work('check-action', checkAction),
   work('withdraw-access', withdrawAccess),
   work('settle-rotation', settleRotation),
+  work('say-recipients', sayRecipients),
   work('settle-offboarding', settleOffboarding),
   work('judge-followers', judgeFollowers),
   work('command', command),

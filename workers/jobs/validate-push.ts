@@ -16,6 +16,7 @@ import { keepFleetPages } from '../publish/keep-fleet-pages.ts'
 import { keepPage, type PageOwner } from '../publish/keep-page.ts'
 import { openPlace } from '../publish/open-place.ts'
 import { BRANCH_CHECK, type PublishTarget, type SayOptions, sayVerdict } from '../publish/say-verdict.ts'
+import { changesRecipients } from '../rotation/changes-recipients.ts'
 import { recordVerdict } from '../trail/record-verdict.ts'
 
 /** Jobs that one push asks for start this far apart: a hundred pull requests are no storm. */
@@ -41,6 +42,9 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   // only now: whatever fails here, the verdict on the commit stands
   await settleFollowed(context, subject, head, data.before, answers)
   await evaluateConcerned(context, subject, data, head, answers)
+  if (await changesRecipients(subject, data, answers)) {
+    await context.queue.add('say-recipients', { installation: installation.id, owner: data.owner, repo: data.repo })
+  }
   await keepFleetPages(context, installation, answers)
 }
 

@@ -14,6 +14,10 @@ interface StickyIssue {
   readonly title: string
   /** Markdown that begins with the marker. */
   readonly body: string
+  /**
+   * `open`: opened again when its body changes. `closed`: closed when its body changes, and never made. Absent: people decide.
+   */
+  readonly state?: 'open' | 'closed'
 }
 
 interface UpsertedIssue {
@@ -24,13 +28,14 @@ interface UpsertedIssue {
 
 /**
  * Makes the one issue of ours with this marker say `body`, open or closed: one that people closed stays closed, and its title
- * is theirs too. Someone else's issue with the marker is left alone. Undefined where the repository has no issues.
+ * is theirs too. Someone else's issue with the marker is left alone. Undefined where the repository has no issues, or none is
+ * made.
  */
 export async function upsertIssue(
   octokit: Octokit,
   app: AppIdentity,
   { owner, repo }: RepositoryName,
-  { marker, title, body: wanted }: StickyIssue,
+  { marker, title, body: wanted, state }: StickyIssue,
 ): Promise<UpsertedIssue | undefined> {
   const body = cutText(wanted, MAX_BODY, '\n\n*Truncated.*')
   const present = await listOurIssues(octokit, app, { owner, repo })
@@ -38,11 +43,14 @@ export async function upsertIssue(
   const ours = present.find(one => one.body.startsWith(`${marker}\n`))
   const what = message`write an issue of ${repositoryPart({ owner, repo })}`
   if (!ours) {
+    if (state === 'closed') return undefined
     const made = await unlessMissing(what, () => octokit.rest.issues.create({ owner, repo, title, body }))
     return made && { number: made.data.number, open: true, written: true }
   }
-  const found = { number: ours.number, open: ours.open }
-  if (ours.body === body) return { ...found, written: false }
-  await github(what, () => octokit.rest.issues.update({ owner, repo, issue_number: ours.number, body }))
-  return { ...found, written: true }
+  const { number } = ours
+  if (ours.body === body) return { number, open: ours.open, written: false }
+  // in one request: a crash leaves no text beside the state of another
+  const change = state === undefined ? { body } : { body, state }
+  await github(what, () => octokit.rest.issues.update({ owner, repo, issue_number: number, ...change }))
+  return { number, open: state === undefined ? ours.open : state === 'open', written: true }
 }

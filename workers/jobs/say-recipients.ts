@@ -1,0 +1,30 @@
+import { RECIPIENTS_MARKER, RECIPIENTS_TITLE, recipientsText } from '../../src/credentials/recipients-text.ts'
+import { upsertIssue } from '../../src/github/issues/upsert-issue.ts'
+import type { SayRecipients } from '../../src/queue/queue.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
+import { openRepository } from '../fleets/open-repository.ts'
+import { openPlace } from '../publish/open-place.ts'
+import { readCredentials } from '../rotation/read-credentials.ts'
+
+/**
+ * Keeps the one issue of a fleet about encrypted files with other recipients than `.sops.yaml` names: opened where there are
+ * some, closed where there are none any more. Doing it twice has no further effect.
+ */
+export async function sayRecipients(context: WorkerContext, data: SayRecipients): Promise<void> {
+  const subject = await openRepository(context, data)
+  if (!subject) return
+  const { installation, repository: fleet } = subject
+  const { fleets } = await installation.designation()
+  if (!fleets.some(({ repository }) => repository.id === fleet.id)) return
+  await context.queue.alone(`recipients ${fleet.id}`, async () => {
+    const { report } = await readCredentials({ context, installation, fleet })
+    const issue = recipientsText(report)
+    if (!issue) return
+    const { octokit, app } = await openPlace(context, data, fleet.id)
+    const wanted = { marker: RECIPIENTS_MARKER, title: RECIPIENTS_TITLE, ...issue }
+    const said = await upsertIssue(octokit, app, { owner: fleet.owner, repo: fleet.name }, wanted)
+    if (!said && issue.state === 'open') {
+      context.log.warn({ ...data }, 'issues are disabled in the fleet repository: other recipients are not shown')
+    }
+  })
+}
