@@ -1,4 +1,4 @@
-/** A processor that the image is made for, as OCI and Debian name it, and as npm names Node's package for it. */
+/** A CPU architecture by its names in OCI and Debian, and the npm package of Node for it. */
 export interface Architecture {
   readonly oci: 'amd64' | 'arm64'
   readonly npm: 'x64' | 'arm64'

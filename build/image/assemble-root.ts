@@ -5,27 +5,27 @@ import { type DebianPackage, unpackDebianPackages } from './debian-packages.ts'
 import { run } from './run.ts'
 import { USER } from './tar-layer.ts'
 
-/** The folders of an image's layers, the lowest first. */
+/** The folders of an image's layers, from the lowest up. */
 export interface Root {
   readonly layers: readonly { readonly folder: string; readonly owned: readonly string[] }[]
   readonly packages: readonly DebianPackage[]
 }
 
-/** Folders of the base that the processes write to. */
+/** Folders of the base layer that the processes write to. */
 const WRITABLE = ['tmp', 'var/cache/bailiwick']
 
-/** What Debian's packages bring and no process reads; licenses stay. */
+/** Files of the Debian packages that no process reads; licenses stay. */
 const UNUSED = ['usr/share/{lintian,locale,man,bug,gdb}', 'usr/lib/*/{gconv,audit}', 'etc/ld.so.conf.d']
 
 interface Sources {
-  /** The folder of package.json, app.yml and dist. */
+  /** The folder with package.json, app.yml and dist. */
   readonly app: string
   readonly nodeVersion: string
   /** An empty folder. */
   readonly scratch: string
 }
 
-/** Makes the layers of the image for one architecture: libraries of Debian, Node, the App. No shell, no package manager. */
+/** Assembles the image layers for one architecture: Debian's libraries, Node, the App. No shell, no package manager. */
 export function assembleRoot(architecture: Architecture, { app, nodeVersion, scratch }: Sources): Root {
   const [base, node, own, debian] = ['base', 'node', 'app', 'debian'].map(name => {
     const folder = join(scratch, name)
@@ -39,7 +39,7 @@ export function assembleRoot(architecture: Architecture, { app, nodeVersion, scr
   writeFileSync(join(base, 'etc/passwd'), `root:x:0:0::/root:/\nnode:x:${USER}:${USER}::/home/node:/\n`)
   writeFileSync(join(base, 'etc/group'), `root:x:0:\nnode:x:${USER}:\n`)
   writeFileSync(join(base, 'etc/nsswitch.conf'), 'hosts: files dns\n')
-  // where scanners of images look for packages without a package manager
+  // image scanners read this folder if the image has no package manager
   const status = join(base, 'var/lib/dpkg/status.d')
   mkdirSync(status, { recursive: true })
   for (const { name, version, architecture: of } of packages) {
@@ -58,7 +58,7 @@ export function assembleRoot(architecture: Architecture, { app, nodeVersion, scr
   return { layers, packages }
 }
 
-/** The binary of the npm package that tests and builds run on, of another architecture too; npm checks its integrity. */
+/** Unpacks Node from the npm package that tests and builds also use, for the given architecture; npm verifies its integrity. */
 function unpackNode({ npm }: Architecture, version: string, folder: string): void {
   const packed = run(['npm', 'pack', '--silent', `node-linux-${npm}@${version}`], folder).trim()
   run(['tar', '-xzf', packed, 'package/bin/node', 'package/LICENSE'], folder)

@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import type { Architecture } from './architecture.ts'
 import { run } from './run.ts'
 
-/** A package of Debian that was unpacked. */
+/** An unpacked Debian package. */
 export interface DebianPackage {
   readonly name: string
   readonly version: string
   readonly architecture: string
 }
 
-/** What Node's binary is linked with; the last one has the license of the compiler's libraries. */
+/** The libraries that Node links to; the compiler's package, found below, contains the license of the last two. */
 const LIBRARIES = ['libc6', 'libgcc-s1', 'libstdc++6']
 
 /**
- * Downloads the libraries of Node from the Debian archive that this machine's apt trusts, for another architecture too, and
- * unpacks them into `root`. apt checks their signatures. `scratch` is an empty folder.
+ * Downloads Node's libraries from the Debian archive that the local apt trusts, for any architecture, and unpacks them into
+ * `root`. apt verifies their signatures. `scratch` is an empty folder.
  */
 export function unpackDebianPackages({ oci }: Architecture, root: string, scratch: string): readonly DebianPackage[] {
   for (const folder of ['state/lists/partial', 'cache/archives/partial']) {
@@ -28,7 +28,7 @@ export function unpackDebianPackages({ oci }: Architecture, root: string, scratc
   const apt = (...args: readonly string[]) => run(['apt-get', '-qq', ...options, ...args], scratch)
   apt('update')
   apt('download', ...LIBRARIES)
-  // libgcc-s1 and libstdc++6 keep their license in the package of the compiler that made them
+  // the license of libgcc-s1 and libstdc++6 is in the package of their compiler
   const depends = run(['dpkg-deb', '-f', fileOf(scratch, 'libgcc-s1'), 'Depends'], scratch)
   const [compiler] = /gcc-\d+-base/.exec(depends) ?? []
   if (compiler === undefined) throw new Error(`libgcc-s1: depends on no gcc-N-base, which has its license: ${depends}`)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Architecture } from './architecture.ts'
 import { digestOf, type Layer, USER } from './tar-layer.ts'
 
-/** An image for one architecture. */
+/** The image for one architecture. */
 export interface Image {
   readonly architecture: Architecture
   readonly layers: readonly Layer[]
@@ -11,19 +11,19 @@ export interface Image {
 
 export interface ImageFacts {
   readonly version: string
-  /** Commit of the sources, and its time (ISO 8601). */
+  /** Commit of the sources and its time (ISO 8601). */
   readonly revision: string
   readonly created: string
 }
 
-/** What every container of the image starts with; the Dockerfile says the same. */
+/** The default process of a container; it matches the Dockerfile. */
 export const IMAGE_CONFIG = {
   User: `${USER}:${USER}`,
   ExposedPorts: { '3000/tcp': {} },
   Env: ['PATH=/usr/local/bin', 'NODE_ENV=production', 'NODE_OPTIONS=--enable-source-maps'],
   Cmd: ['node', 'dist/web.js'],
   WorkingDir: '/app',
-  // of Docker: OCI has no health checks, and others ignore it
+  // a Docker extension: OCI defines no health checks, and other runtimes ignore it
   Healthcheck: { Test: ['CMD', 'node', 'dist/probe.js', 'http://127.0.0.1:3000/readyz'] },
 } as const
 
@@ -33,7 +33,7 @@ interface Descriptor {
   readonly size: number
 }
 
-/** Writes an OCI image layout (image-spec 1.1) with one index of all images into a folder, and resolves with the index's digest. */
+/** Writes an OCI image layout (image-spec 1.1) with one index of all images to a folder; returns the digest of the index. */
 export function writeOciLayout(folder: string, images: readonly Image[], facts: ImageFacts): string {
   const blobs = join(folder, 'blobs/sha256')
   mkdirSync(blobs, { recursive: true })

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** What a program printed. Throws with its complaint when it fails. */
+/** Runs a program and returns its stdout. Throws with its stderr if it fails. */
 export function run(command: readonly string[], cwd: string): string {
   const [file = '', ...args] = command
   const { status, stdout, stderr, error } = spawnSync(file, args, { cwd, encoding: 'utf8', maxBuffer: 2 ** 26 })

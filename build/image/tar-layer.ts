@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 
-/** A layer of an image: its bytes, and the digest of what they unpack to. */
+/** An image layer: its bytes, and the digest of its uncompressed content. */
 export interface Layer {
   readonly bytes: Buffer
   readonly diffId: string
 }
 
-/** The user that the processes run as. */
+/** The user id of the processes. */
 export const USER = 1000
 
 /**
- * A folder as a layer: the same files make the same bytes. Everything belongs to root, except `owned`, folders that the
- * processes write to. Paths are relative to the folder.
+ * Packs a folder as a reproducible layer: the same files yield the same bytes. Root owns everything except `owned`, the folders
+ * that the processes write to. Paths are relative to the folder.
  */
 export async function tarLayer(folder: string, owned: readonly string[] = []): Promise<Layer> {
   const tar = pack()
@@ -39,7 +39,7 @@ export async function tarLayer(folder: string, owned: readonly string[] = []): P
 
 export const digestOf = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
-/** Every path below a folder, a folder before what it holds, in an order that no file system changes. */
+/** Every path below a folder, parents first, in an order that does not depend on the file system. */
 function pathsOf(folder: string, prefix = ''): string[] {
   return readdirSync(join(folder, prefix), { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))

@@ -9,7 +9,6 @@ import { writeOciLayout } from './oci-layout.ts'
 import { run } from './run.ts'
 import { tarLayer } from './tar-layer.ts'
 
-/** What was written. */
 export interface WrittenImage {
   /** Digest of the index of all architectures. */
   readonly digest: string
@@ -19,7 +18,7 @@ export interface WrittenImage {
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Bundles the App and writes its image as an OCI layout into a folder that does not exist yet. Needs npm, apt and dpkg. */
+/** Bundles the App and writes its image as an OCI layout to a new folder. Needs npm, apt and dpkg. */
 export async function writeImage(
   folder: string,
   architectures: readonly Architecture[] = ARCHITECTURES,

@@ -1,5 +1,5 @@
-// `npm run release -- --repository URL [--dry-run] [--out FOLDER]`: the files of a version. It publishes nothing and prints the
-// commands that do.
+// `npm run release -- --repository URL [--dry-run] [--out FOLDER]`: writes the files of a release. It publishes nothing, but prints
+// the commands that do.
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { writeRelease } from './write-release.ts'

@@ -1,11 +1,11 @@
-/** A file of a release, with its SHA-256 in hex. */
+/** A release file with its SHA-256 in hex. */
 export interface ReleasedFile {
   readonly name: string
   readonly sha256: string
 }
 
 interface BuildFacts {
-  /** Address of the repository, as package.json has it, and the commit that was built. */
+  /** Repository URL as in package.json, and the built commit. */
   readonly repository: string
   readonly revision: string
   /** ISO 8601. */
@@ -14,7 +14,7 @@ interface BuildFacts {
   readonly lock: ReleasedFile
 }
 
-/** An in-toto statement with SLSA provenance 1.0 of the files. It is not signed: whoever publishes signs it. */
+/** An in-toto statement with the SLSA provenance 1.0 of the files. The publisher signs it. */
 export function provenance(files: readonly ReleasedFile[], { repository, revision, lock, ...times }: BuildFacts) {
   return {
     _type: 'https://in-toto.io/Statement/v1',

@@ -1,4 +1,4 @@
-/** The section of a version in CHANGELOG.md (https://keepachangelog.com), without its heading. Throws where there is none. */
+/** The section of a version in CHANGELOG.md (https://keepachangelog.com), without its heading. Throws if there is none. */
 export function releaseNotes(changelog: string, version: string): string {
   const [, ...sections] = changelog.split(/^## /m)
   const section = sections.find(text => /^\[?([^\]\s]+)\]?/.exec(text)?.[1] === version)

@@ -21,8 +21,8 @@ interface Bom {
 }
 
 /**
- * A CycloneDX bill of materials of package and image: the packages of npm that the bundle carries, as `npm sbom` describes them,
- * Node, and Debian's libraries. `scratch` is a folder that the bundle may be written to.
+ * A CycloneDX bill of materials of the package and the image: the npm packages in the bundle (from `npm sbom`), Node, and
+ * Debian's libraries. `scratch` is a folder for a build of the bundle.
  */
 export async function sbom(root: string, { packages, node }: WrittenImage, scratch: string): Promise<Bom> {
   const modules = join(root, 'node_modules')
@@ -42,7 +42,7 @@ export async function sbom(root: string, { packages, node }: WrittenImage, scrat
   const own = bundled.map(name => {
     const component = known.get(name)
     if (!component) throw new Error(`${name}: bundled, but not in package-lock.json. Run npm ci.`)
-    // for npm it is of the development only; the bundle carries it
+    // npm lists it as a development dependency, but the bundle contains it
     return { ...component, scope: 'required' }
   })
   const runtime = [
@@ -52,7 +52,7 @@ export async function sbom(root: string, { packages, node }: WrittenImage, scrat
       purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}`,
     })),
   ].map(one => ({ type: 'library', ...one, 'bom-ref': one.purl, scope: 'required' }))
-  // npm takes the name of the folder
+  // npm uses the name of the folder
   const component = { ...all.metadata.component, name: 'bailiwick' }
   const metadata = { ...all.metadata, component }
   return { ...all, serialNumber: `urn:uuid:${randomUUID()}`, metadata, components: [...own, ...runtime] }

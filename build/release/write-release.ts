@@ -10,7 +10,7 @@ import { sbom } from './sbom.ts'
 
 interface Release {
   readonly version: string
-  /** Digest of the index of the image. */
+  /** Digest of the image index. */
   readonly image: string
   readonly files: readonly ReleasedFile[]
 }
@@ -18,9 +18,9 @@ interface Release {
 const ROOT = join(import.meta.dirname, '../..')
 
 /**
- * Writes package, image layout, bill of materials, notes, provenance and checksums of the present version into a folder that
- * does not exist yet. `repository`: https address of the sources. Unless `isRehearsal`, everything must be committed and the
- * commit must have the tag of the version. Publishes nothing. Throws what is missing.
+ * Writes the package, image layout, bill of materials, notes, provenance and checksums of the current version to a new folder.
+ * `repository`: https URL of the sources. Unless `isRehearsal`, everything must be committed and the commit must have the
+ * version's tag. Publishes nothing. Throws if a requirement is not met.
  */
 export async function writeRelease(
   out: string,
@@ -52,7 +52,7 @@ export async function writeRelease(
   }
 }
 
-/** What is released can be found again. */
+/** A release must be reproducible from a tagged commit. */
 function assertReleasable(version: string): void {
   const changed = run(['git', 'status', '--porcelain'], ROOT)
   if (changed !== '') throw new Error(`uncommitted changes: commit them, or use --dry-run\n${changed}`)

@@ -15,19 +15,19 @@ export interface RemoteServer {
   readonly ca: string
   /** Name in its certificate, where that is not the host. */
   readonly serverName?: string
-  /** The worker makes the kubeconfigs of accounts that lead there; absent: somebody else does. */
+  /** Settings for kubeconfigs that the worker creates for accounts on this server; absent if the worker creates none. */
   readonly tokens?: TokenSettings
 }
 
-/** What tokens the worker asks for. */
+/** The tokens that the worker requests. */
 export interface TokenSettings {
   readonly lifetimeSeconds: number
-  /** Empty: those of the API server. */
+  /** Empty: the API server's default audiences. */
   readonly audiences: readonly string[]
 }
 
 const KEYS = ['server', 'cluster', 'ca', 'serverName', 'tokens']
-/** The API server gives no token a shorter life than ten minutes; a run may take that long. */
+/** The API server issues no token for less than ten minutes, and one run may take that long. */
 const LIFETIME = { least: 1800, usual: 86_400, most: 604_800 }
 const MAX_AUDIENCES = 10
 const AUDIENCE = /^[\x21-\x7e]{1,1000}$/
@@ -86,7 +86,7 @@ function readServer(item: unknown, own: string, at: string, file: string): Remot
   return { server, cluster, ca, serverName, ...tokens }
 }
 
-/** `tokens: {}` is enough. */
+/** `tokens: {}` means all defaults. */
 function readTokens(value: unknown, at: string, file: string): TokenSettings {
   const map = settingsMap(value, file, at)
   onlyKeys(map, ['lifetime', 'audiences'], file, `${at}.`)

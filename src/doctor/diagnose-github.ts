@@ -12,11 +12,11 @@ import { type Diagnosis, entriesOf } from './diagnosis.ts'
 
 type Permissions = Readonly<Record<string, string | undefined>>
 
-/** A check waits for GitHub no longer than this. */
+/** Time limit for a response from GitHub. */
 const ANSWER_WITHIN_MS = 5_000
 const LEVELS = ['read', 'write', 'admin']
 
-/** Whether GitHub accepts the key, and what the App and each installation lack of app.yml. */
+/** Checks whether GitHub accepts the private key, and which permissions and events of app.yml the App and each installation lack. */
 export async function diagnoseGithub(
   config: Pick<Config, 'appId' | 'privateKey' | 'githubApiUrl' | 'allowedAccounts'>,
 ) {
@@ -89,7 +89,7 @@ function failed(error: unknown, appId: number): Diagnosis {
   return bad('unknown', error.message, error.fix ?? 'Check that this machine reaches GITHUB_API_URL.')
 }
 
-/** What app.yml asks for. */
+/** The permissions and events in app.yml. */
 function neededPermissions(): { readonly permissions: Permissions; readonly events: readonly string[] } {
   const manifest = findPackageJSON(import.meta.url)
   if (manifest === undefined) throw new Error('app.yml is in no package')

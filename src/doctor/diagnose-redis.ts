@@ -1,12 +1,12 @@
 import { openRedis } from '../process/open-redis.ts'
 import { type Diagnosis, entriesOf } from './diagnosis.ts'
 
-/** The oldest Redis with everything that jobs use: https://docs.bullmq.io/guide/redis-tm-compatibility */
+/** The oldest Redis version that supports everything that jobs use: https://docs.bullmq.io/guide/redis-tm-compatibility */
 const OLDEST = [6, 2] as const
-/** A Redis that does not answer is not waited for. */
+/** Time limit for a response from Redis. */
 const ANSWER_WITHIN_MS = 5_000
 
-/** Version, policy and durability of a Redis. */
+/** Checks the version, eviction policy and durability of Redis. */
 export async function diagnoseRedis(url: string | undefined): Promise<Diagnosis[]> {
   const { ok, bad } = entriesOf('redis')
   if (url === undefined) return [ok('REDIS_URL is not set: jobs are kept in the web process')]

@@ -8,7 +8,7 @@ import { diagnoseGithub } from './diagnose-github.ts'
 import { diagnoseRedis } from './diagnose-redis.ts'
 import { type Diagnosis, entriesOf } from './diagnosis.ts'
 
-/** Everything that can be said of an installation: settings first, and with valid settings what they lead to. Writes nothing. */
+/** All checks of an installation: the settings and, if these are valid, the services that they name. Writes nothing. */
 export async function diagnose(env: Environment, role: 'web' | 'worker'): Promise<Diagnosis[]> {
   const read = role === 'web' ? readConfig : readWorkerConfig
   const { ok, bad } = entriesOf('settings')
@@ -17,7 +17,7 @@ export async function diagnose(env: Environment, role: 'web' | 'worker'): Promis
   return [ok('every setting is valid'), ...(await diagnoseConfig(read(env)))]
 }
 
-/** Logs a warning for each thing that does not work. Never throws: a start does not depend on it. */
+/** Logs a warning for each problem. Never throws, because startup does not depend on it. */
 export async function warnOfProblems(config: Config, log: Pick<Log, 'warn'>): Promise<void> {
   try {
     for (const { state, check, message, fix } of await diagnoseConfig(config))

@@ -1,14 +1,14 @@
-/** What one check of an installation found. */
+/** The result of one check of an installation. */
 export interface Diagnosis {
-  /** `wrong`: it does not work; `weak`: something of it does not; `unknown`: it could not be asked. */
+  /** `wrong`: it does not work; `weak`: it works in part; `unknown`: the check could not be made. */
   readonly state: 'ok' | 'weak' | 'wrong' | 'unknown'
   readonly check: 'settings' | 'app' | 'installation' | 'redis' | 'clusters'
   readonly message: string
-  /** '' where there is nothing to do. */
+  /** '' if there is nothing to do. */
   readonly fix: string
 }
 
-/** Makes the entries of one check. */
+/** Creates the results of one check. */
 export const entriesOf = (check: Diagnosis['check']) => ({
   ok: (message: string): Diagnosis => ({ state: 'ok', check, message, fix: '' }),
   bad: (state: 'weak' | 'wrong' | 'unknown', message: string, fix: string): Diagnosis => ({

@@ -72,7 +72,7 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
     return this.#facts.clusterNames()
   }
 
-  /** The minor version of Kubernetes that the objects of the platform say a cluster runs; undefined where they do not. */
+  /** The minor version of Kubernetes that a cluster runs according to objects of the platform; undefined if they do not show it. */
   derivedVersion(cluster: string): number | undefined {
     const platform = (from: string, kind: string) => this.platformAnywhere(from, kind)
     return this.#facts.memo(`version ${cluster}`, () => {

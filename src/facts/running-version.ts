@@ -2,16 +2,16 @@ import { at, type Path, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Rendered } from './object-table.ts'
 
-/** A kind whose objects say which version a cluster runs. */
+/** A kind whose objects show the version that a cluster runs. */
 interface VersionSource {
   /** `<group>/<Kind>`. */
   readonly kind: string
   readonly version: Path
-  /** Of the cluster that the object is applied to, or of one that has its name. */
+  /** Whether the version applies to the cluster of the object (`own`) or to the cluster that the object names (`named`). */
   readonly of: 'own' | 'named'
-  /** A text that must stand in the object: other upgrades are described by the same kind. */
+  /** A text that the object must contain, because the same kind also describes other upgrades. */
   readonly only?: readonly [path: Path, text: RegExp]
-  /** Where the name of the cluster stands; default `metadata.name`. */
+  /** Path of the cluster's name; default `metadata.name`. */
   readonly name?: Path
 }
 
@@ -38,12 +38,12 @@ const SOURCES: readonly VersionSource[] = [
 /** Platform objects of a kind (`<group>/<Kind>`) on a cluster. */
 type ObjectsOf = (cluster: string, kind: string) => readonly Rendered[]
 
-/** Minor versions that a node may lag behind its API server while it is upgraded. */
+/** The number of minor versions by which a node may lag behind its API server during an upgrade. */
 const NODE_LAG = 1
 
 /**
- * The minor version of Kubernetes of which objects say that a cluster runs it; undefined where none does, or where they
- * contradict each other. No component is newer than the API server, so the highest of two close versions is its own
+ * The minor version of Kubernetes that a cluster runs according to its objects; undefined if no object shows it or if they
+ * contradict each other. No component is newer than the API server, so the higher of two adjacent versions is the API server's
  * (https://kubernetes.io/releases/version-skew-policy/).
  */
 export function runningVersion(said: readonly number[]): number | undefined {
@@ -51,13 +51,13 @@ export function runningVersion(said: readonly number[]): number | undefined {
   return said.length > 0 && said.every(one => one >= newest - NODE_LAG) ? newest : undefined
 }
 
-/** What the objects that are applied to a cluster say about it. */
+/** Versions according to the objects that are applied to the cluster itself. */
 export const ownVersions = (cluster: string, objects: ObjectsOf): number[] =>
   SOURCES.filter(({ of }) => of === 'own').flatMap(source =>
     objects(cluster, source.kind).flatMap(({ object }) => versionIn(object, source)),
   )
 
-/** What objects say about clusters that they name, or for which Cluster API makes a kubeconfig. */
+/** Versions according to objects that name another cluster, or that Cluster API creates a kubeconfig for. */
 export function namedVersions(clusters: readonly string[], objects: ObjectsOf): ReadonlyMap<string, number[]> {
   const all = new Map<string, number[]>()
   for (const source of SOURCES.filter(({ of }) => of === 'named')) {
@@ -71,20 +71,20 @@ export function namedVersions(clusters: readonly string[], objects: ObjectsOf): 
   return all
 }
 
-/** `v1.36.4`, `1.33.1+k3s1`, `1.32`. */
+/** Examples: `v1.36.4`, `1.33.1+k3s1`, `1.32`. */
 const VERSION = /^v?1\.(\d{1,3})(?:[.+-]|$)/
 
 function versionIn(object: KubeObject, { version, only }: VersionSource): number[] {
   if (only && !only[1].test(stringAt(object.root, only[0]) ?? '')) return []
   const node = at(object.root, version)
   if (node?.type !== 'scalar' || node.opaque) return []
-  // a plain 1.30 is the number 1.3: only its text says which version that is
+  // YAML reads an unquoted 1.30 as the number 1.3, so the source text is needed
   const text = node.text ?? String(node.value)
   const match = VERSION.exec(text)
   return match ? [Number(match[1])] : []
 }
 
-/** Names of the cluster that an object on `from` describes. */
+/** Names of the cluster that an object on cluster `from` describes. */
 function namesIn(object: KubeObject, { name }: VersionSource, from: string): string[] {
   const { namespace, name: own } = idOf(object)
   const said = name ? (stringAt(object.root, name) ?? own) : own

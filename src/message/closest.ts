@@ -18,7 +18,7 @@ export function probably(name: string, names: Iterable<string>): string | undefi
 
 const MAX = 200
 
-/** Characters to insert, remove or replace, and neighbors to swap. */
+/** The number of characters to insert, remove or replace and of neighbors to swap. */
 function distance(a: string, b: string): number {
   let before: readonly number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)

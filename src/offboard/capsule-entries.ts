@@ -7,23 +7,23 @@ import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { Belonging } from './belongings.ts'
 import { type Edits, textAt } from './edited-tree.ts'
 
-/** What leaves the CapsuleConfigurations of a fleet with a tenant. */
+/** The entries that an offboarding removes from the fleet's CapsuleConfigurations. */
 interface CapsuleEntries {
   readonly edits: Edits
   readonly notes: readonly string[]
-  /** Whether a change of an object is exactly this. */
+  /** Whether a change of an object is exactly this removal. */
   isExpected(before: KubeObject, after: KubeObject): boolean
 }
 
-/** Lists of those whom Capsule looks at: texts, or maps with a name. */
+/** Lists of Capsule's users: texts, or maps with a name. */
 const LISTS = ['userGroups', 'userNames', 'users'] as const
 const ACCOUNT = /^system:serviceaccount:([^:]+):[^:]+$/
 const ACCOUNTS_OF = /^system:serviceaccounts:([^:]+)$/
 
 /**
- * The entries for accounts of a tenant that goes: those of a namespace that nobody has then, and whose accounts own no other
- * Tenant. Groups of people stay, with a note: who else is in them is not in git. `edits`: what goes besides; `after`: the
- * fleet with it.
+ * Finds the entries for accounts of a leaving tenant: those in a namespace that no tenant keeps, whose accounts own no other
+ * Tenant. Groups of people stay, with a note, because git does not show their other members. `edits`: the other edits; `after`:
+ * the fleet with these edits.
  */
 export function capsuleEntries(
   tree: Tree,
@@ -42,7 +42,7 @@ export function capsuleEntries(
       if (gone.length === 0) continue
       const { file } = object.root.origin
       const found = gone.map(item => linesOf(tree, object.root, item))
-      // an empty list is another one: Capsule takes its default
+      // Capsule replaces an empty list by its default, so the last entry cannot be removed
       if (gone.length === items.length || found.includes(undefined) || edits.has(file)) {
         const of = `spec.${field} of the CapsuleConfiguration ${idOf(object).name}`
         for (const item of gone) notes.add(`Remove ${nameOf(item)} from ${of} by hand.`)
@@ -80,7 +80,7 @@ export function capsuleEntries(
 const isConfiguration = (object: KubeObject): boolean =>
   idOf(object).kind === 'CapsuleConfiguration' && groupOf(idOf(object).apiVersion) === CAPSULE_GROUP
 
-/** Each once: clusters may share one. */
+/** Each object once, because clusters may share one. */
 function configurations({ nodes }: Fleet): KubeObject[] {
   const all = nodes.flatMap(node => (node.tenant === undefined ? node.objects.filter(isConfiguration) : []))
   return [...new Map(all.map(one => [`${one.root.origin.file} ${one.root.origin.line}`, one])).values()]
@@ -97,7 +97,7 @@ function nameOf(item: Node): string {
   return item.type === 'scalar' ? String(item.value) : (stringAt(item, ['name']) ?? '')
 }
 
-/** Namespaces that somebody had on some cluster, and nobody has any more: no object, no owner, no account that owns a Tenant. */
+/** Namespaces that were in use on some cluster and are in use on none now: no object, no owner, no account that owns a Tenant. */
 function freedNamespaces(before: Fleet, after: Fleet): ReadonlySet<string> {
   const namespaces = (fleet: Fleet) => {
     const objects = fleet.nodes.flatMap(({ objects }) => objects)
@@ -112,7 +112,7 @@ function freedNamespaces(before: Fleet, after: Fleet): ReadonlySet<string> {
   return new Set([...namespaces(before)].filter(namespace => namespace !== '' && !left.has(namespace)))
 }
 
-/** People and their groups that own a Tenant that goes. */
+/** People and groups that own a removed Tenant. */
 function people(going: readonly Belonging[]): Set<string> {
   const tenants = readCapsuleTenants(going.map(({ object }) => object))
   const names = tenants.flatMap(({ owners }) => owners.map(({ name }) => name))
@@ -124,7 +124,7 @@ const stillOwns = ({ nodes }: Fleet, name: string): boolean =>
     owners.some(one => one.name === name),
   )
 
-/** The lines of an item that stands for itself in the file of its object; undefined: they are not certain. */
+/** The lines of a list item that occupies whole lines in its file; undefined if they cannot be determined with certainty. */
 function linesOf(tree: Tree, { origin }: MapNode, item: Node): number[] | undefined {
   const { file, line, repository } = item.origin
   const text = file === origin.file && repository === origin.repository ? textAt(tree, file) : undefined

@@ -3,17 +3,17 @@ import { canonical, type MapNode } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 import type { Placed } from './belongings.ts'
 
-/** What a change of owners is to do to a fleet. */
+/** The expected effect of an owner change on a fleet. */
 export interface OwnerChange {
-  /** What an object becomes: itself, another one, several. */
+  /** The objects that replace an object: itself, another one, or several. */
   readonly becomes: (placed: Placed) => readonly MapNode[]
-  /** Whose a namespace of a cluster is then, given whose it is now. */
+  /** The new owner of a cluster's namespace, given its current owner. */
   readonly ownerOf: (cluster: string, namespace: string, owner: string) => string
-  /** The account that a Kustomization acts as then. */
+  /** The account that a Kustomization will use. */
   readonly userOf: (node: FleetNode) => string
 }
 
-/** What is wrong with `after` as that change of `before`, object by object; undefined where exactly that has changed. */
+/** Why `after` is not exactly this change of `before`, compared object by object; undefined if it is. */
 export function compareChanged(before: Fleet, after: Fleet, change: OwnerChange): string | undefined {
   return compareOwners(before, after, change) ?? compareNodes(before, after, change)
 }

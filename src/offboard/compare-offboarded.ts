@@ -6,8 +6,8 @@ import type { IsDoomed } from './entries.ts'
 type IsExpected = (before: KubeObject, after: KubeObject) => boolean
 
 /**
- * What is wrong with `after` as the removal of what goes from `before`; undefined where exactly that is gone, and everything
- * else renders as before. `ending`: keys of the nodes that end with it. `isExpected`: whether an object may change so.
+ * Why `after` is not exactly `before` without the removed objects; undefined if it is, and everything else renders
+ * as before. `ending`: keys of the nodes that are removed with it. `isExpected`: whether a change of an object is part of it.
  */
 export function compareOffboarded(
   before: Fleet,

@@ -8,14 +8,14 @@ import { compareChanged, type OwnerChange } from './compare-changed.ts'
 import type { Edits } from './edited-tree.ts'
 import type { OffboardStage } from './request.ts'
 
-/** The fleet that a transfer changes. */
+/** The fleet before a transfer. */
 export interface TransferScene {
   readonly before: Fleet
   readonly tree: Tree
   readonly fleetUrl: string
-  /** Every object that is written in the fleet's own files. */
+  /** Every object that the fleet's own files contain. */
   readonly placed: readonly Placed[]
-  /** The fleet after edits. */
+  /** Renders the fleet with edits. */
   readonly rendered: (edits: Edits) => Fleet
 }
 
@@ -23,12 +23,12 @@ export interface TransferScene {
 export interface TransferStep {
   readonly stage: OffboardStage
   readonly edits: Edits
-  /** What comes, changes or goes. */
+  /** The objects that are added, changed or removed. */
   readonly objects: readonly { readonly cluster: string; readonly root: MapNode }[]
   readonly notes: readonly string[]
 }
 
-/** What each object becomes, by node: caches share objects. */
+/** Looks up the replacements of an object by node, because caches share objects between nodes. */
 export function lookUp(changes: readonly (readonly [Placed, MapNode])[]) {
   const byNode = new Map<string, Map<KubeObject, MapNode[]>>()
   for (const [{ node, object }, root] of changes) {
@@ -38,13 +38,13 @@ export function lookUp(changes: readonly (readonly [Placed, MapNode])[]) {
   return ({ node, object }: Placed): readonly MapNode[] | undefined => byNode.get(node.key)?.get(object)
 }
 
-/** Renders the edits and compares. Throws `offboard-layout` where anything else would change. */
+/** Renders the edits and compares. Throws `offboard-layout` if anything else would change. */
 export function assertExact({ before, rendered }: TransferScene, edits: Edits, change: OwnerChange): void {
   const problem = compareChanged(before, rendered(edits), change)
   if (problem !== undefined) throw inexact(edits, problem)
 }
 
-/** The error of edits that do something else. */
+/** The error for edits that would change something else. */
 export function inexact(edits: Edits, problem: string): BailiwickError {
   const files = [...edits.keys()].sort()
   return new BailiwickError(

@@ -4,11 +4,11 @@ import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import type { Placed } from './belongings.ts'
 import { type Choose, type Rewritten, rewrite } from './rewrite.ts'
 
-/** A tenant that gets another name, and its namespaces by cluster. */
+/** A renamed tenant and its namespaces by cluster. */
 export interface Renaming {
   readonly from: string
   readonly to: string
-  /** By `<cluster> <namespace>`. */
+  /** Takes a cluster and a namespace. */
   readonly isOwn: (cluster: string, namespace: string) => boolean
 }
 
@@ -16,7 +16,7 @@ const ACCOUNT_KEYS = new Set(['serviceAccountName', 'serviceAccount'])
 const isBinding = (object: KubeObject) =>
   groupOf(idOf(object).apiVersion) === 'rbac.authorization.k8s.io' && idOf(object).kind.endsWith('Binding')
 
-/** Accounts and sources that have the name of the tenant, and the bindings of these accounts. */
+/** Whether an object is an account or source with the tenant's name, or a binding of such an account. */
 export function isNamedAfter({ node, object }: Placed, renaming: Renaming): boolean {
   if (isBinding(object)) return rewrite(object.root, accountTexts(node.cluster, renaming)).texts.length > 0
   const { apiVersion, kind, namespace, name } = idOf(object)
@@ -25,7 +25,7 @@ export function isNamedAfter({ node, object }: Placed, renaming: Renaming): bool
   return isNamed && (group === SOURCE_GROUP || (group === '' && kind === 'ServiceAccount'))
 }
 
-/** The successor of one of them: the same object, for the account of the new name. */
+/** A copy of such an object for the new name. */
 export function successorOf({ node, object }: Placed, renaming: Renaming): Rewritten {
   const { from, to } = renaming
   const accounts = accountTexts(node.cluster, renaming)
@@ -35,7 +35,7 @@ export function successorOf({ node, object }: Placed, renaming: Renaming): Rewri
   })
 }
 
-/** `from-reconciler` becomes `to-reconciler`; a name without it gets the new one in front. */
+/** `from-reconciler` becomes `to-reconciler`; a name that does not contain the old one gets the new one as a prefix. */
 function successorName(name: string, from: string, to: string): string {
   const parts = name.split(/([.:-])/)
   const own = from.split(/([.:-])/)
@@ -43,7 +43,7 @@ function successorName(name: string, from: string, to: string): string {
   return start < 0 ? `${to}-${name}` : parts.toSpliced(start, own.length, to).join('')
 }
 
-/** Subjects of a binding that name the account. */
+/** Replaces the subjects of a binding that name the account. */
 function accountTexts(cluster: string, { from, to, isOwn }: Renaming): Choose {
   return (text, path, parent) => {
     if (path[0] !== 'subjects' || path.at(-1) !== 'name') return undefined
@@ -59,7 +59,7 @@ function accountTexts(cluster: string, { from, to, isOwn }: Renaming): Choose {
   }
 }
 
-/** An object that stays, with the tenant's new label, and with the new name where it names a successor. `hasOne`: of that kind and namespace. */
+/** An object that stays, with the tenant's new label and with references to renamed objects. `hasOne`: whether a renamed object of that kind exists in the namespace. */
 export function relabelled(
   { node: { cluster }, object }: Placed,
   renaming: Renaming,
@@ -78,7 +78,7 @@ export function relabelled(
     if (text !== from) return undefined
     const key = path.at(-1)
     if (key === TENANT_LABEL_KEY) {
-      // the selector of a workload cannot change, and what it selects has to keep the label
+      // a workload's selector is immutable, so the labels of its Pods must stay
       return path.length === 3 && path[0] === 'metadata' ? to : hasPods ? undefined : to
     }
     if (path[0] === 'metadata' || isBinding(object)) return undefined

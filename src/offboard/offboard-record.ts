@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { OffboardStage } from './request.ts'
 
-/** One of the changes of an offboarding, a move, a rename or a hand-over, in the text of its pull request and of its commit. */
+/** Describes one change of an offboarding, a move, a rename or a hand-over, in the text of its pull request and of its commit. */
 export interface OffboardRecord {
   /** Id of the fleet's repository: names can move. */
   readonly fleet: number
@@ -10,9 +10,9 @@ export interface OffboardRecord {
   readonly clusters: readonly string[]
   /** Of a move: the cluster that the tenant comes to. */
   readonly to?: string
-  /** The new name of the tenant. */
+  /** The tenant's new name. */
   readonly name?: string
-  /** The namespace that the tenant gets. */
+  /** The namespace that is handed over to the tenant. */
   readonly namespace?: string
   readonly stage: Exclude<OffboardStage, 'done'>
   /** Clusters that the change is about, by name. */

@@ -9,7 +9,7 @@ export const HAND_OVER_USAGE = 'hand-over NAMESPACE --to TENANT [--continue]'
 
 /** Names that a fleet may have: those of tenants are label values, those of clusters folders. */
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
-/** A name that an account, a binding and a source may have, as Kubernetes says of labels in DNS. */
+/** A valid name for an account, a binding and a source: a DNS label in Kubernetes. */
 const DNS_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /** What stands behind `offboard` or `move`. */
@@ -45,7 +45,7 @@ export function parseMove(
   return { ...read, clusters: from, to: to[0]! }
 }
 
-/** Reads what stands behind `rename`, as parseOffboard does. */
+/** Parses the arguments of `rename`, as parseOffboard does for `offboard`. */
 export function parseRename(words: readonly string[], usage: string, takes: Takes): OffboardWords {
   const { clusters, ...read } = readWords(words, usage, takes, ['--to'])
   const name = oneName(clusters.get('--to'), usage)
@@ -59,7 +59,7 @@ export function parseRename(words: readonly string[], usage: string, takes: Take
   return { ...read, clusters: [], name }
 }
 
-/** Reads what stands behind `hand-over`, as parseOffboard does. */
+/** Parses the arguments of `hand-over`, as parseOffboard does for `offboard`. */
 export function parseHandOver(words: readonly string[], usage: string, takes: Takes): OffboardWords {
   const { clusters, tenant: namespace, ...read } = readWords(words, usage, takes, ['--to'], 'namespace')
   if (!DNS_LABEL.test(namespace))

@@ -19,13 +19,13 @@ import { addDocuments, replaceTexts } from './text-edits.ts'
 
 interface HandOver {
   readonly namespace: string
-  /** The tenant that gets it. */
+  /** The tenant that receives the namespace. */
   readonly tenant: string
 }
 
 /**
- * The next of the changes that give a namespace of a tenant to another one. First the owner changes, and the accounts of the new tenant
- * get their rights there; the former tenant keeps its rights until the second change, so that it can delete what it applied.
+ * Plans the next change that hands a namespace over to another tenant. The first change sets the new owner and gives the new tenant's
+ * accounts their rights. The former tenant keeps its rights until the second change, so that it can delete what it applied.
  */
 export function planHandOver(request: HandOver, scene: TransferScene): TransferStep {
   const { namespace, tenant } = request
@@ -116,7 +116,7 @@ function refuseCapsule({ namespace }: HandOver, placed: readonly Placed[]): void
   )
 }
 
-/** Whoever gets the namespace gets its accounts, with every right that they have. */
+/** The new tenant also receives the namespace's accounts, so these must have no rights elsewhere. */
 function refuseRightsElsewhere({ namespace, tenant }: HandOver, placed: readonly Placed[], before: Fleet): void {
   for (const { node, object } of placed.filter(one => isBinding(one.object))) {
     const place = idOf(object).namespace
@@ -134,7 +134,7 @@ function refuseRightsElsewhere({ namespace, tenant }: HandOver, placed: readonly
 const ownerOn = ({ clusters }: Fleet, cluster: string, namespace: string): string | undefined =>
   clusters.find(({ name }) => name === cluster)?.owners?.get(namespace)
 
-/** A binding in a namespace of the tenant, of an account that its Kustomizations act as. */
+/** Whether an object is a RoleBinding in one of the tenant's namespaces for an account that its Kustomizations use. */
 function givesRights({ node, object }: Placed, { tenant }: HandOver, before: Fleet): boolean {
   const { kind, namespace } = idOf(object)
   if (kind !== 'RoleBinding' || !isBinding(object) || ownerOn(before, node.cluster, namespace) !== tenant) return false
@@ -147,7 +147,7 @@ function givesRights({ node, object }: Placed, { tenant }: HandOver, before: Fle
   })
 }
 
-/** The Namespace as the platform renders it: what is written behind it is rendered with it. */
+/** The platform's Namespace object. The copied bindings are written to its file, so they are rendered with it. */
 function namespaceOn({ cluster }: FleetNode, { namespace }: HandOver, placed: readonly Placed[]): Placed {
   const found = placed.find(
     ({ node, object }) =>
@@ -159,7 +159,7 @@ function namespaceOn({ cluster }: FleetNode, { namespace }: HandOver, placed: re
   })
 }
 
-/** The same binding in the namespace, with its Role; nothing where it is there. */
+/** Copies of a binding and its Role in the namespace; empty if both exist there already. */
 function rightsThere(binding: Placed, { namespace, tenant }: HandOver, placed: readonly Placed[]) {
   const home = idOf(binding.object).namespace
   const role = stringAt(binding.object.root, ['roleRef', 'name'])
@@ -200,7 +200,7 @@ function rightsThere(binding: Placed, { namespace, tenant }: HandOver, placed: r
   })
 }
 
-/** But for the tenant's label. */
+/** Whether two objects are equal apart from the tenant's label. */
 function isSame(one: MapNode, other: MapNode): boolean {
   const bare = (root: MapNode) =>
     canonical(rewrite(root, (_, path) => (path.at(-1) === TENANT_LABEL_KEY ? '' : undefined)).root)

@@ -17,18 +17,18 @@ import { addDocuments, replaceTexts } from './text-edits.ts'
 
 interface Names {
   readonly tenant: string
-  /** The new name. */
+  /** The tenant's new name. */
   readonly name: string
 }
 
 const NOTHING = { edits: new Map<string, string>(), objects: [], notes: [] }
-/** Annotations with which a cloud knows an account by its name. */
+/** Annotations by which a cloud provider identifies an account by name. */
 const CLOUD = /^(?:eks\.amazonaws\.com\/|iam\.gke\.io\/|azure\.workload\.identity\/)/
 
 /**
- * The next of the changes that give a tenant another name: successors of the accounts, bindings and sources that are named after it;
- * the label and every reference; the old ones go. Namespaces and Kustomizations keep their names: Kubernetes cannot rename
- * a namespace, and a Kustomization of another name would delete what the old one applied.
+ * Plans the next change that renames a tenant: first add successors of its accounts, bindings and sources; then switch the label and
+ * all references; then remove the old objects. Namespaces and Kustomizations keep their names, because Kubernetes cannot rename a
+ * namespace, and a Kustomization with another name would delete what the old one applied.
  */
 export function planRename({ tenant, name }: Names, scene: TransferScene): TransferStep {
   const { before, placed } = scene
@@ -72,7 +72,7 @@ function refuseCapsule(placed: readonly Placed[], { from, isOwn }: Renaming): vo
   )
 }
 
-/** Whether the successor stands on the same cluster. Throws where something else has its name. */
+/** Whether the successor exists on the same cluster. Throws if a different object has its name. */
 function hasSuccessor(one: Placed, renaming: Renaming, placed: readonly Placed[]): boolean {
   const { root } = successorOf(one, renaming)
   const wanted = JSON.stringify(idOf({ root, trail: [] }))
@@ -185,7 +185,7 @@ function rest(left: readonly Placed[], renaming: Renaming, scene: TransferScene)
   }
 }
 
-/** Nothing goes that something still names. */
+/** Refuses to remove an object that another object still refers to. */
 function refuseUsed(staying: readonly Placed[], renaming: Renaming): void {
   for (const one of staying) {
     const [text] = relabelled(one, renaming, () => true).texts

@@ -113,7 +113,7 @@ export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: 
   }
 }
 
-/** Everything of a tenant that moves, on the cluster that it comes to. */
+/** Adds all objects of a moving tenant to its new cluster. */
 function arrival({ tenant, to = '' }: OffboardRequest, from: string, scene: Parameters<typeof planArrival>[1]) {
   const { edits, notes } = planArrival({ tenant, from, to }, scene)
   return {
@@ -135,14 +135,14 @@ interface Leaving {
   readonly clusters: readonly string[]
 }
 
-/** What else leaves with the last objects of a tenant: entries of Capsule's configuration, and of files that no cluster reads. */
+/** Further edits when a tenant's last objects leave: entries of Capsule's configuration, and files that no cluster reads. */
 function editsBesides({ tree, before, after, going, edits, request, clusters }: Leaving) {
   const capsule = capsuleEntries(tree, edits, { before, after, going })
   const side = sideEdits(tree, capsule.edits, request, clusters, before)
   return { edits: side.edits, notes: [...capsule.notes, ...side.notes], isExpected: capsule.isExpected }
 }
 
-/** The next change of a tenant that gets another name, or a namespace of another tenant. */
+/** The next change of a rename or of a hand-over. */
 function planTransfer({ tenant, name, namespace }: OffboardRequest, scene: TransferScene): OffboardPlan {
   const step =
     namespace === undefined ? planRename({ tenant, name: name! }, scene) : planHandOver({ tenant, namespace }, scene)

@@ -1,6 +1,6 @@
 /**
- * What a fleet admin asks for: a tenant that leaves the fleet, or some of its clusters, or one cluster for another; that has another
- * name; that gets a namespace of another tenant.
+ * The request of a fleet admin: remove a tenant from the fleet or from some clusters, move it to another cluster, rename it, or hand a
+ * namespace over to it.
  */
 export interface OffboardRequest {
   readonly tenant: string
@@ -8,20 +8,20 @@ export interface OffboardRequest {
   readonly clusters: readonly string[]
   /** The cluster that it moves to. */
   readonly to?: string
-  /** The new name. */
+  /** The tenant's new name. */
   readonly name?: string
-  /** The namespace that it gets. */
+  /** The namespace to hand over. */
   readonly namespace?: string
 }
 
-/** Whether no workload goes: a tenant gets another name, or a namespace another tenant. */
+/** Whether the request removes no workloads, as a rename or a hand-over. */
 export const isTransfer = ({ name, namespace }: OffboardRequest): boolean =>
   name !== undefined || namespace !== undefined
 
 /**
- * Which of the changes is next. `arrival`, of a move: everything of the tenant, on the new cluster; of a rename: accounts, bindings and
- * sources of the new name; `workloads`: what applies as the tenant, so that it prunes while its account has its rights; `switch`: the
- * owner of namespaces changes, and Kustomizations act as the new account; `rest`: sources, accounts, roles, namespaces, credentials
- * that nothing needs then; `done`: nothing is left to do.
+ * The next change. `arrival`: in a move, everything of the tenant on the new cluster; in a rename, the accounts, bindings and sources
+ * with the new name. `workloads`: removes what applies as the tenant, so that Flux prunes while the account has its rights. `switch`:
+ * changes the owner of namespaces and the accounts of Kustomizations. `rest`: removes the sources, accounts, roles, namespaces and
+ * credentials that nothing needs any longer. `done`: nothing is left to do.
  */
 export type OffboardStage = 'arrival' | 'workloads' | 'switch' | 'rest' | 'done'

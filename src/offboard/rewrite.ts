@@ -2,14 +2,14 @@ import { withElement, withField } from '../kube/edit-node.ts'
 import type { MapNode, Node, Path } from '../kube/node.ts'
 import type { Origin } from '../origin.ts'
 
-/** A text of an object that a change replaces, where it is written. */
+/** A text of an object that a change replaces, with its place in the file. */
 export interface ReplacedText {
   readonly origin: Origin
   readonly from: string
   readonly to: string
 }
 
-/** The new text at a place of an object; undefined: it stays. `parent`: the innermost map around it. */
+/** Returns the new text for a path of an object; undefined: no change. `parent`: the innermost map around it. */
 export type Choose = (text: string, path: Path, parent: MapNode) => string | undefined
 
 export interface Rewritten {
@@ -17,7 +17,7 @@ export interface Rewritten {
   readonly texts: readonly ReplacedText[]
 }
 
-/** An object as it is after a change of some of its texts, and those texts. */
+/** An object with some of its texts replaced, and these texts. */
 export function rewrite(root: MapNode, choose: Choose): Rewritten {
   const texts: ReplacedText[] = []
   const visit = (node: Node, path: Path, parent: MapNode): Node => {

@@ -1,6 +1,6 @@
 import { type Node, stringAt } from '../kube/node.ts'
 
-/** The namespace whose accounts a subject of a binding names; '' for any other. */
+/** The namespace of the accounts that a binding's subject names; '' for any other subject. */
 export function namespaceOf(subject: Node): string {
   const name = stringAt(subject, ['name']) ?? ''
   if (stringAt(subject, ['kind']) === 'ServiceAccount') return stringAt(subject, ['namespace']) ?? ''

@@ -1,6 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, parseDocument, stringify, type YAMLMap, type YAMLSeq } from 'yaml'
 
-/** The fleet's own file with another name of a tenant; the same text where it does not name it. */
+/** Renames a tenant in the fleet's own file; returns the same text if the file does not name it. */
 export function renamedTenant(text: string, from: string, to: string): string {
   const tenants: unknown = parseDocument(text).get('tenants')
   const entry = isSeq(tenants) ? entryOf(tenants, from) : undefined
@@ -10,7 +10,7 @@ export function renamedTenant(text: string, from: string, to: string): string {
   return `${text.slice(0, start)}${stringify(to).trimEnd()}${text.slice(end)}`
 }
 
-/** The fleet's own file with a namespace of one tenant given to another; the same text where it gives it to nobody. */
+/** Moves a namespace to another tenant in the fleet's own file; returns the same text if no tenant has it. */
 export function givenNamespace(text: string, namespace: string, to: string): string {
   return edited(text, (document, tenants) => {
     const from = tenants.items.filter(isMap).find(entry => namespacesOf(entry)?.toJSON().includes(namespace))

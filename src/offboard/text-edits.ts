@@ -8,17 +8,17 @@ import { documentsOf, type YamlDocument } from './documents.ts'
 import { type Edits, textAt } from './edited-tree.ts'
 import type { ReplacedText } from './rewrite.ts'
 
-/** A document that is written behind another one: like it but for some texts, or another object. */
+/** A document to add after an existing one: a copy with some texts replaced, or another object. */
 type AddedDocument = {
-  /** Where the object of the first one begins. */
+  /** Start of the existing document's object. */
   readonly origin: Origin
 } & ({ readonly texts: readonly ReplacedText[] } | { readonly root: MapNode })
 
-/** What YAML of any version reads as text without quotes. */
+/** Text that every YAML version reads as a string without quotes. */
 const PLAIN = /^(?!(?:true|false|yes|no|on|off|y|n|null)$)[a-z][a-z0-9.:-]*[a-z0-9]$/
 const keyOf = ({ origin: { file, line, column } }: ReplacedText) => `${line} ${column} ${file}`
 
-/** Replaces texts where they are written and leaves every other character alone. Throws `offboard-layout`. */
+/** Replaces texts in place and leaves every other character unchanged. Throws `offboard-layout`. */
 export function replaceTexts(tree: Tree, fleetUrl: string, texts: readonly ReplacedText[]): Edits {
   const edits = new Map<string, string>()
   for (const [file, of] of Map.groupBy(distinct(texts), ({ origin }) => origin.file)) {
@@ -28,7 +28,7 @@ export function replaceTexts(tree: Tree, fleetUrl: string, texts: readonly Repla
   return edits
 }
 
-/** Writes each document behind another one. `before`: files in which texts were replaced already. Throws `offboard-layout`. */
+/** Inserts each document after an existing one. `before`: files with texts that are already replaced. Throws `offboard-layout`. */
 export function addDocuments(
   tree: Tree,
   fleetUrl: string,
@@ -40,7 +40,7 @@ export function addDocuments(
     const text = before.get(file) ?? ownText(tree, fleetUrl, of[0]!.origin)
     const documents = documentsOf(text).map(document => {
       const own = of.filter(({ origin: { line } }) => line >= document.first && line <= document.last)
-      // several clusters read one file
+      // several clusters may share a file, so each document is added once
       const texts = new Set(own.map(one => asOwn(textOf(one, file, document))))
       const whole = texts.size === 0 || document.text.endsWith('\n') ? document.text : `${document.text}\n`
       return [whole, ...texts].join('')
@@ -59,7 +59,7 @@ function textOf(one: AddedDocument, file: string, { first, last, text }: YamlDoc
 
 const distinct = (texts: readonly ReplacedText[]) => [...new Map(texts.map(one => [keyOf(one), one])).values()]
 
-/** With the marker that keeps it apart from the document before. */
+/** Adds the marker that separates it from the previous document. */
 function asOwn(text: string): string {
   const ended = text.endsWith('\n') ? text : `${text}\n`
   return /^---(?=\s|$)/.test(ended) ? ended : `---\n${ended}`
@@ -76,10 +76,10 @@ function ownText(tree: Tree, fleetUrl: string, origin: Origin): string {
   })
 }
 
-/** `skipped`: lines of the file before this text. */
+/** `skipped`: number of lines in the file before this text. */
 function withTexts(text: string, skipped: number, texts: readonly ReplacedText[]): string {
   const lines = text.split('\n')
-  // from the end, so that the columns of what comes before stay right
+  // from the end, so that earlier columns stay valid
   for (const one of texts.toSorted((a, b) => b.origin.column - a.origin.column)) {
     const index = one.origin.line - 1 - skipped
     const line = lines[index] ?? ''

@@ -4,14 +4,14 @@ import type { OffboardRequest } from './request.ts'
 
 interface TransferText {
   readonly title: string
-  /** Markdown: what the pull request does, and what is listed. */
+  /** Markdown: what the pull request does and lists. */
   readonly intro: string
   readonly heading: string
-  /** What comes after the merge. */
+  /** What happens after the merge. */
   readonly next: string
 }
 
-/** Title and parts of the text of a pull request that renames a tenant or hands a namespace over. */
+/** Title and text of a pull request for a rename or a hand-over. */
 export function transferText(request: OffboardRequest, { stage }: OffboardPlan): TransferText {
   return request.namespace === undefined ? renameText(request, stage) : handOverText(request, stage)
 }

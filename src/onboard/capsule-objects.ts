@@ -10,9 +10,9 @@ export interface CapsuleVersion {
   readonly version: string
   /** The fleet's ClusterRole by which accounts of tenants apply namespaces; absent: each tenant gets one. */
   readonly provisioner?: string
-  /** Where the accounts of the other tenants act by a kubeconfig for Capsule's proxy: its key in their Secret. */
+  /** The key in the kubeconfig Secret, if the accounts of the other tenants use a kubeconfig for Capsule's proxy. */
   readonly kubeConfigKey?: string
-  /** Fields of `spec` that limit every other Tenant alike. */
+  /** Limits in `spec` that every other Tenant has in the same form. */
   readonly shared?: ManifestMap
 }
 

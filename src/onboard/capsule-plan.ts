@@ -15,7 +15,7 @@ export interface CapsulePlan extends CapsuleVersion {
   readonly isWritten: boolean
   /** Files with the CapsuleConfiguration that lists the group now. */
   readonly edits: ReadonlyMap<string, string>
-  /** Fields of `spec` that other Tenants have, and that are left to people: they differ, or name a tenant. */
+  /** Fields of `spec` that an admin must decide about, because other Tenants have different values or values that name a tenant. */
   readonly unshared: readonly string[]
   /** Why the objects are not written; '' where they are. */
   readonly why: string
@@ -61,7 +61,7 @@ export function planCapsule(fleet: Fleet, tree: Tree, request: OnboardRequest): 
   }
 }
 
-/** The one key by which other tenants on each of these clusters name the kubeconfig of their account. */
+/** The Secret key for the kubeconfig, if all other tenants on each of these clusters use the same one. */
 function kubeConfigKey(clusters: readonly (readonly KubeObject[])[]): Pick<CapsuleVersion, 'kubeConfigKey'> {
   const keys = clusters.map(objects => new Set(objects.flatMap(keyOf)))
   const [first] = keys[0] ?? []

@@ -3,12 +3,12 @@ import { idOf, type KubeObject } from '../kube/object.ts'
 import type { ManifestMap, ManifestValue } from './manifests/print-manifest.ts'
 import type { OnboardRequest } from './request.ts'
 
-/** Fields that say who somebody is, or what happens to one Tenant; each Tenant has its own. */
+/** Fields about identity or about a single Tenant; each Tenant has its own. */
 const OWN = new Set(['owner', 'owners', 'additionalRoleBindings', 'permissions', 'data', 'cordoned', 'preventDeletion'])
 
 /**
- * The limits that every other Tenant of the same version has alike: a new one without them would have more than the others.
- * What differs, or names a tenant, is left to people.
+ * The limits that every other Tenant of the same version has in the same form; without them a new Tenant would have more rights.
+ * Limits that differ or name a tenant are left to an admin.
  */
 export function sharedPolicies(
   all: readonly KubeObject[],
@@ -35,7 +35,7 @@ function fieldsOf(spec: Node | undefined): ReadonlyMap<string, Node> {
   return new Map(fields.flatMap(([name, { value }]) => (OWN.has(name) ? [] : [[name, value] as const])))
 }
 
-/** Undefined for what is not printed: null, integers beyond 2^53, lists in lists. */
+/** Undefined for a value that cannot be printed: null, integers beyond 2^53, lists in lists. */
 function manifestValue(json: Json): ManifestValue | undefined {
   if (typeof json === 'string' || typeof json === 'boolean') return json
   if (typeof json === 'number') return Number.isFinite(json) ? json : undefined

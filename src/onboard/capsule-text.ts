@@ -33,7 +33,7 @@ function writtenText(request: OnboardRequest, plan: CapsulePlan, where: string):
   ].join('\n')
 }
 
-/** What the new Tenant has in common with the others, and what somebody must decide. */
+/** What the new Tenant shares with the others, and what an admin must decide. */
 function policiesText({ shared = {}, unshared }: CapsulePlan): string[] {
   const fields = (names: readonly string[]) => names.map(name => code(`spec.${name}`)).join(', ')
   const common = Object.keys(shared).sort()

@@ -35,7 +35,7 @@ export interface OnboardRequest {
   readonly decryption?: TenantDecryption
   /** The Secret of `decryption` as SOPS sealed it: a whole file. */
   readonly sealedKey?: string
-  /** The `.sops.yaml` of the fleet with the rule for this tenant. */
+  /** The fleet's `.sops.yaml` with the tenant's creation rule. */
   readonly sopsConfig?: { readonly path: string; readonly content: string }
   /** Who works on it, as GitHub names it: `organization/team`, or one person. */
   readonly team?: string
@@ -83,7 +83,7 @@ export const secretOf = ({ tenant, access }: OnboardRequest): string | undefined
 export const keySecretOf = ({ tenant, decryption }: OnboardRequest): string | undefined =>
   decryption === undefined ? undefined : `${tenant}-sops`
 
-/** The Secret with the kubeconfig of its account, as capsule-addon-fluxcd calls it. */
+/** The kubeconfig Secret of the tenant's account; capsule-addon-fluxcd uses the same name. */
 export const kubeConfigSecretOf = (request: OnboardRequest): string => `${accountOf(request)}-kubeconfig`
 
 /** Whether its content is an artifact of a registry. */

@@ -21,8 +21,8 @@ export function tenantManifest(request: OnboardRequest): string {
 }
 
 /**
- * What `flux create source` and `flux create kustomization` print with `--export`, in the tenant's first namespace. `kubeConfigKey`: the
- * Kustomization acts by the kubeconfig of its account.
+ * The output of `flux create source` and `flux create kustomization` with `--export`, in the tenant's first namespace.
+ * `kubeConfigKey`: the Kustomization uses the kubeconfig of its account.
  */
 export function syncManifest(request: OnboardRequest, kubeConfigKey?: string): string {
   const { tenant: name, interval = '1m0s', prune = true, wait = false, timeout = '2m0s', access } = request

@@ -10,7 +10,7 @@ interface Waiting {
   readonly once: Set<string>
 }
 
-/** Ids that are remembered; the oldest goes first. */
+/** Number of ids to remember; the oldest are dropped. */
 const MAX_ONCE = 10_000
 
 function remember(ids: Set<string>, id: string): void {

@@ -17,7 +17,7 @@ export interface WaitingDecisions {
 /** More decisions of one fleet than this do not wait: the branch cannot be written for a long time. */
 export const MAX_WAITING = 10_000
 
-/** An act that is repeated after this time is another one. */
+/** After this time, an action with the same id counts as a new one. */
 export const ONCE_SECONDS = 30 * 86_400
 
 /**
@@ -25,7 +25,7 @@ export const ONCE_SECONDS = 30 * 86_400
  * taken away, and survives restarts where the store does.
  */
 export interface Outbox {
-  /** `once`: only where none with its id was added within `ONCE_SECONDS`. False: there was one. */
+  /** `once`: adds the decision only if none with its id was added within `ONCE_SECONDS`. Returns false if one was. */
   add(place: TrailPlace, decision: TrailDecision, once?: boolean): Promise<boolean>
   waiting(place: TrailPlace, most: number): Promise<WaitingDecisions>
   /** Takes the oldest decisions away, which the trail now has up to `head`. */
@@ -35,9 +35,9 @@ export interface Outbox {
   ): Promise<void>
   /** The last entry that was written; undefined where none is known. */
   head(place: TrailPlace): Promise<WrittenEnd | undefined>
-  /** Notes that nothing is added to a trail, as which incident; undefined: it goes on. */
+  /** Records the incident that stopped a trail; undefined: the trail continues. */
   stop(place: TrailPlace, incident: string | undefined): Promise<void>
-  /** The incident since which nothing is added to a trail; undefined where decisions are written. */
+  /** The incident that stopped the trail; undefined if decisions are being written. */
   stopped(place: TrailPlace): Promise<string | undefined>
   close(): Promise<void>
 }

@@ -6,8 +6,8 @@ import type { TrailDecision, WrittenEnd } from '../trail/trail-entry.ts'
 import { decisionTexts, MAX_WITH_INPUTS } from './lean-decision.ts'
 import { MAX_WAITING, ONCE_SECONDS, type Outbox, placeKey, type TrailPlace, type WaitingDecisions } from './outbox.ts'
 
-// KEYS: list, count of the lost, mark of what is added once. ARGV: decision, the same without inputs, most with inputs, most,
-// seconds of the mark (0: none).
+// KEYS: list, counter of lost decisions, marker for `once`. ARGV: decision, decision without inputs, limit with inputs, limit,
+// lifetime of the marker in seconds (0: no marker).
 const ADD = `
 if ARGV[5] ~= '0' and not redis.call('SET', KEYS[3], '1', 'NX', 'EX', ARGV[5]) then return 0 end
 local waiting = redis.call('LLEN', KEYS[1])
@@ -74,7 +74,7 @@ export class RedisOutbox implements Outbox {
     return [`${base}:waiting`, `${base}:lost`, `${base}:head`, `${base}:stopped`]
   }
 
-  /** Braces keep all keys on one node of a Redis cluster. */
+  /** Braces keep all keys in one slot of a Redis cluster. */
   #base(place: TrailPlace): string {
     return `{${this.#prefix}:trail:${placeKey(place)}}`
   }

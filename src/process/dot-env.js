@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Reads `.env` of the working directory, if there is one. Variables that are set already stay. */
+/** Reads `.env` in the working directory, if it exists. Variables that are already set keep their values. */
 export function readDotEnv() {
   const file = join(process.cwd(), '.env')
   if (existsSync(file)) process.loadEnvFile(file)

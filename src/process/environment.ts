@@ -11,12 +11,12 @@ export function badVariable(name: string, what: string, fix: string): BadVariabl
   return Object.assign(new BailiwickError('config', `${name} ${what}`, { fix }), { variable: name })
 }
 
-/** An invalid setting, and the variable that it is in. */
+/** The error of an invalid setting, with its variable. */
 interface BadVariable extends BailiwickError {
   readonly variable: string
 }
 
-/** The variable that an error is about; undefined for any other error. */
+/** The variable of an error about a setting; undefined for any other error. */
 export const variableOf = (error: unknown): string | undefined =>
   error instanceof BailiwickError && 'variable' in error ? String(error.variable) : undefined
 

@@ -1,10 +1,10 @@
-// Plain JavaScript that any Node since 14 can read: programs begin here, so that an old Node is named and not met as a syntax error.
+// Plain JavaScript that any Node since 14 can parse. Programs start here so that an old Node gets a clear message, not a syntax error.
 
-/** As `engines` of package.json says; since 22.18 Node strips types by itself. */
+/** The minimum in `engines` of package.json; Node strips types by default since 22.18. */
 const NEEDED = [22, 18]
 
 /**
- * Runs a program on a Node that can run it; any other ends with one line and exit code 2.
+ * Runs a program if the Node version supports it; otherwise prints one line and exits with code 2.
  * @param {() => unknown} program
  */
 export function onNewNode(program) {

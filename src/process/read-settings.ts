@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { BailiwickError } from '../errors.ts'
 import { type Environment, variableOf } from './environment.ts'
 
-/** Valid values for what must be set, so that the next problem is found; nothing is started with them. */
+/** Valid values for required settings, so that reading continues to the next problem. No process starts with them. */
 const PLACEHOLDERS: ReadonlyMap<string, () => string> = new Map([
   ['APP_ID', () => '1'],
   ['WEBHOOK_SECRET', () => 'x'.repeat(32)],
@@ -15,8 +15,8 @@ const PLACEHOLDERS: ReadonlyMap<string, () => string> = new Map([
 const KEYS = ['PRIVATE_KEY', 'PRIVATE_KEY_PATH']
 
 /**
- * Reads the settings of a process. Throws the `config` error where one setting is invalid, and an AggregateError of all of them
- * where several are: nobody starts a process again for each.
+ * Reads the settings of a process. Throws the `config` error if one setting is invalid, and an AggregateError if several are, so that an
+ * operator sees all of them at once.
  */
 export function readSettings<T>(env: Environment, read: (env: Environment) => T): T {
   try {
@@ -27,7 +27,7 @@ export function readSettings<T>(env: Environment, read: (env: Environment) => T)
   }
 }
 
-/** Every invalid setting, in the order in which they are read. Each variable is replaced once, so this ends. */
+/** Every invalid setting, in reading order. Replaces each variable at most once, so it terminates. */
 export function problemsOf(env: Environment, read: (env: Environment) => unknown): BailiwickError[] {
   const problems: BailiwickError[] = []
   const replaced = new Set<string>()

@@ -22,5 +22,5 @@ function lineOf(error: BailiwickError): string {
   return `error[${error.code}]: ${what}${fix}\n`.replaceAll(/[\r\n]+(?!$)/g, ' ')
 }
 
-/** A remedy is a sentence of its own, however it is written beside the setting. */
+/** Capitalizes the first word, because the fix starts a new sentence here. */
 const sentence = (fix: string) => fix.replace(/^[a-z](?=[a-z]* )/, first => first.toUpperCase())

@@ -146,7 +146,7 @@ function nodeSection(node: AppliedNode, here: string): Section {
   return { text: [head, lines.join('\n')].filter(part => part !== '').join('\n\n'), label: 'Kustomization' }
 }
 
-/** A refused object keeps the others of its stage from the cluster; earlier stages stay. */
+/** A refused object blocks the other objects of its stage; earlier stages remain applied. */
 function outcomeOf({ outcome, objects }: AppliedNode): string {
   if (outcome !== 'applied' || objects.every(({ action }) => action !== 'refused')) return outcome
   const isChanged = objects.some(({ action }) => ['created', 'configured', 'pruned'].includes(action))

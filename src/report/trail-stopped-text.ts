@@ -1,21 +1,21 @@
 import { code, prose } from '../message/markdown.ts'
 
-/** A trail to which nothing is added, and why. */
+/** A trail to which the App does not write, and the reason. */
 interface StoppedTrail {
   readonly branch: string
   readonly why: string
-  /** The last commit that the App wrote; undefined where it knows of none. */
+  /** The last commit that the App wrote; undefined if not known. */
   readonly commit: string | undefined
   /** `owner/name`. */
   readonly fleet: string
 }
 
-/** First line of the issue about one incident. */
+/** First line of an incident's issue; identifies it. */
 export const stoppedMarker = (incident: string): string => `<!-- bailiwick:trail-stopped ${incident} -->`
 
 export const STOPPED_TITLE = 'Bailiwick: decisions are not recorded, because the trail was changed'
 
-/** The issue that tells the fleet admins that nothing is added to a trail, and how to restore it. */
+/** The issue that tells the fleet admins why the App no longer writes to a trail, and how to restore it. */
 export function trailStoppedText({ branch, why, commit, fleet }: StoppedTrail): string {
   return [
     `Bailiwick writes each decision about this fleet to the branch ${code(branch)}. Someone else changed that branch: ${prose(why, 400)}.`,
@@ -29,12 +29,12 @@ export function trailStoppedText({ branch, why, commit, fleet }: StoppedTrail): 
   ].join('\n\n')
 }
 
-/** The incident of a branch to which GitHub lets the App write nothing. */
+/** The incident when GitHub rejects the App's writes to a branch. */
 export const REFUSED = 'refused'
 
 export const REFUSED_TITLE = 'Bailiwick: decisions are not recorded, because GitHub refuses the commits'
 
-/** The issue that tells the fleet admins that the App may not write the trail. `why`: GitHub's answer. */
+/** The issue that tells the fleet admins that the App may not write to the trail. `why`: GitHub's message. */
 export function trailRefusedText(branch: string, why: string): string {
   return [
     `Bailiwick writes each decision about this fleet to the branch ${code(branch)}, and GitHub does not let it: ${prose(why, 400)}.`,
@@ -43,7 +43,7 @@ export function trailRefusedText(branch: string, why: string): string {
   ].join('\n\n')
 }
 
-/** What the issue says once decisions are written again. */
+/** The comment on the issue when the App writes decisions again. */
 export const trailResumedText = (branch: string): string =>
   `Bailiwick writes decisions to the branch ${code(branch)} again, with those that were waiting. You can close this issue.`
 

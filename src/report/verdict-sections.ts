@@ -50,7 +50,7 @@ function approvalSections({ requiredApprovals: all }: Verdict): Section[] {
   return [{ text, label: 'list of required approvals' }]
 }
 
-/** The sum of what follows, for policies that a change alters. */
+/** Summarizes what changed policies do to existing objects; the single findings follow. */
 function impactSections(verdict: Verdict, here: string): Section[] {
   const impact = impactSection(verdict, here)
   return impact

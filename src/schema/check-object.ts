@@ -19,7 +19,7 @@ export interface SchemaAnswer {
   readonly isKnown: boolean
   /** Values of a custom kind of which the schema says something that could not be decided. */
   readonly undecided?: number
-  /** CEL rules of the schema of which it is not known whether they are true; at most as many as are listed of one object. */
+  /** CEL rules of the schema that could not be evaluated; the number listed per object is limited. */
   readonly notEvaluated?: readonly { readonly path: Path; readonly rule: string; readonly why: string }[]
 }
 
@@ -27,9 +27,9 @@ export interface SchemaAnswer {
 interface Circumstances {
   /** Minor number of Kubernetes; default the newest that is known. */
   readonly version?: number
-  /** That of the cluster, where the table does not hold it: `version` is the closest one. */
+  /** The cluster's own version if the table does not have it; `version` is then the closest one. */
   readonly runs?: number | undefined
-  /** Nobody knows which version the cluster runs: `version` is the newest. */
+  /** The cluster's version is not known, so `version` is the newest. */
   readonly isAssumed?: boolean
   /** The Kustomization decrypts: the block of SOPS is gone before the object is applied. */
   readonly isDecrypted?: boolean
@@ -68,14 +68,14 @@ export function checkObject(
   return { problems: [problem], count: 1, isKnown: true }
 }
 
-/** How many minor versions are maintained at a time (https://kubernetes.io/releases/). */
+/** The number of maintained minor versions (https://kubernetes.io/releases/). */
 const MAINTAINED = 3
 
 function deprecated(apiVersion: string, kind: string, version: number, isAssumed: boolean): Problem | undefined {
   const found = deprecationOf(apiVersion, kind, version)
   if (found === undefined) return undefined
   const isLasting = (name: string) => (deprecationOf(name, kind, version)?.removed ?? Infinity) > found.removed
-  // where the version is assumed, every maintained one must serve what is recommended
+  // if the version is assumed, a recommended API must exist in every maintained version
   const oldest = isAssumed ? version - MAINTAINED + 1 : version
   const names = servedVersions(groupOf(apiVersion), kind, oldest).filter(isLasting)
   if (isAssumed && names.length === 0) return undefined

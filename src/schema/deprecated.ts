@@ -1,10 +1,10 @@
-/** When an API version that is still served was deprecated, and the first minor version that does not serve it. */
+/** The minor version that deprecated an API version that is still served, and the first one that does not serve it. */
 interface Deprecation {
   readonly since: number
   readonly removed: number
 }
 
-/** API versions by the minor versions of their deprecation and removal (k8s.io/api, zz_generated.prerelease-lifecycle.go). */
+/** API versions with the minor versions that deprecated and removed them (k8s.io/api, zz_generated.prerelease-lifecycle.go). */
 const DEPRECATED: readonly (readonly [apiVersion: string, kinds: string, since: number, removed: number])[] = [
   ['flowcontrol.apiserver.k8s.io/v1beta3', 'FlowSchema PriorityLevelConfiguration', 29, 32],
   ['admissionregistration.k8s.io/v1alpha1', 'ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding', 29, 32],
@@ -24,7 +24,7 @@ const DEPRECATED: readonly (readonly [apiVersion: string, kinds: string, since: 
   ['storagemigration.k8s.io/v1beta1', 'StorageVersionMigration', 37, 40],
 ]
 
-/** The deprecation of an API version in a minor version of Kubernetes that serves it; undefined where it has none. */
+/** The deprecation of an API version in a minor version of Kubernetes that serves it; undefined if it is not deprecated. */
 export function deprecationOf(apiVersion: string, kind: string, version: number): Deprecation | undefined {
   const row = DEPRECATED.find(([name, kinds]) => name === apiVersion && kinds.split(' ').includes(kind))
   return row && row[2] <= version ? { since: row[2], removed: row[3] } : undefined

@@ -7,7 +7,7 @@ export interface ImmutableField {
   readonly default?: string
   /** It is a Pod's spec, or holds some: nested defaults count. */
   readonly isPod?: true
-  /** Fields below it that may change, by name. */
+  /** Names of mutable fields below it. */
   readonly except?: readonly string[]
   /** Only what both objects say: what stands in the cluster for an absent one is not known. */
   readonly isAllocated?: true
@@ -21,7 +21,7 @@ const field = (path: string, more: Omit<ImmutableField, 'path'> = {}): Immutable
 const SELECTOR = [field('spec.selector')]
 const ROLE_REF = [field('roleRef')]
 
-/** What a Pod that runs may still change (ValidatePodUpdate); what the scheduler and admission write counts as the same. */
+/** The mutable fields of a running Pod (ValidatePodUpdate); fields that the scheduler and admission set count as unchanged. */
 const CHANGES_OF_PODS = [
   'image',
   'tolerations',

@@ -121,7 +121,7 @@ export class TypeWalk {
     }
   }
 
-  /** An item that is null: a keyed list has none, elsewhere it is an object without fields, or an empty text. */
+  /** Checks a null list item. A keyed list allows none; elsewhere it counts as an empty object or an empty text. */
   #nothing(
     item: ScalarNode,
     index: number,
@@ -139,7 +139,7 @@ export class TypeWalk {
     this.add({ kind: 'wrong-type', path, allowed, found: writtenAs(node) })
   }
 
-  /** Notes a problem, if it is one. */
+  /** Adds a problem if there is one. */
   add(problem: Problem | undefined): void {
     if (problem === undefined) return
     this.count += 1
@@ -147,7 +147,7 @@ export class TypeWalk {
   }
 }
 
-/** An empty text is as if the field were absent; in a list it is an item. */
+/** An empty text counts as absent, except as a list item. */
 function wordProblem(
   node: Node,
   words: readonly string[] | undefined,

@@ -17,14 +17,14 @@ interface Update {
   readonly now: Date
 }
 
-/** Fields of the block of SOPS that hold the data key. */
+/** Fields of the SOPS metadata that hold the data key. */
 const KEYS = ['age', 'pgp', 'kms', 'gcp_kms', 'hckms', 'azure_kv', 'hc_vault', 'key_groups', 'shamir_threshold']
 
 /**
- * A file in YAML whose data key is encrypted for the recipients of a rule, as `sops updatekeys` does (getsops/sops,
- * cmd/sops/subcommand/updatekeys): the data key, every value and the MAC stay, and so does every character outside of the block of
- * SOPS. Undefined where the recipients are those already. Throws `sops-config` where no key opens it, where its MAC does not
- * hold, and for a layout that SOPS does not write.
+ * Encrypts the data key of a YAML file for the recipients of a rule, as `sops updatekeys` does (getsops/sops,
+ * cmd/sops/subcommand/updatekeys). The data key, all values, the MAC and every character outside of the SOPS metadata stay
+ * unchanged. Undefined if the file already has these recipients. Throws `sops-config` if no key opens it, its MAC is wrong, or SOPS
+ * would not write its layout.
  */
 export async function updateKeys({
   path,
@@ -69,7 +69,7 @@ function hasThose(block: Node, { recipients }: SealingRule): boolean {
   return !others && JSON.stringify(now) === JSON.stringify(wanted)
 }
 
-/** Every document of a file has the same block. */
+/** All documents of a file share the same metadata. */
 function withBlocks(path: string, text: string, keys: Readonly<Record<'age' | 'pgp', readonly unknown[]>>): string {
   let edited = text
   const documents = parseAllDocuments(text)

@@ -10,7 +10,7 @@ interface AppendedTrail {
 
 /**
  * The file that adds decisions behind the last entry of a trail; undefined where all of them are there already. `last`: the
- * entries of its last file, which are what a batch may repeat whose answer was lost. `fleet`: id of the fleet's repository.
+ * entries of its last file, which a retry may repeat if the response to the first write was lost. `fleet`: id of the fleet's repository.
  */
 export function appendDecisions(
   decisions: readonly TrailDecision[],

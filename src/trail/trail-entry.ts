@@ -24,7 +24,7 @@ export const DECISION_KINDS = [
   'hand-over',
   'completion',
   'fix',
-  // acts of the App itself
+  // actions of the App itself
   'pull-request',
   'commit',
   'key-added',
@@ -77,7 +77,7 @@ export interface TrailEntry extends TrailDecision {
   /** From 1, without gaps. */
   readonly seq: number
   readonly previous: string
-  /** Id of the fleet's repository on GitHub, so that no entry counts in the trail of another fleet. Absent in entries of earlier releases. */
+  /** Id of the fleet's repository on GitHub; an entry is not valid in another fleet's trail. Absent in entries of earlier releases. */
   readonly fleet?: number
 }
 
@@ -88,9 +88,9 @@ export interface TrailAnchor {
   readonly hash: string
 }
 
-/** The end of a trail as it was written. */
+/** The last entry that the App wrote to a trail. */
 export interface WrittenEnd extends TrailAnchor {
-  /** The commit that added it; absent in stores of earlier releases. */
+  /** The commit that added the entry; absent in stores of earlier releases. */
   readonly commit?: string
 }
 

@@ -15,16 +15,16 @@ export interface ReadTrail {
   readonly entries: readonly TrailEntry[]
   /** Place of the last entry; undefined for an empty trail. */
   readonly head: TrailAnchor | undefined
-  /** Id of the repository whose decisions they are; undefined where no entry says. */
+  /** Id of the fleet's repository; undefined if no entry has one. */
   readonly fleet: number | undefined
   readonly problems: readonly TrailProblem[]
 }
 
 /**
  * Reads and checks a trail: each line exactly as it is written, numbers without gaps, each entry with the hash of the line
- * before it, each file named after its first entry, all entries of one fleet. A line that was changed, removed, added or moved does not fit. What
- * was cut off at the end, or rewritten up to the end, only anchors show: places that were noted elsewhere. `files`: all
- * files of the branch, in any order.
+ * before it, each file named after its first entry, all entries of one fleet. This finds a line that was
+ * changed, removed, added or moved. A trail that was truncated, or rewritten up to its end, is found only by anchors: entries
+ * whose number and hash were noted elsewhere. `files`: all files of the branch, in any order.
  */
 export function verifyTrail(files: readonly TrailFile[], anchors: readonly TrailAnchor[] = []): ReadTrail {
   const chain = new Chain()
@@ -65,7 +65,7 @@ class Chain implements ReadTrail {
     if (entry.previous !== previous) this.#say(path, number, `entry ${entry.seq} does not follow the line before it`)
   }
 
-  /** Entries of earlier releases name no fleet; behind one that does, each does. */
+  /** Entries of earlier releases name no fleet; every entry after the first one with a fleet must name the same fleet. */
   #holdToFleet(path: string, line: number, { seq, fleet }: TrailEntry): void {
     if (this.fleet === undefined) this.fleet = fleet
     else if (fleet !== this.fleet) {

@@ -4,16 +4,16 @@ import type { TrailEnd } from './read-last-file.ts'
 import type { TrailDecision, TrailEntry, WrittenEnd } from './trail-entry.ts'
 import { lineOf } from './trail-line.ts'
 
-/** The branch of a trail as it is now: its last commit, and the entries of its last file. */
+/** The current end of a trail's branch: its last commit, and the entries of its last file. */
 interface PresentEnd extends TrailEnd {
   readonly commit: TrailCommit & { readonly parents: readonly string[] }
 }
 
 /**
- * Why nothing may be added to a trail; undefined where it goes on from `known`, the end that was written last. Its last commit
- * is the one that was noted then, or the commit of a write whose answer was lost: signed as the App's, on top of the noted one,
- * with exactly the `waiting` decisions. `fleet`: id of its repository. A name and a signature alone prove nothing there, because GitHub signs as the App's what
- * people squash from a pull request of the App.
+ * Why nothing may be added to a trail; undefined if it continues from `known`, the last entry that the App wrote. Its last commit
+ * must be the recorded one, or the commit of a write whose response was lost: signed by the App, a child of the recorded commit,
+ * and with exactly the `waiting` decisions. `fleet`: id of its repository. Author and signature alone prove nothing, because GitHub also signs as the App when
+ * a person squashes a pull request of the App.
  */
 export function whyNotContinued(
   present: PresentEnd | undefined,
@@ -36,17 +36,17 @@ export function whyNotContinued(
   }
   const other = present.entries.find(entry => entry.fleet !== undefined && entry.fleet !== fleet)
   if (other) return `entry ${other.seq} is of another fleet, the repository with the id ${other.fleet}`
-  // the store is new, or was lost: the trail itself is all there is
+  // the store is new or was lost, so only the trail itself is known
   if (known === undefined) return undefined
   const isChild = own === undefined || (commit.parents.length === 1 && commit.parents[0] === own)
   if (isChild && isLostAnswer(present, known, waiting)) return undefined
-  // stores of earlier releases noted no commit
+  // stores of earlier releases recorded no commit
   if (own === undefined && head?.seq === known.seq && head.hash === known.hash) return undefined
   const ends = head === undefined ? 'it has no entry' : `it ends at entry ${head.seq}`
   return `${ends} of commit ${commit.sha}, and entry ${known.seq} was written last${own === undefined ? '' : `, by commit ${own}`}`
 }
 
-/** Whether the last file is what a write of the waiting decisions added behind `known`, byte by byte. */
+/** Whether the last file is, byte by byte, what writing the waiting decisions after `known` produces. */
 function isLostAnswer({ entries }: TrailEnd, known: WrittenEnd, waiting: readonly TrailDecision[]): boolean {
   const [first] = entries
   if (first?.seq !== known.seq + 1 || first.previous !== known.hash) return false
@@ -61,7 +61,7 @@ function isSame(entry: TrailEntry, decision: TrailDecision | undefined): boolean
   return lineOf({ ...decision, ...place }) === lineOf(entry)
 }
 
-/** How many were lost by then is in no store any more: a gap says nothing else. */
+/** No store keeps the number of lost decisions, so it comes from the entry; a gap entry records nothing else. */
 function gapAgain({ result, who, repository, engine, at }: TrailEntry): TrailDecision {
   return gapDecision(Number.parseInt(result, 10), { who, repository, engine, at })
 }

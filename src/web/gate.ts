@@ -11,7 +11,7 @@ export interface Visitor {
    * whoever has its name now, and for those who could see it then, however many can now.
    */
   mayRead(owner: string, repo: string, made: MadeFor | undefined): Promise<boolean>
-  /** GitHub's word on whether they maintain or administer the repository, of which they may read what was made for it. */
+  /** Whether the person maintains or administers the repository according to GitHub, and may read what was made for it. */
   mayMaintain(owner: string, repo: string, made: MadeFor | undefined): Promise<boolean>
 }
 

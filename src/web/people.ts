@@ -15,7 +15,7 @@ export interface People {
 export interface SeenRepository {
   readonly id: number
   readonly visibility: Visibility
-  /** Their role there is maintain or admin. */
+  /** Whether their role there is maintain or admin. */
   readonly maintains: boolean
 }
 

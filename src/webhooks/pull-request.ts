@@ -30,7 +30,7 @@ export const pullRequest: Heard<'pull_request'> = {
 const ONBOARDING = 'bailiwick/onboard-'
 /** And from which their keys are rotated. */
 const ROTATION = 'bailiwick/rotate-'
-/** And from which they are offboarded, moved to another cluster, renamed or given a namespace. */
+/** Branches of pull requests that offboard, move or rename a tenant, or hand a namespace over. */
 const OFFBOARDING = /^bailiwick\/(?:offboard|move|rename|hand-over)-/
 
 function asksForVerdict(payload: Payload<'pull_request'>): boolean {

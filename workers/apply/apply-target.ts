@@ -15,7 +15,7 @@ export interface ApplyTarget {
   readonly record?: InventoryTarget
 }
 
-/** Where a node is applied: as its kubeConfig says now, where it has one. `mayMake`: see RemoteClients, as what this throws. */
+/** The target of a node: the one that its current kubeConfig names, if it has one. For `mayMake` and errors see RemoteClients. */
 export async function targetOfNode(
   home: ClusterClient,
   remotes: RemoteClients | undefined,
@@ -32,7 +32,7 @@ export async function targetOfNode(
   return { client, record: { ...kubeConfig, cluster, server } }
 }
 
-/** The same to apply an approved node: the kubeconfigs by which it and its HelmReleases act are made first. */
+/** The target of an approved node. First creates the kubeconfigs that the node and its HelmReleases use. */
 export async function targetToApply(
   home: ClusterClient,
   remotes: RemoteClients | undefined,
@@ -56,7 +56,7 @@ export async function targetOfInventory(
   if (target === undefined) return { client: home }
   const [, namespace = ''] = node.split('/')
   const { cluster, server: before, ...kubeConfig } = target
-  // its account was approved when it was applied
+  // the account was approved together with the node
   const { client, server } = await listed(remotes).open({ namespace, user, cluster, kubeConfig }, true)
   if (server === before || cluster === home.name) return { client, record: target }
   const what = `${target.kind} ${namespace}/${target.name} names the API server ${server} now, and its objects are on ${before}`

@@ -7,14 +7,14 @@ import type { Json } from '../../src/kube/node.ts'
 
 type Node = Pick<ApprovedNode, 'namespace' | 'user' | 'settings' | 'objects'>
 
-/** The kubeconfigs that an approved node and its HelmReleases name, each with the account of the node. */
+/** The kubeconfigs that an approved node and its HelmReleases name, with the accounts that use them. */
 export function namedKubeConfigs(node: Node): NamedKubeConfig[] {
   const { namespace, user, settings } = node
   const own = settings.kubeConfig === undefined ? [] : [{ namespace, user, kubeConfig: settings.kubeConfig }]
   return [...own, ...helmKubeConfigs(node)]
 }
 
-/** Those of its HelmReleases, which helm-controller reads by itself. */
+/** The kubeconfigs of its HelmReleases, which helm-controller reads itself. */
 export function helmKubeConfigs({ user, objects }: Node): NamedKubeConfig[] {
   return objects
     .filter(text => text.includes('"kubeConfig"'))

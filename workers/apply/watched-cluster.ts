@@ -42,7 +42,7 @@ interface WatchedClusterSettings {
   readonly kubeConfigs?: ClusterBinding['kubeConfigs'] | undefined
   /** Keys of services that decrypt for it. */
   readonly kmsKeys?: ClusterBinding['kmsKeys'] | undefined
-  /** Ms since 1970, for the ends of tokens. */
+  /** Current time in ms since 1970; compared with the expiry of tokens. */
   readonly now?: (() => number) | undefined
   /** Told what became of each status that tells a new revision and nothing else. */
   readonly onRevision?: ((outcome: RevisionOutcome) => void) | undefined
@@ -215,7 +215,7 @@ export class WatchedCluster {
     return this.#memory.ageMs(key) >= (isWatched ? fullPassMs * (1 - 0.25 * fractionOf(key)) : pollMs / 2)
   }
 
-  /** A node is looked at again before a token ends by which it or one of its HelmReleases acts. */
+  /** Schedules a node before a token expires that it or one of its HelmReleases uses. */
   #suspectDue(nodes: readonly ApprovedNode[]): void {
     const own = this.#memory.remotes?.own
     if (!own?.isOn) return

@@ -44,7 +44,7 @@ export const enforcement: Verb = {
         name,
         {
           base: fleet.branch,
-          // a branch that was merged once may still be there: each state of the fleet has its own
+          // a merged branch may still exist, so every fleet commit gets a branch of its own
           branch: `bailiwick/enforcement-${wanted}-${commit.slice(0, 10)}`,
           files: [{ path: FLEET_FILE, content: withEnforcement(before, wanted) }],
           ...text,

@@ -3,7 +3,7 @@ import { decidesHere } from './fleets-here.ts'
 import { runOffboarding } from './offboard.ts'
 import type { Verb } from './verb.ts'
 
-/** Gives a namespace to another tenant in two pull requests: its owner changes, and then the former tenant loses its rights. */
+/** Gives a namespace to another tenant in two pull requests: the first changes the owner, the second removes the former tenant's rights. */
 export const handOverVerb: Verb = {
   name: 'hand-over',
   decision: 'hand-over',

@@ -35,7 +35,7 @@ export async function recordCommand(
 /** What was decided where the reaction is only `+1`; a command that is not listed changed nothing then. */
 const AFTER_PLUS: Readonly<Record<string, string>> = { hold: 'done', unhold: 'done', override: 'pending' }
 
-/** Somebody who decides for no fleet is recorded in the fleets that evaluate the pull request, or in the only one there is. */
+/** A decision of a person without a role in a fleet is recorded in the fleets that evaluate the pull request, or in the only fleet. */
 async function fleetsFor(asking: Asking): Promise<readonly FleetPlace[]> {
   const { context, installation, repository, comment, fleetsOf } = asking
   const mine = await fleetsOf()

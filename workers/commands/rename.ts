@@ -3,7 +3,7 @@ import { decidesHere } from './fleets-here.ts'
 import { runOffboarding } from './offboard.ts'
 import type { Verb } from './verb.ts'
 
-/** Gives a tenant another name in three pull requests: new accounts come, the owner changes, the old accounts go. */
+/** Renames a tenant in three pull requests: add the new accounts, change the owner, remove the old accounts. */
 export const renameVerb: Verb = {
   name: 'rename',
   decision: 'rename',

@@ -40,7 +40,7 @@ interface Done {
 /** One command of `/bailiwick`. */
 export interface Verb {
   readonly name: string
-  /** As what the trail records it where it was carried out; `none`: it answers, or evaluates again. */
+  /** The decision kind that the trail records; `none`: the command only answers or evaluates again. */
   readonly decision: DecisionKind | 'none'
   /** How to write it, without `/bailiwick`. */
   readonly usage: string

@@ -69,7 +69,7 @@ async function act(
 const DAY_MS = 86_400_000
 const WAIVED_DAYS = 30
 
-/** A button that somebody pressed, on a pull request. */
+/** A check run button that was pressed on a pull request. */
 interface Pressed {
   readonly context: WorkerContext
   readonly place: PublishTarget
@@ -80,13 +80,12 @@ interface Pressed {
 }
 
 interface Button {
-  /** As what the trail records it. */
+  /** The decision kind that the trail records. */
   readonly decision: DecisionKind
-  /** `fleets`: addresses of those for which something was changed or asked for. */
+  /** `fleets`: addresses of the fleets that the button changed or requested something for. */
   run(pressed: Pressed): Promise<{ readonly answer: string | undefined; readonly fleets: readonly string[] }>
 }
 
-/** Every button of our check runs. */
 const BUTTONS: Readonly<Record<CheckAction['action'], Button>> = {
   fix: { decision: 'fix', run: fix },
   waive: { decision: 'waiver', run: askForWaivers },
@@ -95,7 +94,7 @@ const BUTTONS: Readonly<Record<CheckAction['action'], Button>> = {
 async function fix({ context, place, subject, pull, login, attempt }: Pressed) {
   const said = await evaluatePullRequest(context, subject, pull, attempt)
   const outcome = await applyFixes(context, place, subject, pull, said, login)
-  // where the head moved meanwhile, its own verdict offers what is left
+  // if the head moved meanwhile, the verdict of the new head offers the remaining fixes
   const fleet = said.context.fleet?.repository
   return { answer: NOT_FIXED[outcome], fleets: outcome === 'committed' && fleet !== undefined ? [fleet] : [] }
 }

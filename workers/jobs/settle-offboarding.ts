@@ -49,7 +49,7 @@ const NEXT: Readonly<Record<'arrival' | 'workloads' | 'switch', readonly Offboar
   switch: ['rest'],
 }
 
-/** No result of a cluster says that the former tenant has removed what it applied to a namespace. */
+/** The clusters' results do not show whether the former tenant has removed its objects from a namespace. */
 const isByHand = ({ namespace }: OffboardRecord) => namespace !== undefined
 
 /** A tenant that stays on a cluster goes on reading with its key. */

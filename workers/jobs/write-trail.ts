@@ -8,8 +8,8 @@ import { appendBatch } from '../trail/append-batch.ts'
 import { sayRefusedTrail, sayResumedTrail, sayStoppedTrail } from '../trail/say-stopped-trail.ts'
 
 /**
- * Appends the waiting decisions of a fleet to its trail. Where someone else changed the branch, nothing is added: an issue and
- * the log say so, and the decisions wait until the branch is restored.
+ * Appends the waiting decisions of a fleet to its trail. If someone else changed the branch, adds nothing: opens an issue, logs
+ * the reason, and keeps the decisions until the branch is restored.
  */
 export async function writeTrail(context: WorkerContext, data: WriteTrail): Promise<void> {
   const { outbox, queue } = context
@@ -43,7 +43,7 @@ export async function writeTrail(context: WorkerContext, data: WriteTrail): Prom
   })
 }
 
-/** What GitHub refuses for good: trying again changes nothing, and each new decision looks again. */
+/** GitHub's refusal is permanent, so the job is not retried; the next decision tries again. */
 function refusal(error: unknown): BailiwickError {
   if (error instanceof BailiwickError && error.code === 'not-permitted') return error
   throw error

@@ -56,7 +56,7 @@ function notBegun({ to, name, namespace, tenant }: OffboardAsk): string {
   return to === undefined ? 'the workloads are still in the fleet' : `the tenant is not on ${to}`
 }
 
-/** The change that a stage follows. */
+/** The stage that must be merged before this one. */
 const beforeOf = (asked: OffboardAsk, stage: OffboardStage): OffboardStage =>
   stage === 'rest' ? (isTransfer(asked) ? 'switch' : 'workloads') : 'arrival'
 

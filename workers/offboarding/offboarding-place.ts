@@ -8,7 +8,7 @@ import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { PublishTarget } from '../publish/say-verdict.ts'
 
-/** Branches of these changes, by the command that asks for them; src/webhooks/pull-request.ts names them too. */
+/** Branches of these changes by command; src/webhooks/pull-request.ts lists them too. */
 const BRANCHES = {
   offboard: 'bailiwick/offboard-',
   move: 'bailiwick/move-',
@@ -33,7 +33,7 @@ function commandOf({ to, name, namespace }: OffboardRequest): keyof typeof BRANC
   return to === undefined ? 'offboard' : 'move'
 }
 
-/** What was asked for, without who did. */
+/** The request without the person who made it. */
 export function requestOf({ tenant, clusters, to, name, namespace }: OffboardRequest): OffboardRequest {
   return {
     ...{ tenant, clusters },

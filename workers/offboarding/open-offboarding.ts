@@ -52,8 +52,8 @@ export async function openOffboarding(
 }
 
 /**
- * What comes is evaluated like every other change. Of a transfer only that a namespace gets another owner is forbidden without an
- * admin, who asked for exactly that; what goes then must be unused.
+ * Additions are evaluated like any other change. In a transfer, only the change of a namespace's owner needs an admin's approval, and
+ * the command already gives it; what a later stage removes must be unused.
  */
 const needsApproval = (asked: OffboardAsk, stage: OffboardPlan['stage']): boolean =>
   isTransfer(asked) ? stage === 'switch' : stage !== 'arrival'
@@ -101,7 +101,7 @@ async function evaluateAgain({ context, installation, place }: OffboardingPlace,
   await context.queue.add('validate-pull-request', { installation: installation.id, owner, repo, pull })
 }
 
-/** The word of an admin that is carried over to a commit of ours counts as if they gave it there. */
+/** Records that an admin's decision applies to a commit of the App as if the admin had made it there. */
 async function recordWord(
   { context, installation, fleet, place }: OffboardingPlace,
   kind: 'override' | 'approve-prune',

@@ -42,9 +42,9 @@ export type PlannedAccess =
       readonly recipients: readonly string[]
       /** The key of an earlier attempt that this one replaces. */
       readonly replaced: DeployKeyRecord | undefined
-      /** The `.sops.yaml` with a rule for this tenant. */
+      /** The `.sops.yaml` with a creation rule for this tenant. */
       readonly sopsConfig?: OnboardRequest['sopsConfig']
-      /** Why there is none, in Markdown. */
+      /** Markdown: why the tenant has no rule of its own. */
       readonly note?: string
     }
   | { readonly state: 'by-hand'; readonly file: string; readonly why: string | undefined }

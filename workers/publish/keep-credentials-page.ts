@@ -6,7 +6,7 @@ import { type CredentialGroup, credentialsPageOf } from '../../src/report/page/c
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 
-/** The fleet whose credentials were listed, and the commit of its branch. */
+/** The fleet whose credentials are listed, and the commit of its branch. */
 interface ListedFleet extends RepositoryName {
   readonly fleet: ReadableRepository
   readonly commit: string
@@ -23,7 +23,7 @@ const TONES: Readonly<Record<CredentialEntry['kind'], CredentialGroup['tone']>> 
   'not-visible': 'note',
 }
 
-/** Stores the page of a fleet's credentials and returns its address; undefined where pages are off, or it could not be stored. */
+/** Stores the page of a fleet's credentials and returns its address; undefined if pages are disabled or storing failed. */
 export async function keepCredentialsPage(
   { pages: { store, publicUrl }, log }: WorkerContext,
   { owner, repo, fleet, commit }: ListedFleet,

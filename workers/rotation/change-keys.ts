@@ -5,7 +5,7 @@ import { type ListedDeployKey, listDeployKeys } from '../../src/github/keys/depl
 import { addRecordedKey, removeRecordedKey } from '../trail/recorded-writes.ts'
 import type { RotationPlace } from './rotation-question.ts'
 
-/** For whose fleet keys are changed. */
+/** The fleet and the services that a key change needs. */
 type KeyDesk = Pick<RotationPlace, 'context' | 'installation' | 'place' | 'fleet'>
 
 const actOf = ({ context, installation, place, fleet }: KeyDesk) => ({

@@ -6,7 +6,7 @@ import type { KeptFleet } from './kept-fleet.ts'
 import type { EvaluationAnswer, OverviewRequest } from './protocol.ts'
 
 /**
- * Audits the isolation of a fleet's tenants, and lists who can change what, and what policies say about the objects. Cheap for a fleet that was just evaluated.
+ * Audits the isolation of a fleet's tenants, and lists access rights and policy results. Cheap for a fleet that was just evaluated.
  */
 export function overview({ head, from }: OverviewRequest, kept: KeptFleet): EvaluationAnswer {
   const input: FleetInput = {

@@ -16,9 +16,9 @@ import { TRAIL_BRANCH } from '../../src/trail/trail-files.ts'
 import { whyNotContinued } from '../../src/trail/why-not-continued.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 
-/** Decisions of one commit. */
+/** Maximum number of decisions in one commit. */
 const AT_ONCE = 500
-/** Bytes of them: a store that was lost reads the file again. */
+/** Maximum bytes of one file, because the App reads the last file again when its store was lost. */
 const MAX_FILE = 8 * 1024 * 1024
 
 interface TrailDesk {
@@ -26,18 +26,18 @@ interface TrailDesk {
   readonly place: WriteTrail
   readonly repositoryId: number
   readonly reader: Octokit
-  /** For the fleet's repository alone. */
+  /** An installation token for the fleet's repository only. */
   readonly writer: { readonly octokit: Octokit; readonly app: AppIdentity }
 }
 
-/** What became of the waiting decisions: written, `more` are left; or the branch is not as it was left. */
+/** The decisions were written (`more`: others are waiting), or the branch is not in the state in which the App left it. */
 type Appended =
   | { readonly state: 'written'; readonly more: boolean }
   | { readonly state: 'stopped'; readonly why: string; readonly incident: string; readonly commit: string | undefined }
 
 /**
- * Appends the first waiting decisions of a fleet to its trail: one commit with one new file. A job whose answer was lost finds
- * its decisions in the last file. A branch that someone else changed is not continued.
+ * Appends the first waiting decisions of a fleet to its trail: one commit with one new file. A retried job whose response was lost
+ * finds its decisions in the last file. Does not continue a branch that someone else changed.
  */
 export async function appendBatch(context: WorkerContext, desk: TrailDesk): Promise<Appended> {
   const { outbox, place, reader, repositoryId, writer } = desk
@@ -69,7 +69,7 @@ export async function appendBatch(context: WorkerContext, desk: TrailDesk): Prom
   return { state: 'written', more: (await outbox.waiting(place, 1)).decisions.length > 0 }
 }
 
-/** The first decisions that fit into a file: at least one. */
+/** The first decisions that fit into one file, at least one. */
 function fitting(decisions: readonly TrailDecision[]): readonly TrailDecision[] {
   let bytes = 0
   const over = decisions.findIndex((one, index) => {
@@ -79,7 +79,7 @@ function fitting(decisions: readonly TrailDecision[]): readonly TrailDecision[] 
   return over < 0 ? decisions : decisions.slice(0, over)
 }
 
-/** Where the next file continues: the end that was noted, or the file that the last commit added; why it cannot be read. */
+/** The end that the next file continues: the recorded one, or that of the last commit's file; or why it cannot be read. */
 async function readEnd(
   { store }: WorkerContext,
   { reader, place }: TrailDesk,
@@ -87,7 +87,7 @@ async function readEnd(
   known: WrittenEnd | undefined,
 ): Promise<TrailEnd | { readonly why: string }> {
   if (head === undefined) return EMPTY_TRAIL
-  // a commit is its content: what was written is not read again
+  // the commit id identifies its content, so the file need not be read again
   if (known !== undefined && head.commit === known.commit) return { entries: [], head: known }
   const path = addedFile(head.message)
   const id = path === undefined ? undefined : await readBlobId(reader, place, path, head.commit)

@@ -5,16 +5,16 @@ import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { recordDecision } from './record-decision.ts'
 
-/** A button of a check run: as what it counts, and who pressed it. */
+/** A pressed button of a check run: its decision kind and the person. */
 interface Press {
   readonly kind: DecisionKind
   readonly check: number
   readonly login: string
-  /** Addresses of the fleets that it concerns. */
+  /** Addresses of the fleets that it affects. */
   readonly fleets: readonly string[]
 }
 
-/** Has a button that was pressed written to the trail, of each fleet that it concerns. */
+/** Records a pressed button in the trail of each fleet that it affects. */
 export async function recordButton(
   context: WorkerContext,
   { installation, repository }: OpenedRepository,

@@ -18,9 +18,9 @@ export interface FleetAddress {
 export type NewDecision = Omit<TrailDecision, 'at' | 'engine'>
 
 /**
- * Has a decision written to the trail of its fleet, soon and in a job of its own: nothing waits for it. An outbox that does
- * not answer is an error of the caller's job, which is then done again, so that no decision is left out. Returns how far
- * the trail has come, to be noted where it is published. `once`: a decision with this id that was recorded lately is not repeated.
+ * Records a decision in the trail of its fleet. A separate job writes it, and nothing waits for that job. If the outbox does not
+ * respond, the caller's job fails and is retried, so that no decision is lost. Returns the current end of the trail, which the
+ * caller publishes. `once`: skips a decision whose id was recorded recently.
  */
 export async function recordDecision(
   { outbox, queue, config }: Pick<WorkerContext, 'outbox' | 'queue' | 'config'>,

@@ -20,9 +20,9 @@ interface VerdictPlace extends RepositoryName {
 type PublishedVerdict = Pick<Said, 'outcome' | 'context' | 'inputs'>
 
 /**
- * Has a verdict that was published written to the trail of the fleet that gave it, and each approval that it counts before it.
- * What no fleet reads is in no trail. An error that came before the fleet was known goes to the fleet whose own repository it is,
- * or to the only one of the installation.
+ * Records a published verdict in the trail of its fleet, after the approvals that it counts. A verdict that belongs to no fleet
+ * is not recorded. An error before the fleet was known belongs to the fleet of that repository, or to the only fleet of
+ * the installation.
  */
 export async function recordVerdict(
   context: WorkerContext,

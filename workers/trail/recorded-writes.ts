@@ -8,14 +8,14 @@ import { type FleetAddress, type NewDecision, recordDecision } from './record-de
 
 type Recording = Pick<WorkerContext, 'outbox' | 'queue' | 'config'>
 
-/** In whose name the App writes, and for which fleet; undefined: no fleet is concerned, and no trail. */
+/** The installation in whose name the App writes, and the fleet; undefined: no fleet is affected, so no trail records it. */
 export interface ActOf {
   readonly context: Recording
   readonly app: AppIdentity
   readonly fleet: FleetAddress | undefined
 }
 
-/** Opens or updates a pull request, and has it written to the trail. An attempt that is repeated is one entry. */
+/** Opens or updates a pull request and records it in the trail. A retry does not add a second entry. */
 export async function openRecordedPull(
   act: ActOf,
   octokit: Octokit,
@@ -29,8 +29,8 @@ export async function openRecordedPull(
 }
 
 /**
- * Commits files to a branch of a pull request, as `commitFiles` does. Its entry is written before the branch moves, so that a
- * crash does not hide it; where the branch moved meanwhile, its commit is on no branch.
+ * Commits files to a branch of a pull request, as `commitFiles` does. Records the commit before the branch moves, so that a
+ * crash cannot hide it; if the branch moved meanwhile, the recorded commit is on no branch.
  */
 export function commitRecorded(
   act: ActOf,
@@ -44,7 +44,7 @@ export function commitRecorded(
   return commitFiles(octokit, name, { ...wanted, beforeMove })
 }
 
-/** Adds a read-only deploy key, and has it written to the trail. False: GitHub refuses it. */
+/** Adds a read-only deploy key and records it in the trail. False: GitHub refuses the key. */
 export async function addRecordedKey(
   act: ActOf,
   octokit: Octokit,
@@ -57,14 +57,14 @@ export async function addRecordedKey(
   return true
 }
 
-/** Deletes a deploy key. Its entry is written before, so that a crash does not hide it. */
+/** Deletes a deploy key. Records it before the deletion, so that a crash cannot hide it. */
 export function removeRecordedKey(act: ActOf, octokit: Octokit, name: RepositoryName, key: string): Promise<void> {
   return removeDeployKey(octokit, name, key, id =>
     record(act, name, { kind: 'key-deleted', result: 'deleted', what: `${id} ${key}` }),
   )
 }
 
-/** `what`: names this act among all on a repository. The key and its title stay on GitHub; the trail has their hash. */
+/** `what`: identifies the action within a repository. A deploy key and its title stay on GitHub; the trail stores only a hash. */
 async function record(
   { context, app, fleet }: ActOf,
   { owner, repo }: RepositoryName,

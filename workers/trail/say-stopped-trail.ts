@@ -14,9 +14,9 @@ import {
 import { TRAIL_BRANCH } from '../../src/trail/trail-files.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 
-/** Why nothing is added to a trail. */
+/** Why the App does not write to a trail. */
 interface Stop {
-  /** The same for the same state of the branch: one issue tells of it. */
+  /** Identifies the state of the branch, so that each state gets one issue. */
   readonly incident: string
   readonly why: string
   readonly commit: string | undefined
@@ -25,11 +25,11 @@ interface Stop {
 interface StoppedPlace {
   readonly outbox: Outbox
   readonly place: WriteTrail
-  /** For the fleet's repository alone. */
+  /** An installation token for the fleet's repository only. */
   readonly writer: { readonly octokit: Octokit; readonly app: AppIdentity }
 }
 
-/** Tells the fleet admins, by one issue for each incident, that nothing is added to their trail. */
+/** Reports to the fleet admins, with one issue per incident, that the App no longer writes to their trail. */
 export async function sayStoppedTrail(context: WorkerContext, stopped: StoppedPlace, stop: Stop): Promise<void> {
   const { outbox, place } = stopped
   const { incident, ...what } = stop
@@ -39,7 +39,7 @@ export async function sayStoppedTrail(context: WorkerContext, stopped: StoppedPl
   await outbox.stop(place, incident)
 }
 
-/** Tells the fleet admins, by one issue, that GitHub lets the App write nothing to their trail. */
+/** Reports to the fleet admins, with one issue, that GitHub rejects the App's writes to their trail. */
 export async function sayRefusedTrail(context: WorkerContext, stopped: StoppedPlace, why: string): Promise<void> {
   const { outbox, place } = stopped
   if ((await outbox.stopped(place)) === REFUSED) return
@@ -47,7 +47,7 @@ export async function sayRefusedTrail(context: WorkerContext, stopped: StoppedPl
   await outbox.stop(place, REFUSED)
 }
 
-/** Says on the issue of the incident that the trail goes on. */
+/** Comments on the incident's issue that the trail continues. */
 export async function sayResumedTrail(context: WorkerContext, stopped: StoppedPlace): Promise<void> {
   const { outbox, place } = stopped
   const incident = await outbox.stopped(place)

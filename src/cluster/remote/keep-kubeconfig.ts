@@ -6,7 +6,7 @@ import { ClusterError, clusterError } from '../cluster-error.ts'
 import { mapAt, stringAt } from '../json-at.ts'
 import type { RemoteServer, TokenSettings } from '../remote-servers.ts'
 
-/** A kubeconfig of an account that the worker makes: a Secret `<account>-kubeconfig` in the account's namespace. */
+/** A kubeconfig that the worker creates for an account: the Secret `<account>-kubeconfig` in the account's namespace. */
 export interface OwnKubeConfig {
   readonly namespace: string
   readonly account: string
@@ -15,17 +15,17 @@ export interface OwnKubeConfig {
 }
 
 interface KeptKubeConfig {
-  /** The Secret as it is now. */
+  /** The current Secret. */
   readonly secret: Json
-  /** When it is to be made again, in ms since 1970; undefined for a Secret that somebody else made. */
+  /** When to renew its token, in ms since 1970; undefined for a Secret that the worker did not create. */
   readonly renewAt: number | undefined
 }
 
 interface KeepOptions {
   readonly server: RemoteServer & { readonly tokens: TokenSettings }
-  /** Certificates by which the server is trusted. */
+  /** CA certificates of the server. */
   readonly ca: string
-  /** resourceVersion of a Secret whose token the server did not accept. */
+  /** resourceVersion of a Secret whose token the server rejected. */
   readonly refused?: string | undefined
   readonly now: number
 }
@@ -35,18 +35,18 @@ const MADE_FROM = 'bailiwick.dev/kubeconfig'
 const EXPIRES_AT = 'bailiwick.dev/token-expires-at'
 const RENEW_AT = 'bailiwick.dev/token-renew-at'
 const FIELD_MANAGER = 'bailiwick'
-/** So much of its life is a token used before the next one is made. */
+/** Share of a token's lifetime after which it is renewed. */
 const USED = 2 / 3
 const TOKEN = /^[\x21-\x7e]{1,16384}$/
 
-/** Name of the Secret, as capsule-addon-fluxcd calls it. */
+/** Name of the Secret; capsule-addon-fluxcd uses the same. */
 export const kubeConfigSecretOf = (account: string): string => `${account}-kubeconfig`
 
 /**
- * Makes the kubeconfig of an account where it is missing, and again before its token ends; **as that account**, which needs the
- * rights for it. The token is bound to the Secret (TokenRequest, boundObjectRef): without the Secret the API server does not
- * accept it. A Secret that somebody else made is left alone. It can be stopped after each request: the next call goes on.
- * Throws `cluster-forbidden` and the like, never with a token in a message.
+ * Creates the kubeconfig of an account if it is missing, and renews it before its token expires. Acts **as that account**, which
+ * needs the rights for it. The token is bound to the Secret (TokenRequest, boundObjectRef): the API server rejects it once the
+ * Secret is gone. Does not change a Secret that the worker did not create. May be interrupted after any request; the next call
+ * continues. Throws `cluster-forbidden` and similar errors, never with a token in a message.
  */
 export async function keepKubeConfig(
   home: ClusterClient,
@@ -73,7 +73,7 @@ export async function keepKubeConfig(
     if (answer.status === 404) throw clusterError(home.name, 404, answer.body)
     return answer.body
   }
-  // a token is bound to the uid of its Secret, which must be there first
+  // a token is bound to the uid of its Secret, so the Secret must exist first
   const empty = found.status === 404 ? await apply({ name, labels }) : found.body
   if (!isOwn(empty)) return { secret: empty, renewAt: undefined }
   const uid = stringAt(empty, 'metadata', 'uid')
@@ -85,10 +85,10 @@ export async function keepKubeConfig(
     [RENEW_AT]: new Date(renewAt).toISOString(),
   }
   const text = Buffer.from(kubeConfigText(options, token)).toString('base64')
-  // other Kustomizations of the account may name another key
+  // other Kustomizations of the account may use another key
   const data = Object.fromEntries([...Object.keys(mapAt(empty, 'data')), keyOf(key)].map(one => [one, text]))
   try {
-    // of a Secret that was replaced meanwhile the token is worth nothing
+    // the uid makes this fail if the Secret was replaced meanwhile, because the token would be invalid
     const secret = await apply({ name, uid, labels, annotations }, { data })
     return { secret, renewAt }
   } catch (error) {
@@ -96,10 +96,10 @@ export async function keepKubeConfig(
   }
 }
 
-/** The key that Flux reads where none is named. */
+/** Flux's default key. */
 const keyOf = (key: string): string => key || 'value'
 
-/** Only what has our label, and data that we wrote, or none yet. */
+/** Whether the worker created the Secret: it has our label, and either our annotation or no data yet. */
 function isOwn(secret: Json): boolean {
   if (stringAt(secret, 'metadata', 'labels', MANAGED_BY) !== 'bailiwick') return false
   return (
@@ -107,7 +107,7 @@ function isOwn(secret: Json): boolean {
   )
 }
 
-/** Until when the kubeconfig in a Secret is used; undefined: it is to be made now. */
+/** When to renew the kubeconfig in a Secret; undefined: it must be created now. */
 function usableUntil(secret: Json, key: string, options: KeepOptions): number | undefined {
   const { now, refused, server } = options
   const noted = (annotation: string) => stringAt(secret, 'metadata', 'annotations', annotation)
@@ -115,20 +115,20 @@ function usableUntil(secret: Json, key: string, options: KeepOptions): number | 
   const isCurrent =
     noted(MADE_FROM) === digestOf(options) &&
     renewAt > now &&
-    // who writes the annotation does not make a token live longer
+    // an edited annotation cannot postpone the renewal beyond the token's lifetime
     renewAt <= now + server.tokens.lifetimeSeconds * 1000 &&
     stringAt(secret, 'data', keyOf(key)) !== '' &&
     stringAt(secret, 'metadata', 'resourceVersion') !== refused
   return isCurrent ? renewAt : undefined
 }
 
-/** Of all that a kubeconfig is made from but the token: another address, certificate or audience makes another one. */
+/** A digest of everything in a kubeconfig except the token: a new address, certificate or audience requires a new kubeconfig. */
 function digestOf({ server: { server, serverName = '', tokens }, ca }: KeepOptions): string {
   const parts = [server, serverName, ca, tokens.audiences, tokens.lifetimeSeconds]
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
 }
 
-/** As capsule-addon-fluxcd writes it; JSON is YAML. */
+/** The same content as capsule-addon-fluxcd writes; JSON is valid YAML. */
 function kubeConfigText({ server: { server, serverName }, ca }: KeepOptions, token: string): string {
   const cluster = {
     server,
@@ -169,7 +169,7 @@ async function requestToken(
   })
 }
 
-/** What was sent has a token, and a webhook may quote it. */
+/** Drops the server's message: the request contained a token, and a webhook may quote it. */
 function withoutText({ code, refusal }: ClusterError, where: string): BailiwickError {
   const { status, reason } = refusal
   const refused =

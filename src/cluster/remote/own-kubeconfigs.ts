@@ -6,7 +6,7 @@ import type { RemoteServer, TokenSettings } from '../remote-servers.ts'
 import { keepKubeConfig, kubeConfigSecretOf, type OwnKubeConfig } from './keep-kubeconfig.ts'
 import { readCertificates } from './read-certificates.ts'
 
-/** What names a kubeconfig, and the account that acts by it. */
+/** A reference to a kubeconfig, and the account that uses it. */
 export interface NamedKubeConfig {
   readonly namespace: string
   readonly user: string
@@ -21,13 +21,13 @@ interface Kept {
 const LEAST_WAIT_MS = 10_000
 const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
 
-/** The kubeconfigs that the worker makes for accounts of a cluster, where its operator lists a server for them. */
+/** The kubeconfigs that the worker creates for accounts on a cluster, where the operator lists a server for them. */
 export class OwnKubeConfigs {
   readonly #home: ClusterClient
   readonly #server: (RemoteServer & { readonly tokens: TokenSettings }) | undefined
   readonly #now: () => number
   readonly #kept = new Map<string, Kept>()
-  /** Versions of Secrets whose token was not accepted. */
+  /** resourceVersions of Secrets whose token the server rejected. */
   readonly #refused = new Map<string, string>()
   readonly #turns = new Map<string, Promise<unknown>>()
 
@@ -37,18 +37,18 @@ export class OwnKubeConfigs {
     this.#now = now
   }
 
-  /** Whether it makes any. */
+  /** Whether the worker creates any kubeconfigs. */
   get isOn(): boolean {
     return this.#server !== undefined
   }
 
-  /** The Secret, made now if it has to be; undefined for one that the worker does not make. Throws as keepKubeConfig. */
+  /** Returns the Secret, and creates or renews it if needed; undefined if the worker does not create this one. Throws like keepKubeConfig. */
   async keep(use: NamedKubeConfig): Promise<Json | undefined> {
     const wanted = this.#wanted(use)
     const server = this.#server
     if (wanted === undefined || server === undefined) return undefined
     const key = keyOf(wanted)
-    // several Kustomizations of an account share it
+    // several Kustomizations may share an account, so calls for one account run in turn
     const turn = (this.#turns.get(key) ?? Promise.resolve()).then(() => this.#keep(key, wanted, server))
     const settled = turn.catch(() => {})
     this.#turns.set(key, settled)
@@ -59,21 +59,21 @@ export class OwnKubeConfigs {
     }
   }
 
-  /** The server does not accept the token: the next call makes another one. */
+  /** Call this when the server rejects the token: the next call of `keep` requests a new one. */
   refuse(use: NamedKubeConfig): void {
     const wanted = this.#wanted(use)
     const kept = wanted && this.#kept.get(keyOf(wanted))
     if (wanted && kept) this.#refused.set(keyOf(wanted), kept.resourceVersion)
   }
 
-  /** Its token is to be made again. */
+  /** Whether the token must be renewed. */
   isDue(use: NamedKubeConfig): boolean {
     const wanted = this.#wanted(use)
     const renewAt = wanted && this.#kept.get(keyOf(wanted))?.renewAt
     return renewAt !== undefined && renewAt <= this.#now()
   }
 
-  /** Forgets what none of these uses. */
+  /** Drops state that none of these references uses. */
   retain(uses: readonly NamedKubeConfig[]): void {
     const used = new Set(
       uses.flatMap(use => {
@@ -85,15 +85,15 @@ export class OwnKubeConfigs {
       for (const key of known.keys()) if (!used.has(key)) known.delete(key)
   }
 
-  /** When the next token is to be made; undefined where none is known. */
+  /** Milliseconds until the next token is due; undefined if none is known. */
   nextInMs(): number | undefined {
     const times = [...this.#kept.values()].flatMap(({ renewAt }) => renewAt ?? [])
-    // of what is due already, a run takes care
+    // the current run renews tokens that are already due
     return times.length === 0 ? undefined : Math.max(LEAST_WAIT_MS, Math.min(...times) - this.#now())
   }
 
   async #keep(key: string, wanted: OwnKubeConfig, server: RemoteServer & { readonly tokens: TokenSettings }) {
-    // who fails is tried again as any other failure
+    // a failure is retried like any other failure of the node
     this.#kept.delete(key)
     const refused = this.#refused.get(key)
     const options = { server, ca: readCertificates(server.ca), refused, now: this.#now() }
@@ -103,7 +103,7 @@ export class OwnKubeConfigs {
     return secret
   }
 
-  /** Only the account's own: by the name that Capsule's addon gives it, in the account's namespace. */
+  /** Only the account's own Secret: its name follows Capsule's addon, and it is in the account's namespace. */
   #wanted({ namespace, user, kubeConfig: { kind, name, key } }: NamedKubeConfig): OwnKubeConfig | undefined {
     const [, home = '', account = ''] = ACCOUNT.exec(user) ?? []
     const isOwn = this.#server !== undefined && kind === 'Secret' && home === namespace && account !== ''

@@ -45,7 +45,7 @@ export async function readRemoteAccess(
 export const placeText = ({ namespace, ref }: Pick<KubeConfigPlace, 'namespace' | 'ref'>): string =>
   `${ref.kind} ${namespace}/${ref.name}`
 
-/** The same of a Secret that was read already. */
+/** The same for a Secret that was already read. */
 export function accessOfSecret(place: Omit<KubeConfigPlace, 'reader'>, secret: Json): RemoteAccess {
   const data = mapAt(secret, 'data')
   const { key } = place.ref

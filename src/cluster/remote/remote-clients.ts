@@ -43,7 +43,7 @@ const MAX_OPEN = 2000
  * operator's address and certificates; the kubeConfig gives credentials, and must name a listed server exactly.
  */
 export class RemoteClients {
-  /** Those that the worker makes. */
+  /** The kubeconfigs that the worker creates. */
   readonly own: OwnKubeConfigs
   readonly #home: ClusterClient
   readonly #allowed: readonly RemoteServer[]
@@ -58,9 +58,8 @@ export class RemoteClients {
   }
 
   /**
-   * Reads the kubeConfig as it is now, as the account of the Kustomization (as the worker where it has none), and returns
-   * where it leads. `mayMake`: what is to be done there was approved, so that a kubeconfig of its account may be made (see
-   * OwnKubeConfigs). Throws `not-permitted` for a server that is not listed for the cluster as which it was evaluated.
+   * Reads the current kubeConfig as the Kustomization's account, or as the worker if it has none, and returns its target.
+   * `mayMake`: the node is approved, so a kubeconfig for its account may be created (see OwnKubeConfigs). Throws `not-permitted` for a server that is not listed for the cluster under which the node was evaluated.
    */
   async open(node: RemoteNode, mayMake = false): Promise<RemoteTarget> {
     const { namespace, user, kubeConfig, cluster } = node

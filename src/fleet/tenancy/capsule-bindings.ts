@@ -49,7 +49,7 @@ function ownerGrants(tenant: KubeObject): CapsuleGrant[] {
   })
 }
 
-/** `spec.additionalRoleBindings`, and those of `spec.rules`, which may be for some of the namespaces only. */
+/** `spec.additionalRoleBindings` and those of `spec.rules`, which may apply to some of the namespaces only. */
 function additionalGrants(tenant: KubeObject): CapsuleGrant[] {
   const ofRules = items(tenant, 'rules').flatMap(rule => {
     const bindings = at(rule, ['permissions', 'bindings'])

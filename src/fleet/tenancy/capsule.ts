@@ -20,7 +20,7 @@ const ACCOUNTS_OF = /^system:serviceaccounts:([^:]+)$/
 interface CapsuleOwner {
   readonly kind: string
   readonly name: string
-  /** Capsule looks at it without an entry of its configuration (TenantOwner, `spec.aggregate`). */
+  /** Capsule accepts the owner without an entry in the CapsuleConfiguration (TenantOwner, `spec.aggregate`). */
   readonly isAggregated?: true
 }
 
@@ -55,7 +55,7 @@ function ownersOf(root: MapNode, others: readonly KubeObject[]): CapsuleOwner[] 
   const byLabel = selected.flatMap(({ root: other }) => {
     const spec = at(other, ['spec'])
     const aggregate = spec && at(spec, ['aggregate'])
-    // the default of later versions; versions without the field look at users of their configuration only
+    // later versions set false by default; versions without the field accept only users in the CapsuleConfiguration
     const isOn = aggregate?.type === 'scalar' && aggregate.value === true
     return spec ? named(spec, isOn ? { isAggregated: true } : {}) : []
   })

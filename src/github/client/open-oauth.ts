@@ -73,7 +73,7 @@ export function openOAuth({ clientId, clientSecret, apiUrl }: OAuthSettings) {
   }
 }
 
-/** What GitHub does not say is no role. */
+/** Missing permissions count as no role. */
 function isMaintainer(permissions: unknown): boolean {
   if (typeof permissions !== 'object' || permissions === null) return false
   const { admin, maintain } = permissions as { readonly admin?: unknown; readonly maintain?: unknown }

@@ -17,7 +17,7 @@ export async function listBranchCommits(
   return found?.data.map(signedCommit)
 }
 
-/** The head of a branch as a commit of a trail. */
+/** The head of a branch as a trail commit. */
 export interface SignedHead extends TrailCommit {
   readonly commit: string
   readonly tree: string
@@ -25,7 +25,7 @@ export interface SignedHead extends TrailCommit {
   readonly message: string
 }
 
-/** The head of a branch, with who GitHub says wrote and signed it; undefined where there is no branch. */
+/** The head of a branch with its author and signature according to GitHub; undefined if the branch does not exist. */
 export async function readSignedHead(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
@@ -33,7 +33,7 @@ export async function readSignedHead(
 ): Promise<SignedHead | undefined> {
   const what = message`read branch ${part('branch', branch, JSON.stringify(branch))} of ${repositoryPart({ owner, repo })}`
   const found = await unlessMissing(what, () => octokit.rest.repos.getBranch({ owner, repo, branch }))
-  // GitHub leads on from the old name of a renamed branch
+  // GitHub redirects the old name of a renamed branch
   if (!found || found.data.name !== branch) return undefined
   const { commit } = found.data
   const parents = commit.parents.map(({ sha }) => sha)

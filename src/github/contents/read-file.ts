@@ -27,7 +27,7 @@ export async function readFile(
   return new Uint8Array(Buffer.from(data.content, 'base64'))
 }
 
-/** Id of the blob of a file at a commit; undefined where there is none, or it is no plain file. */
+/** Blob id of a file at a commit; undefined if it does not exist or is not a plain file. */
 export async function readBlobId(
   octokit: Octokit,
   { owner, repo }: RepositoryName,

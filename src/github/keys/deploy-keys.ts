@@ -20,7 +20,7 @@ export interface ListedDeployKey extends DeployKey {
 }
 
 /**
- * Adds a read-only deploy key; one that is there stays. Returns its id; undefined: GitHub refuses it, as where an
+ * Adds a read-only deploy key, unless it exists already. Returns its id; undefined if GitHub refuses it, for example because the
  * organization forbids deploy keys. Throws as `github` does.
  */
 export async function addDeployKey(
@@ -44,8 +44,8 @@ export async function addDeployKey(
 }
 
 /**
- * Deletes a deploy key; one that is gone already, or whose repository is, is no error. `beforeRemove`: done before each deletion,
- * with the id of the key. Throws as `github` does.
+ * Deletes a deploy key. A missing key or repository is not an error. `beforeRemove` is called with the id of each key before its
+ * deletion. Throws as `github` does.
  */
 export async function removeDeployKey(
   octokit: Octokit,

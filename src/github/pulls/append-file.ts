@@ -15,9 +15,9 @@ interface AddedFile {
 }
 
 /**
- * Adds a file to a branch as one commit on `head`; without a head the branch begins with it and has no history of others.
- * The branch moves forward only: where it moved meanwhile, GitHub refuses, and this throws as `github` does; `not-permitted` where
- * its protection refuses. Returns the commit.
+ * Adds a file to a branch as one commit on `head`; without a head, that commit starts a new branch without history.
+ * The update must be a fast-forward: if the branch moved meanwhile, GitHub refuses it and this throws as `github` does. Throws
+ * `not-permitted` if branch protection refuses it. Returns the commit.
  */
 export async function appendFile(
   octokit: Octokit,
@@ -46,7 +46,7 @@ export async function appendFile(
     if (head) await octokit.rest.git.updateRef({ owner, repo, ref: `heads/${branch}`, sha, force: false })
     else await octokit.rest.git.createRef({ owner, repo, ref: `refs/heads/${branch}`, sha })
   } catch (error) {
-    // 422 is "Update is not a fast forward", and what a ruleset says of a commit
+    // 422 means "Update is not a fast forward" or a rejection by a ruleset
     if (statusOf(error) === 422 && (await readBranch(octokit, { owner, repo }, branch))?.commit === head?.commit) {
       throw new BailiwickError(
         'not-permitted',

@@ -12,7 +12,7 @@ interface FileCommit {
   readonly head: string
   readonly files: readonly { readonly path: string; readonly content: string; readonly mode: '100644' | '100755' }[]
   readonly message: string
-  /** Done when the commit is there, before the branch moves to it. */
+  /** Called after the commit exists and before the branch moves to it. */
   readonly beforeMove?: (sha: string) => Promise<void>
 }
 

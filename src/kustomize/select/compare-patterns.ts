@@ -2,26 +2,26 @@ import type { Entry } from '../model/entry.ts'
 import type { State } from './automaton.ts'
 import { closure, type StepBudget, searchingAutomaton } from './pattern.ts'
 
-/** How the texts in which one pattern is found relate to those of another; `unknown`: not found out within the limits. */
+/** How the texts that match one pattern relate to those that match another; `unknown`: the limits were exceeded. */
 type PatternRelation = 'within' | 'apart' | 'overlapping' | 'unknown'
 
-/** Texts that have been read as far as both patterns are told apart by them. */
+/** A set of prefixes that the two patterns cannot distinguish. */
 interface Reached {
-  /** Undefined: found already, whatever follows. */
+  /** Undefined: the pattern has matched, whatever follows. */
   readonly inner: readonly State[] | undefined
   readonly outer: readonly State[] | undefined
   readonly before: string | undefined
 }
 
-/** Printable ASCII, a line break, and one character that no pattern below names. */
+/** Printable ASCII, a line break, and one character that no comparable pattern contains. */
 const ALPHABET = [...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)), '\n', '\u{1F511}']
-/** Patterns that treat characters beyond ASCII alike, and letters by their case. */
+/** Patterns that are case-sensitive and treat all characters beyond ASCII alike. */
 const PLAIN = /^(?!.*(?:\(\?[a-zA-Z]*i|\\[pPxQ]|\\[0-7]|\[\[:))[\x20-\x7e]*$/
 const MAX_REACHED = 3_000
 
 /**
- * Whether every text with `inner` has `outer` too (`within`), none has both (`apart`), or some (`overlapping`): both automata
- * read all texts side by side.
+ * Whether every text that matches `inner` also matches `outer` (`within`), no text matches both (`apart`), or some do
+ * (`overlapping`). Runs both automata in parallel on all texts.
  */
 export function comparePatterns(inner: Entry, outer: Entry, budget: StepBudget): PatternRelation {
   if (!PLAIN.test(inner.text) || !PLAIN.test(outer.text)) return 'unknown'
@@ -43,7 +43,7 @@ export function comparePatterns(inner: Entry, outer: Entry, budget: StepBudget):
         outer: step(here.outer, here.before, char, starts.outer),
         before: char,
       }
-      // nothing more can have the inner one
+      // from here on, `inner` can no longer match
       if (next.inner?.length === 0) continue
       const key = keyOf(next, ids)
       if (seen.has(key)) continue
@@ -70,16 +70,16 @@ function step(
   const all = closure(states, before, char)
   if (all.some(isEnd)) return undefined
   const next = new Set(all.flatMap(state => (state.kind === 'char' && state.accepts(char) ? [state.next] : [])))
-  // a search begins anew at every character; an anchor at the start never holds there
+  // a search can start at every character, but a start anchor does not match there
   if (canBegin(start, char)) next.add(start)
   return [...next]
 }
 
-/** Whether a pattern may begin behind this character. */
+/** Whether a match can start after this character. */
 const canBegin = (start: State, before: string): boolean =>
   start.kind !== 'assert' || start.holds(before, undefined) || start.holds(before, 'a') || start.holds(before, '/')
 
-/** What counts of the character before: whether it is one, a line break, a letter of a word. */
+/** The relevant properties of the previous character: whether there is one, and whether it is a line break or a word character. */
 function keyOf({ inner, outer, before }: Reached, ids: Map<State, number>): string {
   const id = (state: State) => ids.get(state) ?? ids.set(state, ids.size).get(state)!
   const of = (states: readonly State[] | undefined) =>

@@ -36,7 +36,7 @@ export function checkPattern(pattern: Entry): void {
   if (!LITERAL.test(pattern.text)) compile(pattern, true)
 }
 
-/** What finds a pattern in a text, read from left to right. Throws as `containsPattern` does. */
+/** An automaton that searches a text for a pattern from left to right. Throws as `containsPattern` does. */
 export const searchingAutomaton = (pattern: Entry): State => compile(pattern, false)
 
 function compile(pattern: Entry, whole: boolean): State {

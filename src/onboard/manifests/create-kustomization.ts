@@ -14,7 +14,7 @@ interface NewKustomization {
   readonly timeout: string
   /** The Secret with the keys of SOPS. */
   readonly decryption: string | undefined
-  /** The Secret with a kubeconfig, and its key. */
+  /** The kubeconfig Secret and its key. */
   readonly kubeConfig?: { readonly name: string; readonly key: string } | undefined
 }
 

@@ -33,7 +33,7 @@ function items(list: readonly ManifestValue[], indent: string): string[] {
   })
 }
 
-/** What stands behind its name or dash; undefined for what needs lines of its own. */
+/** A value on the same line as its name or dash; undefined if it needs several lines. */
 function inline(value: ManifestValue, column: number, indent: number): string | undefined {
   if (typeof value === 'string') return emitScalar(value, { column, indent, key: false }).text
   if (typeof value !== 'object') return String(value)

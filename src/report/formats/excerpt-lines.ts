@@ -4,12 +4,12 @@ import type { Finding } from '../../rules/model/finding.ts'
 import type { FormatContext } from './format-context.ts'
 
 const WIDEST = 160
-/** A scalar as it is written on one line. */
+/** A scalar on one line. */
 const TOKEN = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#,[\]{}]+)/
 
 /**
- * The line that wrote the offending value, with carets under it. Nothing of a Secret is shown, and no line that holds a credential:
- * a terminal may be the log of a CI job.
+ * The source line of the offending value, with carets below the value. Shows nothing from a Secret and no line with a credential,
+ * because the output may go to the log of a CI job.
  */
 export function excerptLines({ origin, object }: Finding, excerpt: FormatContext['excerpt']): string[] {
   const text = excerpt?.(origin)?.replace(/\r$/, '')

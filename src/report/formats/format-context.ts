@@ -30,10 +30,10 @@ export interface FormatContext {
   readonly color?: boolean
   /** List all changes with their fields. */
   readonly verbose?: boolean
-  /** Only what blocks, and the result. */
+  /** Prints only blocking findings and the result. */
   readonly quiet?: boolean
-  /** The line that wrote a value; undefined where it is not at hand. */
+  /** The source line of a value; undefined if the file is not available. */
   readonly excerpt?: (origin: Origin) => string | undefined
-  /** Absolute path of the repository at hand, where the reader's terminal opens links. */
+  /** Absolute path of the local repository, if the terminal supports links. */
   readonly folder?: string
 }

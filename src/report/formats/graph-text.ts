@@ -7,12 +7,12 @@ export type GraphFormat = 'mermaid' | 'dot'
 
 interface Drawing {
   readonly nodes: readonly FleetNode[]
-  /** Names in the drawing; nothing of a repository is a name there. */
+  /** Node ids in the drawing; they contain no text from a repository. */
   readonly idOf: ReadonlyMap<string, string>
   readonly sources: ReadonlyMap<string, readonly FleetNode[]>
 }
 
-/** The graph of a fleet as a drawing: sources feed Kustomizations, and these apply others. Texts of repositories stand in labels only. */
+/** Draws the graph of a fleet: edges from sources to Kustomizations, and from Kustomizations to the ones that they apply. Repository text appears only in labels. */
 export function graphText(nodes: readonly FleetNode[], format: GraphFormat): string {
   const idOf = new Map(nodes.map((node, index) => [node.key, `n${index}`]))
   const drawing = { nodes, idOf, sources: Map.groupBy(nodes, sourceName) }
@@ -49,7 +49,7 @@ const MERMAID_LOOKS: Readonly<Record<Look, string>> = {
   platform: 'stroke:#57606a',
 }
 
-/** Everything that is not plain is an entity: no label ends its quotes, opens a tag or a directive. */
+/** Escapes every special character, so that a label cannot end its quotes, open a tag or start a directive. */
 const mermaidText = (text: string) => text.replace(/[^A-Za-z0-9 ._/()-]/gu, char => `#${char.codePointAt(0)};`)
 
 function mermaid({ nodes, idOf, sources }: Drawing): string[] {
@@ -99,7 +99,7 @@ function dot({ nodes, idOf, sources }: Drawing): string[] {
   ]
 }
 
-/** Which Kustomization applies which. */
+/** The edges between Kustomizations. */
 function edges(nodes: readonly FleetNode[], idOf: ReadonlyMap<string, string>): (readonly [string, string])[] {
   return nodes.flatMap(({ key, parent }) => {
     const [from, to] = [parent === undefined ? undefined : idOf.get(parent), idOf.get(key)]

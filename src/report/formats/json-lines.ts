@@ -11,7 +11,7 @@ import type { FormatContext } from './format-context.ts'
 
 /**
  * The verdict as one JSON object per line, for editors: a `finding` for each cause, an `error` for what could not be evaluated,
- * a `required-approval`, a `note` for what is not visible or not evaluated, and a `result` as the last line. `file` is empty where the place is in another repository.
+ * a `required-approval`, a `note` for anything not visible or not evaluated, and a `result` as the last line. `file` is empty if the place is in another repository.
  */
 export function jsonLinesText(verdict: Verdict, { here, elsewhere = NOTHING_ELSEWHERE }: FormatContext): string {
   const found = [...verdict.violations, ...verdict.warnings].filter(({ state }) => state !== 'fixed')

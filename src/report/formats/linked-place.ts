@@ -4,8 +4,8 @@ import { placeOf } from '../text/place.ts'
 import type { FormatContext } from './format-context.ts'
 
 /**
- * `file:line`, which terminals that can open links open (OSC 8) where the file is in the repository at hand. The address is percent-encoded, so
- * that no name of a file ends the sequence. Source: https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda
+ * `file:line`, as a link (OSC 8) if the terminal supports links and the file is in the local repository. The URL is percent-encoded, so
+ * that a file name cannot end the escape sequence. Source: https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda
  */
 export function linkedPlace(origin: Origin, here: string, { folder }: Pick<FormatContext, 'folder'>): string {
   const place = visible(placeOf(origin, here))

@@ -22,7 +22,7 @@ import { linkedPlace } from './linked-place.ts'
  * The verdict as lines for a terminal: what blocks first, each with place, who, what and how to fix. `here` is the address
  * of the repository in which the reader stands, `elsewhere` what is counted only. Every value is made visible: it may hold
  * escape sequences. `changes`: lines of what changes on the clusters, as they are. With `color` values in messages stand out by what they are.
- * What is not visible is counted in the last line, also where `look.quiet` leaves out all but what blocks.
+ * The last line counts what is not visible, even if `look.quiet` hides everything that does not block.
  */
 export function terminalText(
   verdict: Verdict,
@@ -62,7 +62,7 @@ export function terminalText(
   return `${lines.join('\n')}\n`
 }
 
-/** How it is shown, besides colors. */
+/** Display options besides color. */
 type Look = Pick<FormatContext, 'quiet' | 'excerpt' | 'folder'>
 
 const shown = (list: readonly Finding[]) =>

@@ -67,7 +67,7 @@ export interface CheckPage {
   readonly circumstances?: Circumstances
   /** What the change does to what the clusters get; absent where nothing was compared. */
   readonly changes?: Changes
-  /** What changed policies do to existing objects; absent for nothing. */
+  /** The effect of changed policies on existing objects; absent if there is none. */
   readonly impact?: ImpactLines & { readonly heading: string }
   readonly graph: readonly GraphNode[]
   /** The commit of each repository that was evaluated, by address: what links to files point at. */

@@ -22,7 +22,7 @@ interface EvaluatedFleet {
 }
 
 const MAX = { tenants: 3_000, sources: 3_000, notSeen: 1_000, graph: 3_000, audit: 2_000, policies: 1_000 }
-/** Of one policy. */
+/** Limit for each policy. */
 const MAX_LISTED = 100
 
 /** The page of a fleet. It names every tenant: it is for readers of the fleet's own repository only. */

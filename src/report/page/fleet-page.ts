@@ -45,7 +45,7 @@ export interface FleetPage {
   readonly notSeen: readonly NotSeen[]
   readonly graph: readonly GraphNode[]
   readonly audit: readonly ClusterAudit[]
-  /** Absent on a page of an older version. */
+  /** Absent on a page from an older version. */
   readonly policies?: readonly CoveredPolicy[]
   readonly access: AccessOverview
   readonly commits: Readonly<Record<string, string>>

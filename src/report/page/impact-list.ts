@@ -1,7 +1,7 @@
 import type { ImpactLines } from '../policies/impact-lines.ts'
 import { type Content, html } from './html.ts'
 
-/** What changed policies do to existing objects, by policy and tenant. */
+/** The effect of changed policies on existing objects, by policy and tenant. */
 export function impactList({ lines, left }: ImpactLines): Content {
   return [
     html`<p>The change leaves these objects as they are. A policy, or something that a policy reads, is different.</p>

@@ -3,11 +3,11 @@ import { count } from '../text/headline.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Links, placeLink } from './links.ts'
 
-/** How many policies and exceptions of one the page shows. */
+/** Limit of policies, and of exceptions per policy, on the page. */
 const MAX_POLICIES = 300
 const MAX_EXCEPTIONS = 10
 
-/** The admission policies of a fleet by cluster: what each says about the objects, what is not evaluated, what is excepted. */
+/** The admission policies of a fleet by cluster: their results for the objects, unsupported parts, and exceptions. */
 export function policiesSection(policies: readonly CoveredPolicy[], links: Links, left = 0): Content {
   if (policies.length === 0) return html`<p>The platform renders no admission policy.</p>`
   const shown = policies.slice(0, MAX_POLICIES)

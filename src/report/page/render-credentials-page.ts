@@ -4,23 +4,23 @@ import { type Frame, layout } from './layout.ts'
 import { type Links, placeLink, repositoryLink } from './links.ts'
 import { when } from './when.ts'
 
-/** What one look at the credentials asks for. */
+/** The filters of one request for the page. */
 interface CredentialsLook {
   readonly reader?: Frame['reader']
-  /** Kind of the one group that is shown; '' for all. */
+  /** Kind of the only group to show; '' for all groups. */
   readonly kind: string
-  /** Text that a row must contain; '' for all. */
+  /** Text that each row must contain; '' for no filter. */
   readonly search: string
-  /** Which part of the list, from 1. */
+  /** Page number, starting at 1. */
   readonly page: number
 }
 
-/** Rows on one part of the list. */
+/** Rows per page. */
 const PER_PAGE = 100
 
 type ListedRow = CredentialRow & Pick<CredentialGroup, 'kind' | 'title' | 'tone'>
 
-/** The page of a fleet's credentials as HTML: what has to be done first comes first. */
+/** Renders the page of a fleet's credentials as HTML; rows that need action come first. */
 export function renderCredentialsPage(shown: CredentialsPage, look: CredentialsLook): string {
   const { owner, repo, repository, commit, at, groups } = shown
   const name = `${owner}/${repo}`

@@ -1,16 +1,16 @@
 import { display } from '../../kube/object.ts'
 import type { Finding, FindingPolicy, Verdict } from '../../rules/model/finding.ts'
 
-/** What a changed policy does to objects that the change leaves as they are. */
+/** The effect of a changed policy on objects that the change does not alter. */
 export interface PolicyImpact {
   readonly policy: Pick<FindingPolicy, 'kind' | 'namespace' | 'name' | 'action'>
-  /** Where the first of its rules that speak stands. */
+  /** Location of the first of its rules that has a finding. */
   readonly origin: FindingPolicy['origin']
-  /** Its rules or bindings that speak, sorted. */
+  /** Its rules or bindings with findings, sorted. */
   readonly rules: readonly string[]
-  /** Objects, each counted once for each cluster. */
+  /** Number of objects; each counts once per cluster. */
   readonly objects: number
-  /** Those with the most objects first. */
+  /** Sorted by number of objects, largest first. */
   readonly tenants: readonly TenantImpact[]
 }
 
@@ -19,15 +19,15 @@ interface TenantImpact {
   readonly tenant: string
   readonly objects: number
   readonly clusters: readonly { readonly cluster: string; readonly objects: number }[]
-  /** Names of the objects, each once, sorted. */
+  /** Distinct object names, sorted. */
   readonly names: readonly string[]
 }
 
 const RANK: Readonly<Record<FindingPolicy['action'], number>> = { deny: 0, warn: 1, audit: 2, unknown: 3 }
 
 /**
- * The existing objects that policies newly refuse, or could not be evaluated for, because the change alters a policy or
- * something that it reads: by policy, tenant and cluster; those that deny first. Empty without a base.
+ * The existing objects that policies newly refuse or cannot evaluate, because the change alters a policy or something that the policy
+ * reads. Grouped by policy, tenant and cluster; denials come first. Empty without a base.
  */
 export function blastRadius({ violations, warnings }: Pick<Verdict, 'violations' | 'warnings'>): PolicyImpact[] {
   const found = [...violations, ...warnings].filter(isOfChangedPolicy)

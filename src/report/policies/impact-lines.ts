@@ -3,13 +3,13 @@ import { count } from '../text/headline.ts'
 import { placeOf } from '../text/place.ts'
 import type { PolicyImpact } from './blast-radius.ts'
 
-/** So many are named; the rest is counted. */
+/** Limit of listed policies; the rest is counted. */
 const MAX_POLICIES = 10
 const MAX_TENANTS = 8
 const MAX_CLUSTERS = 5
 const MAX_NAMES = 5
 
-/** A policy, and a line for each tenant. */
+/** A policy with one line per tenant. */
 interface ImpactLine {
   readonly head: string
   readonly tenants: readonly string[]
@@ -17,11 +17,11 @@ interface ImpactLine {
 
 export interface ImpactLines {
   readonly lines: readonly ImpactLine[]
-  /** How many policies are not listed. */
+  /** The number of policies that are not listed. */
   readonly left: number
 }
 
-/** What happens to the objects, as the verb of a sentence. */
+/** The effect on the objects, as the predicate of a sentence. */
 const EFFECTS: Readonly<Record<FindingPolicy['action'], string>> = {
   deny: 'denies',
   warn: 'only warns about',
@@ -29,7 +29,7 @@ const EFFECTS: Readonly<Record<FindingPolicy['action'], string>> = {
   unknown: 'could not be evaluated for',
 }
 
-/** Existing objects by policy and tenant, as bounded lines of text. `quote` makes a value from outside safe; `here` is the reader's repository. */
+/** Lists existing objects by policy and tenant in a limited number of lines. `quote` escapes untrusted values; `here` is the reader's repository. */
 export function impactLines(
   impacts: readonly PolicyImpact[],
   here: string,
@@ -71,7 +71,7 @@ function tenantLines({ tenants }: PolicyImpact, quote: (text: string) => string)
   return left > 0 ? [...lines, `and ${rest.length} more: ${count(left, 'object')}`] : lines
 }
 
-/** The first of a list, and how many more there are. */
+/** The first items of a list, and the number of the others. */
 function few(list: readonly string[], max: number, quote: (text: string) => string = text => text): string {
   const rest = list.length - max
   return `${list.slice(0, max).map(quote).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`

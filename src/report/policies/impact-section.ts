@@ -3,7 +3,7 @@ import type { Verdict } from '../../rules/model/finding.ts'
 import { blastRadius, type PolicyImpact } from './blast-radius.ts'
 import { impactLines } from './impact-lines.ts'
 
-/** What changed policies do to existing objects, as a Markdown list; undefined for nothing. */
+/** The effect of changed policies on existing objects as a Markdown list; undefined if there is none. */
 export function impactSection(
   verdict: Pick<Verdict, 'violations' | 'warnings'>,
   here: string,
@@ -16,7 +16,7 @@ export function impactSection(
   return { heading: impactHeading(impacts), list: items.join('\n') }
 }
 
-/** `Existing objects that changed policies affect: 12 denied, 3 audited`. */
+/** For example: `Existing objects that changed policies affect: 12 denied, 3 audited`. */
 export function impactHeading(impacts: readonly PolicyImpact[]): string {
   const sum = (of: readonly PolicyImpact['policy']['action'][]) =>
     impacts.filter(({ policy }) => of.includes(policy.action)).reduce((all, { objects }) => all + objects, 0)

@@ -1,6 +1,6 @@
 import type { FindingPolicy } from '../../rules/model/finding.ts'
 
-/** The policy of a finding as an audience may see it: names and files may hold those of others. */
+/** The policy of a finding as an audience may see it; its name and file may contain names of other tenants. */
 export function ownPolicy(policy: FindingPolicy, hide: (text: string) => string): FindingPolicy {
   const { namespace, name, rule, origin } = policy
   return {

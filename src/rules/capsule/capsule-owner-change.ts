@@ -39,7 +39,7 @@ export const capsuleOwnerChange: Rule = {
   },
 }
 
-/** Tenants that select a TenantOwner by its labels are its, as those that name it. */
+/** A TenantOwner belongs to the Tenants that select it by label, as well as to those that name it. */
 function* selectedOwner(subject: Subject, index: FleetIndex, before: FleetIndex | undefined): Iterable<Breach> {
   const { object, id, node } = subject
   const spec = at(object.root, ['spec'])

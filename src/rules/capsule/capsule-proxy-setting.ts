@@ -6,7 +6,7 @@ import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { tenantsOwnedBy } from './support/capsule-tenants.ts'
 import { listAt, textsAt } from './support/list-at.ts'
 
-/** What Capsule's proxy does for a subject, it does with its own rights. */
+/** Capsule's proxy uses its own rights for what it does on behalf of a subject. */
 export const capsuleProxySetting: Rule = {
   id: 'capsule-proxy-setting',
   severity: 'critical',
@@ -34,7 +34,7 @@ export const capsuleProxySetting: Rule = {
   },
 }
 
-/** `<kind> <operation>` that the platform gives owners of the Tenants that this identity owns. */
+/** `<kind> <operation>` pairs that the platform allows the owners of this identity's Tenants. */
 function givenByPlatform({ node }: TenantSubject, { index }: RuleContext): ReadonlySet<string> {
   const tenants = tenantsOwnedBy(index, node.cluster, node.identity)
   return new Set(tenants.flatMap(({ root }) => listAt(root, ['spec', 'owners']).flatMap(grants)))

@@ -58,7 +58,7 @@ function* rawItems(subject: Subject, context: RuleContext, path: Path, depth: nu
   }
 }
 
-/** `without`: what Capsule takes where the item names no namespace. */
+/** `without`: the namespaces that Capsule uses for an item without a namespace. */
 function* namespacedItems(
   subject: Subject,
   { index }: RuleContext,

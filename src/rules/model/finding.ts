@@ -56,22 +56,22 @@ export interface Finding {
   readonly clusterAnswer?: string
   /** Of a finding that is waived. */
   readonly waiver?: GrantedWaiver
-  /** Of a finding of an admission policy: which one. */
+  /** The admission policy of the finding, if a policy caused it. */
   readonly policy?: FindingPolicy
 }
 
-/** The admission policy that a finding is about. */
+/** An admission policy that caused a finding. */
 export interface FindingPolicy {
   readonly kind: string
-  /** '' for a policy of the whole cluster. */
+  /** '' for a cluster-scoped policy. */
   readonly namespace: string
   readonly name: string
-  /** The rule of the policy, or the binding that makes it count. */
+  /** The rule of the policy, or the binding that applies it. */
   readonly rule: string
-  /** `unknown`: it was not evaluated for this object. */
+  /** `unknown`: the policy was not evaluated for this object. */
   readonly action: 'deny' | 'warn' | 'audit' | 'unknown'
   readonly origin: SourceLine
-  /** The change leaves the object as it is, so it is the policy, or something that it reads, that changed. */
+  /** The change does not alter the object, so it alters the policy or something that the policy reads. */
   readonly isUnchanged?: true
 }
 

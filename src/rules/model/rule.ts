@@ -48,7 +48,7 @@ export interface Breach {
   readonly allowed?: readonly string[]
   /** What the cluster would answer, where that is known for sure and the message does not say it. */
   readonly clusterAnswer?: string
-  /** The admission policy that refuses the object, or that was not evaluated for it. */
+  /** The admission policy that denies the object or was not evaluated for it. */
   readonly policy?: FindingPolicy
 }
 

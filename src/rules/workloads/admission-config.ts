@@ -62,7 +62,7 @@ export const admissionConfig: Rule = {
   },
 }
 
-/** One that exempts from what the platform renders lets its tenant decide; any other has no effect that git shows. */
+/** An exception from a policy that the platform renders lets its tenant bypass the policy; any other has no effect that git shows. */
 function exception(subject: Subject, index: FleetIndex): Breach {
   const { object, id, node } = subject
   const policy = exceptedPolicy(index, node.cluster, object)

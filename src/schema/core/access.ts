@@ -15,7 +15,7 @@ import { FORMS } from './texts.ts'
 const RBAC = 'rbac.authorization.k8s.io'
 const KINDS = ['ServiceAccount', 'User', 'Group']
 
-/** What a binding refers to: `ClusterRole` for a ClusterRoleBinding, else also `Role` (ValidateRoleBinding). */
+/** The kind that a binding may refer to: `ClusterRole` for a ClusterRoleBinding; a RoleBinding may also use `Role` (ValidateRoleBinding). */
 const binding =
   (roles: readonly string[], isScoped: boolean): TypeCheck =>
   (node, path, add) => {
@@ -33,7 +33,7 @@ const binding =
       if (!KINDS.includes(kind)) add(wrongWord([...here, 'kind'], KINDS))
       else if (kind === 'ServiceAccount') {
         if (group) add(badValue([...here, 'apiGroup'], 'no value, because kind is ServiceAccount', 'a value'))
-        // a RoleBinding's own namespace is the default
+        // the default is the RoleBinding's own namespace
         if (!isScoped && !isSet(subject, 'namespace') && !isHidden(subject, 'namespace'))
           add(missingField([...here, 'namespace'], 'the namespace of the ServiceAccount'))
       } else if (group && group !== RBAC) add(wrongWord([...here, 'apiGroup'], [RBAC]))
@@ -47,7 +47,7 @@ const binding =
 export const checkRoleBinding = binding(['Role', 'ClusterRole'], true)
 export const checkClusterRoleBinding = binding(['ClusterRole'], false)
 
-/** ValidatePolicyRule; a Role has no rules about paths. */
+/** ValidatePolicyRule; a Role cannot have rules for non-resource URLs. */
 const rules =
   (isScoped: boolean): TypeCheck =>
   (node, path, add) => {

@@ -18,12 +18,12 @@ function isIPv6(text: string): boolean {
   return hex.every(group => /^[\da-fA-F]{1,4}$/.test(group)) && (tail === undefined ? count === 8 : count < 8)
 }
 
-/** Whether a text is an address without a zone (k8s.io/utils/net, ParseIPSloppy: leading zeros are left to the server). */
+/** Whether a text is an IP address without a zone (k8s.io/utils/net, ParseIPSloppy; leading zeros are left to the API server). */
 export const isIP = (text: string): boolean =>
   text.length <= MAX_LENGTH &&
   (isIPv4(text.replaceAll(/(^|\.)0+(?=\d)/g, '$1')) || (text.includes(':') && isIPv6(text)))
 
-/** Whether a text is an address and the length of a prefix. */
+/** Whether a text is an IP address with a prefix length. */
 export function isCidr(text: string): boolean {
   const [address = '', bits = '', more] = text.length > MAX_LENGTH ? [] : text.split('/')
   if (more !== undefined || !/^\d{1,3}$/.test(bits) || !isIP(address)) return false

@@ -9,10 +9,10 @@ import { FORMS, type FormName } from './texts.ts'
 import { TYPE_CHECKS } from './type-checks.ts'
 import { UNIONS } from './unions.ts'
 
-/** Hears what is wrong with the value of one field. */
+/** Reports problems in the value of one field. */
 type FieldCheck = (node: Node, path: Path, add: (problem: Problem) => void) => void
 
-/** What one type of object asks beyond the types of its fields. */
+/** Checks of an object type beyond the types of its fields. */
 interface TypeRules {
   readonly type: readonly TypeCheck[]
   readonly fields: ReadonlyMap<string, FieldCheck>
@@ -20,7 +20,7 @@ interface TypeRules {
 
 const made = new Map<string, TypeRules | undefined>()
 
-/** The checks of a type of Kubernetes by its name in the table; undefined where there are none. Made once for each name of the table. */
+/** The checks of a Kubernetes type by its name in the table; undefined if it has none. Cached by name. */
 export function checksOf(name: string): TypeRules | undefined {
   if (made.has(name)) return made.get(name)
   const type = [...own(TYPE_CHECKS, name, []), ...(Object.hasOwn(UNIONS, name) ? [union(name)] : [])]
@@ -49,7 +49,7 @@ const both =
 const own = <T>(table: Readonly<Record<string, T>>, name: string, nothing: T): T =>
   Object.hasOwn(table, name) ? table[name]! : nothing
 
-/** An empty text is as if the field were absent, except in a list, and where `isNeeded`. */
+/** An empty text counts as absent, except in a list or where `isNeeded`. */
 const texts =
   (name: FormName, isNeeded = false): FieldCheck =>
   (node, path, add) => {

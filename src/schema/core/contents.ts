@@ -1,7 +1,7 @@
 import type { MapNode } from '../../kube/node.ts'
 import { badValue, isHidden, mapIn, missingField, type TypeCheck, textIn } from './read-field.ts'
 
-/** Keys that a Secret of a type must have (ValidateSecret). */
+/** Keys that a Secret must have, by its type (ValidateSecret). */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
   'kubernetes.io/ssh-auth': ['ssh-privatekey'],
@@ -28,7 +28,7 @@ export const checkSecret: TypeCheck = (node, path, add) => {
     add(missingField([...path, 'metadata', 'annotations', ACCOUNT], 'the name of a ServiceAccount'))
 }
 
-/** All values of one ConfigMap or Secret together, in bytes. */
+/** Limit on the total bytes of all values of a ConfigMap or Secret. */
 const MAX_CONTENT = 1024 * 1024
 
 /** ValidateConfigMap. */

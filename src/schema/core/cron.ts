@@ -1,4 +1,4 @@
-/** A field of a schedule: its bounds and the words that stand for numbers. */
+/** A field of a cron schedule: its bounds and the names of its values. */
 interface CronField {
   readonly name: string
   readonly least: number
@@ -19,7 +19,7 @@ const NAMED = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', 
 const EVERY = /^@every [+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/
 const MAX_LENGTH = 1000
 
-/** What is wrong with a schedule of a CronJob, as its parser reads it (github.com/robfig/cron, ParseStandard). */
+/** The problem of a CronJob's schedule according to its parser (github.com/robfig/cron, ParseStandard). */
 export function cronProblem(text: string): string | undefined {
   if (text.length > MAX_LENGTH) return 'it is too long'
   if (/^(?:CRON_)?TZ=/.test(text)) return 'it names a time zone'
@@ -30,7 +30,7 @@ export function cronProblem(text: string): string | undefined {
 }
 
 function isRange(text: string, field: CronField): boolean {
-  // the parser leaves out empty parts of a list
+  // the parser skips empty parts of a list
   if (text === '') return true
   const [range = '', step, more] = text.split('/')
   if (more !== undefined || (step !== undefined && !(numberOf(step, [])! > 0))) return false

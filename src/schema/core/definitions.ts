@@ -2,7 +2,7 @@ import { stringAt } from '../../kube/node.ts'
 import { isUnknown } from '../model/is-unknown.ts'
 import { badValue, itemsIn, mapIn, missingField, type TypeCheck, textIn, wrongWord } from './read-field.ts'
 
-/** ValidateCustomResourceDefinition: its name says what it defines. */
+/** ValidateCustomResourceDefinition: the name must be `<plural>.<group>`. */
 export const checkDefinition: TypeCheck = (node, path, add) => {
   const [name, group, plural] = [
     ['metadata', 'name'],
@@ -34,7 +34,7 @@ export const checkWebhook: TypeCheck = (node, path, add) => {
 const LEVELS = ['privileged', 'baseline', 'restricted']
 const SECURITY = 'pod-security.kubernetes.io/'
 
-/** The labels by which a Namespace asks for a Pod security standard (k8s.io/pod-security-admission). */
+/** The labels that set a Namespace's Pod Security Standard (k8s.io/pod-security-admission). */
 export const checkNamespace: TypeCheck = (node, path, add) => {
   const labels = mapIn(mapIn(node, 'metadata'), 'labels')
   if (labels === undefined) return

@@ -7,8 +7,8 @@ const TO_PATH: Fields = { key: 'map-key', path: 'relative-path' }
 const WEBHOOK: Fields = { name: 'webhook-name' }
 
 /**
- * Forms that texts of a field have, or the items of its list: Validate* functions of k8s.io/kubernetes, pkg/apis. An empty
- * text counts as absent, except in fields of `not-empty`. A test asks a real API server about each row.
+ * Formats of text fields, or of the texts in a list field: Validate* functions of k8s.io/kubernetes, pkg/apis. An empty
+ * text counts as absent, except in `not-empty` fields. A test compares each row with a real API server.
  */
 export const FIELD_FORMS: Readonly<Record<string, Fields>> = {
   'meta.v1.LabelSelectorRequirement': { key: 'qualified', values: 'label-value' },
@@ -59,7 +59,7 @@ export const FIELD_FORMS: Readonly<Record<string, Fields>> = {
   'admissionregistration.v1.MutatingWebhook': WEBHOOK,
 }
 
-/** Maps of which the keys, and the values, are texts of a form. */
+/** Formats of the keys, and of the values, of maps of texts. */
 export const MAP_FORMS: Readonly<
   Record<string, Readonly<Record<string, readonly [keys: FormName, values?: FormName]>>>
 > = {

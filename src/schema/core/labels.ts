@@ -16,10 +16,10 @@ import { FORMS, type FormName } from './texts.ts'
 
 type Add = (problem: Problem) => void
 
-/** Keys of contents are not shown: what has another form may be a secret that was written as a key. */
+/** Omits invalid keys of ConfigMaps and Secrets from the path: such a key may be a secret value in the wrong place. */
 const keyPath = (path: Path, key: string, form: FormName): Path => (form === 'map-key' ? path : [...path, key])
 
-/** Reports the keys and values of a map of texts that have not their forms. */
+/** Reports keys and values of a text map that do not have the given formats. */
 export function checkTexts(
   map: MapNode | undefined,
   path: Path,
@@ -41,10 +41,10 @@ export function checkTexts(
   }
 }
 
-/** All annotations of one object together, in bytes. */
+/** Limit on the total bytes of all annotations of an object. */
 const MAX_ANNOTATIONS = 256 * 1024
 
-/** Labels and annotations of objects and of what they make Pods of; other templates are not checked by the API server. */
+/** Checks labels and annotations of objects and Pod templates; the API server does not check those of other templates. */
 export const checkMetadata: TypeCheck = (node, path, add) => {
   if (path.length > 1 && path.at(-2) !== 'template') return
   checkTexts(mapIn(node, 'labels'), [...path, 'labels'], 'qualified', 'label-value', add)
@@ -88,7 +88,7 @@ const requirement =
 export const checkRequirement = requirement(OPERATORS)
 export const checkNodeRequirement = requirement(NODE_OPERATORS)
 
-/** Whether a selector selects labels; undefined where that is not known. */
+/** Whether a selector selects these labels; undefined if not known. */
 function selects(selector: MapNode, labels: MapNode | undefined): boolean | undefined {
   const label = (key: string) => {
     const value = labels?.fields.get(key)?.value
@@ -114,7 +114,7 @@ function selects(selector: MapNode, labels: MapNode | undefined): boolean | unde
   return true
 }
 
-/** The selector of a workload is not empty and selects what its template makes. */
+/** A workload's selector must not be empty and must select the Pods of its template. */
 export const checkSelector: TypeCheck = (node, path, add) => {
   const [selector, template] = [mapIn(node, 'selector'), mapIn(node, 'template')]
   if (selector === undefined) return

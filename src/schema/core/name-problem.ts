@@ -3,7 +3,7 @@ import type { Problem } from '../model/problem.ts'
 import { badValue, mapIn, textIn } from './read-field.ts'
 import { FORMS, type FormName } from './texts.ts'
 
-/** What is wrong with the name of an object; one that is missing is kustomize's to refuse. */
+/** The problem of an object's name; a missing name is left to kustomize. */
 export function nameProblem(root: MapNode, form: FormName, longest = Infinity): Problem | undefined {
   const name = textIn(mapIn(root, 'metadata'), 'name')
   if (name === undefined || name === '') return undefined

@@ -16,7 +16,7 @@ import {
   textIn,
 } from './read-field.ts'
 
-/** Fields of a Service that only some types have, or all but one. */
+/** Service fields that only some types allow, or that all types but one allow. */
 const ONLY_BALANCED = ['allocateLoadBalancerNodePorts', 'loadBalancerClass', 'loadBalancerSourceRanges']
 const NOT_EXTERNAL_NAME = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']
 

@@ -2,7 +2,7 @@ import type { FormName } from './texts.ts'
 
 const SEGMENT: FormName = 'path-segment'
 
-/** Forms of names where they are not DNS subdomains, by `<apiVersion> <kind>`: Validate*Name of k8s.io/kubernetes, pkg/apis. */
+/** Name formats by `<apiVersion> <kind>` where they are not DNS subdomains: Validate*Name of k8s.io/kubernetes, pkg/apis. */
 const NAMES: Readonly<Record<string, FormName>> = {
   'v1 Namespace': 'label',
   'apps/v1 StatefulSet': 'label',
@@ -15,13 +15,13 @@ const NAMES: Readonly<Record<string, FormName>> = {
   'certificates.k8s.io/v1 CertificateSigningRequest': SEGMENT,
 }
 
-/** Names that 1.36 relaxed: before, a Service had to begin with a letter. */
+/** Since 1.36 the name of a Service need not start with a letter. */
 const RELAXED_SERVICE = 36
 
-/** A CronJob's Jobs get eleven characters more. */
+/** A CronJob appends eleven characters to the names of its Jobs. */
 const LONGEST_CRON_JOB = 52
 
-/** The form of the name of an object of a kind of Kubernetes itself in a minor version; of other kinds it is a DNS subdomain. */
+/** The name format of a built-in kind in a minor version; other kinds use DNS subdomains. */
 export function nameForm(apiVersion: string, kind: string, version: number): FormName {
   const key = `${apiVersion} ${kind}`
   if (key === 'v1 Service') return version >= RELAXED_SERVICE ? 'label' : 'service-name'
@@ -32,6 +32,6 @@ export function nameForm(apiVersion: string, kind: string, version: number): For
       : 'subdomain'
 }
 
-/** The most characters of a name, where that is less than its form allows. */
+/** The maximum length of a name, where it is below the limit of its format. */
 export const longestName = (apiVersion: string, kind: string): number =>
   apiVersion === 'batch/v1' && kind === 'CronJob' ? LONGEST_CRON_JOB : Infinity

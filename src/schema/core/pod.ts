@@ -17,11 +17,11 @@ import {
 type Add = (problem: Problem) => void
 const LISTS = ['initContainers', 'containers'] as const
 
-/** What a Pod asks across its containers (ValidatePodSpec). */
+/** Checks of a Pod across its containers (ValidatePodSpec). */
 export const checkPod: TypeCheck = (node, path, add) => {
   for (const [index, container] of mapsIn(node, 'containers')) {
     const name = textIn(container, 'name')
-    // a keyed list says so within itself
+    // the check of the list itself reports duplicates within one list
     if (name !== undefined && isIn(node, 'initContainers', name))
       add({
         kind: 'duplicate',
@@ -47,7 +47,7 @@ const isTrue = (node: MapNode, name: string): boolean => {
   return value?.type === 'scalar' && value.value === true
 }
 
-/** The names of the items of a list; undefined where not all are known. */
+/** The names of a list's items; undefined if one is not known. */
 function namesIn(node: MapNode, list: string): string[] | undefined {
   const names: string[] = []
   for (const [, item] of mapsIn(node, list)) {
@@ -61,7 +61,7 @@ function namesIn(node: MapNode, list: string): string[] | undefined {
 const claimNames = (node: MapNode): (string | undefined)[] =>
   [...mapsIn(node, 'volumeClaimTemplates')].map(([, claim]) => textIn(mapIn(claim, 'metadata'), 'name'))
 
-/** What containers mount is a volume of the Pod, or, in a StatefulSet, one of its claims. */
+/** Every mount must name a volume of the Pod or, in a StatefulSet, one of its claim templates. */
 const mounts =
   (steps: readonly string[]): TypeCheck =>
   (node, path, add) => {
@@ -86,7 +86,7 @@ function checkMounts(container: MapNode, path: Path, names: readonly string[], a
     }
 }
 
-/** validateVolumeMounts, for one of them. */
+/** validateVolumeMounts, for one mount. */
 export const checkMount: TypeCheck = (node, path, add) => {
   if (isSet(node, 'subPath') && isSet(node, 'subPathExpr'))
     add(forbiddenField([...path, 'subPathExpr'], 'subPath or subPathExpr'))
@@ -136,7 +136,7 @@ export const checkContainer: TypeCheck = (node, path, add) => {
     )
 }
 
-/** A variable has a value or a source (validateEnv). */
+/** An environment variable cannot have both a value and a source (validateEnv). */
 export const checkVariable: TypeCheck = (node, path, add) => {
   if (isSet(node, 'value') && mapIn(node, 'valueFrom') !== undefined && !isHidden(node, 'value'))
     add(forbiddenField([...path, 'valueFrom'], 'value or valueFrom'))
@@ -174,7 +174,7 @@ const FIELD_PATHS = [
   'status.podIPs',
 ]
 
-/** Which field of the Pod a variable holds (validateObjectFieldSelector); files may hold others. */
+/** The Pod fields that an environment variable can refer to (validateObjectFieldSelector); files can refer to others. */
 export const checkFieldPath: TypeCheck = (node, path, add) => {
   const text = textIn(node, 'fieldPath')
   if (text === undefined || path.at(-2) !== 'valueFrom') return

@@ -11,7 +11,7 @@ const TIMEOUT: Range = [1, 30]
 
 const WORKLOAD: Ranges = { replicas: NATURAL, minReadySeconds: NATURAL, revisionHistoryLimit: NATURAL }
 
-/** Bounds of numbers: Validate* functions of k8s.io/kubernetes, pkg/apis. A test asks a real API server about each row. */
+/** Ranges of numbers: Validate* functions of k8s.io/kubernetes, pkg/apis. A test compares each row with a real API server. */
 export const RANGES: Readonly<Record<string, Ranges>> = {
   'core.v1.ContainerPort': { containerPort: PORT, hostPort: [0, 65_535] },
   'core.v1.ServicePort': { port: PORT, targetPort: [0, 65_535], nodePort: [0, 65_535] },
@@ -68,7 +68,7 @@ export const RANGES: Readonly<Record<string, Ranges>> = {
   'admissionregistration.v1.MutatingWebhook': { timeoutSeconds: TIMEOUT },
 }
 
-/** Fields that take a number or the name of a port; no empty text. */
+/** Fields that take a port's number or its name, which must not be empty. */
 export const PORTS_BY_NAME: Readonly<Record<string, readonly string[]>> = {
   'core.v1.HTTPGetAction': ['port'],
   'core.v1.TCPSocketAction': ['port'],

@@ -2,22 +2,22 @@ import type { ListNode, MapNode, Node, Path } from '../../kube/node.ts'
 import { isUnknown } from '../model/is-unknown.ts'
 import type { Problem } from '../model/problem.ts'
 
-/** Hears what one type of object asks beyond its fields. */
+/** Reports problems of an object type beyond the types of its fields. */
 export type TypeCheck = (node: MapNode, path: Path, add: (problem: Problem) => void) => void
 
-/** The value of a field; undefined where it is absent or null. */
+/** The value of a field; undefined if absent or null. */
 export function valueIn(node: MapNode | undefined, name: string): Node | undefined {
   const value = node?.fields.get(name)?.value
   return value?.type === 'scalar' && value.value === null ? undefined : value
 }
 
-/** A text that is known: not one that only the cluster has. */
+/** The text of a field; undefined if only the cluster knows it. */
 export function textIn(node: MapNode | undefined, name: string): string | undefined {
   const value = valueIn(node, name)
   return value?.type === 'scalar' && typeof value.value === 'string' && !isUnknown(value) ? value.value : undefined
 }
 
-/** A number that is known. */
+/** The number of a field; undefined if only the cluster knows it. */
 export function numberIn(node: MapNode | undefined, name: string): number | undefined {
   const value = valueIn(node, name)
   if (value?.type !== 'scalar' || isUnknown(value)) return undefined
@@ -36,18 +36,18 @@ export function itemsIn(node: MapNode | undefined, name: string): readonly Node[
   return value?.type === 'list' ? value.items : NO_ITEMS
 }
 
-/** The items that are maps, with their place in the list. */
+/** The items of a list that are maps, with their index. */
 export function* mapsIn(node: MapNode | undefined, name: string): Generator<[index: number, item: MapNode]> {
   for (const [index, item] of itemsIn(node, name).entries()) if (item.type === 'map') yield [index, item]
 }
 
-/** Neither absent nor null; a text that is empty counts as absent. */
+/** Whether a field is set; null and empty text count as absent. */
 export function isSet(node: MapNode | undefined, name: string): boolean {
   const value = valueIn(node, name)
   return value !== undefined && !(value.type === 'scalar' && value.value === '' && !value.opaque)
 }
 
-/** A field whose value only the cluster has. */
+/** Whether only the cluster knows the value of a field. */
 export function isHidden(node: MapNode, name: string): boolean {
   const value = node.fields.get(name)?.value
   return value !== undefined && isUnknown(value)
@@ -75,7 +75,7 @@ export const wrongWord = (path: Path, names: readonly string[]): Problem => ({
   names,
 })
 
-/** A field that may not stand beside what else is there. */
+/** The problem of a field that another field excludes. */
 export const forbiddenField = (path: Path, allowed: string): Problem => ({
   kind: 'forbidden-field',
   path,

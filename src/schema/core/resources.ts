@@ -8,15 +8,15 @@ const NAMES = ['cpu', 'memory', 'ephemeral-storage']
 const RESOURCES = `${NAMES.join(', ')}, hugepages-*, or a name with a domain`
 const isHugePages = (name: string) => name.startsWith('hugepages-')
 
-/** Names without a domain are those that Kubernetes knows. */
+/** Resource names without a domain must be those of Kubernetes. */
 const isResource = (name: string): boolean =>
   name.includes('/') ? isQualifiedName(name) : NAMES.includes(name) || isHugePages(name)
 
-/** Extended resources cannot be promised twice (helper.IsOvercommitAllowed). */
+/** Extended resources cannot be overcommitted (helper.IsOvercommitAllowed). */
 const isExtended = (name: string): boolean =>
   isHugePages(name) || (name.includes('/') && !/(?:^|\.)kubernetes\.io\//.test(name) && !name.startsWith('requests.'))
 
-/** The text of a quantity that is known; null is nothing of it. */
+/** The text of a known quantity; null counts as zero. */
 function quantityOf(node: Node | undefined): string | undefined {
   if (node?.type !== 'scalar' || isUnknown(node)) return undefined
   return node.value === null ? '0' : (node.text ?? String(node.value))
@@ -55,7 +55,7 @@ export const checkResources: TypeCheck = (node, path, add) => {
   }
 }
 
-/** A claim asks for some storage, and for no less than nothing (ValidatePersistentVolumeClaimSpec). */
+/** A claim must request storage, and not a negative amount (ValidatePersistentVolumeClaimSpec). */
 export const checkClaim: TypeCheck = (node, path, add) => {
   const here = [...path, 'resources', 'requests', 'storage']
   const storage = mapIn(mapIn(node, 'resources'), 'requests')?.fields.get('storage')?.value
@@ -70,7 +70,7 @@ export const checkClaim: TypeCheck = (node, path, add) => {
     add(badValue([...path, 'accessModes'], 'ReadWriteOncePod alone', 'a list with others'))
 }
 
-/** Quantities of a LimitRange that may not be larger than others. */
+/** Pairs of LimitRange quantities of which the first may not be larger than the second. */
 const ORDERED = [
   ['min', 'max'],
   ['min', 'defaultRequest'],
@@ -80,7 +80,7 @@ const ORDERED = [
   ['default', 'max'],
 ] as const
 
-/** ValidateLimitRange, for one of its limits. */
+/** ValidateLimitRange, for one limit. */
 export const checkLimits: TypeCheck = (node, path, add) => {
   const isContainer = textIn(node, 'type') === 'Container'
   for (const list of ['min', 'max', 'default', 'defaultRequest', 'maxLimitRequestRatio'])

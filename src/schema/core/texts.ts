@@ -1,7 +1,7 @@
 import { isIP } from './addresses.ts'
 import { cronProblem } from './cron.ts'
 
-/** A form of text: whether a text has it, and what to say where it has not. */
+/** A text format: whether a text has it, and the description for messages. */
 interface TextForm {
   fits(text: string): boolean
   readonly allowed: string
@@ -18,7 +18,7 @@ const MAX_PORT_NAME = 15
 const isLabel = (text: string): boolean => text.length <= MAX_LABEL && LABEL.test(text)
 const isSubdomain = (text: string): boolean => text.length <= MAX_SUBDOMAIN && SUBDOMAIN.test(text)
 
-/** The key of a label or an annotation. */
+/** A label or annotation key. */
 export function isQualifiedName(text: string): boolean {
   const [first = '', second, more] = text.length > MAX_SUBDOMAIN + MAX_LABEL + 1 ? [] : text.split('/')
   if (more !== undefined) return false
@@ -28,7 +28,7 @@ export function isQualifiedName(text: string): boolean {
 
 const isLabelValue = (text: string): boolean => text === '' || (text.length <= MAX_LABEL && NAME_PART.test(text))
 
-/** The name of a port of a container. */
+/** A container port name. */
 const isPortName = (text: string): boolean =>
   text.length <= MAX_PORT_NAME && LABEL.test(text) && /[a-z]/.test(text) && !text.includes('--')
 
@@ -37,12 +37,12 @@ const isConfigMapKey = (text: string): boolean =>
 
 const isPathSegment = (text: string): boolean => text !== '' && text !== '.' && text !== '..' && !/[/%]/.test(text)
 
-/** A path below a folder that does not lead out of it. */
+/** A relative path that does not leave its folder. */
 const isRelativePath = (text: string): boolean => !text.startsWith('/') && !text.split('/').includes('..')
 
 const withoutWildcard = (text: string): string => (text.startsWith('*.') ? text.slice(2) : text)
 
-/** Forms of texts by name: k8s.io/apimachinery, pkg/util/validation and pkg/api/validation. */
+/** Text formats by name: k8s.io/apimachinery, pkg/util/validation and pkg/api/validation. */
 export const FORMS = {
   label: { fits: isLabel, allowed: 'a DNS label: at most 63 lowercase letters, digits and -' },
   subdomain: { fits: isSubdomain, allowed: 'a DNS subdomain: at most 253 lowercase letters, digits, - and .' },

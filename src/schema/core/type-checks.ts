@@ -26,7 +26,7 @@ import { checkClaim, checkLimits, checkResources } from './resources.ts'
 import { checkAutoscaler, checkMetric } from './scaling.ts'
 import { checkBudget, WORKLOADS } from './workloads.ts'
 
-/** What types of objects ask that no table of fields says. */
+/** Checks by object type that the tables of fields cannot express. */
 export const TYPE_CHECKS: Readonly<Record<string, readonly TypeCheck[]>> = {
   ...WORKLOADS,
   'meta.v1.ObjectMeta': [checkMetadata],

@@ -1,4 +1,4 @@
-/** Fields of which only one may be set; `isNeeded`: one must. */
+/** Fields of which at most one may be set; with `isNeeded`, exactly one. */
 interface Union {
   readonly fields: readonly string[]
   readonly isNeeded: boolean
@@ -10,7 +10,7 @@ const VOLUMES =
   'awsElasticBlockStore azureDisk azureFile cephfs cinder csi fc flexVolume flocker gcePersistentDisk glusterfs hostPath iscsi nfs photonPersistentDisk portworxVolume quobyte rbd scaleIO storageos vsphereVolume'
 const WEBHOOK = oneOf('url service')
 
-/** Alternatives: Validate* functions of k8s.io/kubernetes, pkg/apis. A test asks a real API server about each row. */
+/** Unions: Validate* functions of k8s.io/kubernetes, pkg/apis. A test compares each row with a real API server. */
 export const UNIONS: Readonly<Record<string, Union>> = {
   'core.v1.Probe': oneOf('exec httpGet tcpSocket grpc'),
   'core.v1.LifecycleHandler': oneOf('exec httpGet tcpSocket sleep'),

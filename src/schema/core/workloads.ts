@@ -16,7 +16,7 @@ import {
   wrongWord,
 } from './read-field.ts'
 
-/** Pods of a workload start again for ever (ValidatePodTemplateSpecForReplicaSet and its like). */
+/** A workload's Pods must use restartPolicy Always (ValidatePodTemplateSpecForReplicaSet and similar functions). */
 const checkTemplate: TypeCheck = (node, path, add) => {
   const spec = mapIn(mapIn(node, 'template'), 'spec')
   if (spec === undefined) return
@@ -30,7 +30,7 @@ const checkTemplate: TypeCheck = (node, path, add) => {
 
 const PERCENT = /^\d+%$/
 
-/** A number of Pods, or a part of all. */
+/** A number or a percentage of Pods. */
 const checkShare = (
   node: MapNode | undefined,
   name: string,
@@ -71,7 +71,7 @@ const checkStrategy = strategy('strategy', true)
 const checkDaemonStrategy = strategy('updateStrategy', true)
 const checkSetStrategy = strategy('updateStrategy', false)
 
-/** The Deployment says that it failed later than a Pod can be ready. */
+/** The progress deadline must be longer than the time that a Pod needs to count as available. */
 const checkDeadline: TypeCheck = (node, path, add) => {
   if (isHidden(node, 'progressDeadlineSeconds') || isHidden(node, 'minReadySeconds')) return
   const deadline = numberIn(node, 'progressDeadlineSeconds') ?? 600
@@ -83,7 +83,7 @@ const checkDeadline: TypeCheck = (node, path, add) => {
 const checkJob: TypeCheck = (node, path, add) => {
   if (isHidden(node, 'completionMode')) return
   const isIndexed = textIn(node, 'completionMode') === 'Indexed'
-  // without both numbers it is one Pod
+  // without either number the Job runs one Pod
   if (isIndexed && isSet(node, 'parallelism') && !isSet(node, 'completions'))
     add(missingField([...path, 'completions'], 'a number, because completionMode is Indexed'))
   for (const name of ['backoffLimitPerIndex', 'maxFailedIndexes', 'successPolicy'])
@@ -91,7 +91,7 @@ const checkJob: TypeCheck = (node, path, add) => {
       add(forbiddenField([...path, name], 'this field where completionMode is Indexed'))
 }
 
-/** A selector of one's own must be asked for. */
+/** A custom selector requires `manualSelector`. */
 const checkManualSelector: TypeCheck = (node, path, add) => {
   if (path.length !== 1) return
   const manual = at(node, ['manualSelector'])
@@ -108,7 +108,7 @@ export const WORKLOADS: Readonly<Record<string, readonly TypeCheck[]>> = {
   'batch.v1.JobSpec': [checkJob, checkManualSelector, checkTemplateMounts],
 }
 
-/** Numbers of Pods that a budget keeps. */
+/** The Pod counts of a PodDisruptionBudget. */
 export const checkBudget: TypeCheck = (node, path, add) => {
   for (const name of ['minAvailable', 'maxUnavailable']) checkShare(node, name, path, add, 100)
 }

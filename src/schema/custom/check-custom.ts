@@ -11,8 +11,8 @@ import type { Definition } from './definition.ts'
 import { withDefaults } from './with-defaults.ts'
 
 /**
- * Compares an object with the definition of its kind, as the API server does: defaults first, then the schema, the metadata
- * that every object has, and the CEL rules (k8s.io/apiextensions-apiserver, pkg/apiserver). `old`: what an update changes.
+ * Compares an object with its custom resource definition as the API server does: defaults, then the schema, object metadata
+ * and CEL rules (k8s.io/apiextensions-apiserver, pkg/apiserver). `old`: the object before an update.
  */
 export function checkCustom(
   root: MapNode,
@@ -43,7 +43,7 @@ export function checkCustom(
   if (metadata) walk.value(metadata, { is: 'object', type: 'meta.v1.ObjectMeta' })
   problems.push(...walk.problems)
   const notEvaluated: RuleNotEvaluated[] = []
-  // the API server asks no rule about an object that has one of these
+  // the API server skips CEL rules for an object that has one of these problems
   if (problems.some(one => BLOCKING.has(one.kind))) undecided += version.schema.hasRules ? 1 : 0
   else {
     const isOneKind = old !== undefined && stringAt(old, ['apiVersion']) === apiVersion

@@ -10,7 +10,7 @@ import type { CustomVersion } from './definition.ts'
 import { isExposed } from './is-exposed.ts'
 import { typedValue } from './typed-value.ts'
 
-/** A rule of which it is not known whether it is true. */
+/** A rule that could not be evaluated. */
 export interface RuleNotEvaluated {
   readonly path: Path
   readonly rule: string
@@ -22,13 +22,13 @@ interface Heard {
   notEvaluated(one: RuleNotEvaluated): void
 }
 
-/** Of all rules of one object: the API server stops at as many units of its own, which are no smaller. */
+/** Budget for all rules of one object; the API server has its own limit, whose units are no smaller. */
 const MAX_STEPS = 10_000_000
-/** Longest message that the API server takes from an expression. */
+/** The API server ignores a longer message from an expression. */
 const LONGEST_MESSAGE = 5_120
 
 /**
- * Evaluates the CEL rules of a structural schema on an object with its defaults, as the API server does when it is created,
+ * Evaluates the CEL rules of a structural schema for an object with its defaults, as the API server does when the object is created,
  * or updated from `old` (k8s.io/apiextensions-apiserver pkg/apiserver/schema/cel).
  */
 export function checkRules(
@@ -37,18 +37,18 @@ export function checkRules(
   old: MapNode | undefined,
   heard: Heard,
 ): void {
-  // rules under `allOf` alone are none to the API server
+  // the API server ignores rules if a schema has them only under `allOf`
   if (!schema.hasRules) return
   const [object, before] = hasStatus ? [withoutField(root, 'status'), old && withoutField(old, 'status')] : [root, old]
   const walk = new RuleWalk(heard)
-  // a new object has no status of its own, and an update leaves the one that controllers wrote
+  // the status is not part of a new object, and an update keeps the one that controllers wrote
   for (const node of hasStatus && before ? [object, before] : []) walk.hideStatus(node, schema)
   walk.visit(object, { schema, rules: schema, path: [], isRoot: true }, correlatedRoot(object, before))
 }
 
 interface Place {
   readonly schema: CustomSchema
-  /** The schema whose rules are asked: `schema` itself, or a part of one of its `allOf`. */
+  /** The schema that contains the rules: `schema` itself, or a part of one of its `allOf`. */
   readonly rules: CustomSchema
   readonly path: Path
   readonly isRoot: boolean
@@ -74,7 +74,7 @@ class RuleWalk {
     if (isNull(node) || (rules === schema && !schema.hasRules && schema.all.length === 0)) return
     for (const rule of rules.rules) if (rule.rule.trim() !== '') this.#ask(rule, node, place, related)
     for (const json of rules.all) {
-      // a value that did not change counts here only with what is around it
+      // for rules under `allOf` at the root, the API server also evaluates unchanged values
       this.visit(
         node,
         { ...place, rules: schemaOf(json) },
@@ -137,7 +137,7 @@ class RuleWalk {
 
 const isNull = (node: Node): boolean => node.type === 'scalar' && node.value === null
 
-/** The part of a schema at one step, with the rules there; undefined where no rule can be. */
+/** The schema and the rules one step further down; undefined if rules cannot apply there. */
 function placeOf(schema: unknown, rules: unknown): Omit<Place, 'path'> | undefined {
   if (typeof schema !== 'object' || schema === null || typeof rules !== 'object' || rules === null) return undefined
   const inner = schemaOf(schema as Parameters<typeof schemaOf>[0])
@@ -152,7 +152,7 @@ function namesOf(self: CelValue, old: CelValue | undefined, isOptional: boolean)
   return names
 }
 
-/** Expressions that are kept: those of a large project are some hundreds. */
+/** Size of the cache of compiled expressions; a large project has some hundreds. */
 const KEPT = 5_000
 const expressions = new Map<string, ReturnType<typeof PolicyExpression.compile>>()
 

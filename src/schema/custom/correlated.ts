@@ -3,17 +3,17 @@ import { keyOf } from '../key-of.ts'
 import type { CustomSchema } from './custom-schema.ts'
 
 /**
- * What a value was before an update, as far as the API server relates the two: fields by name, items of a list by its keys
- * (k8s.io/apiserver pkg/cel/common, CorrelatedObject). Values that did not change keep what a rule has against them.
+ * The value before an update, as far as the API server can correlate it: fields by name, list items by key
+ * (k8s.io/apiserver pkg/cel/common, CorrelatedObject). An unchanged value may keep violating a rule.
  */
 export interface Correlated {
-  /** Undefined where nothing before is related to the value. */
+  /** Undefined if no old value correlates with this one. */
   readonly old: Node | undefined
-  /** The value, or the last one around it that is related to one before, is what it was. */
+  /** The value is unchanged or, if it has no old value, the closest correlated value around it is. */
   readonly isSame: boolean
 }
 
-/** Of an object that is new. */
+/** For a new object. */
 export const NOTHING_BEFORE: Correlated = { old: undefined, isSame: false }
 
 export function correlatedRoot(root: MapNode, old: MapNode | undefined): Correlated {
@@ -25,7 +25,7 @@ export function correlatedField({ old, isSame }: Correlated, key: string, value:
   return before === undefined ? { old: undefined, isSame } : pair(before, value)
 }
 
-/** The items of a list, in their order. */
+/** The correlated items of a list, in order. */
 export function correlatedItems(
   { old, isSame }: Correlated,
   items: readonly Node[],
@@ -45,7 +45,7 @@ export function correlatedItems(
   })
 }
 
-/** They stand in the value already. */
+/** The value already includes the defaults. */
 const NO_DEFAULTS = {}
 
 const pair = (old: Node, value: Node): Correlated => ({ old, isSame: canonical(value) === canonical(old) })

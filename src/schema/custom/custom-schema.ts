@@ -6,7 +6,7 @@ export interface CustomRule {
   readonly rule: string
   readonly message: string
   readonly messageExpression: string
-  /** As it is written, such as `.spec.size`. */
+  /** As written, such as `.spec.size`. */
   readonly fieldPath: string
   readonly isOldOptional: boolean
 }
@@ -39,7 +39,7 @@ export interface CustomSchema {
   /** As `FieldType.keys`. */
   readonly keys: readonly string[] | '='
   readonly rules: readonly CustomRule[]
-  /** Some field at this level or below has a rule; rules under `allOf` do not count, as for the API server. */
+  /** Whether a field at this level or below has a rule; like the API server, ignores rules under `allOf`. */
   readonly hasRules: boolean
 }
 

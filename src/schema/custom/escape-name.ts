@@ -8,7 +8,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '/': '__slash__',
 }
 
-/** The name of a field as a CEL rule writes it; undefined where no rule can name it (k8s.io/apiserver pkg/cel/escaping.go). */
+/** A field name as CEL rules write it; undefined if no rule can refer to it (k8s.io/apiserver pkg/cel/escaping.go). */
 export function escapeName(name: string): string | undefined {
   if (WORDS.has(name)) return `__${name}__`
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined

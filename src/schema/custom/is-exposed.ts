@@ -2,7 +2,7 @@ import { type CustomSchema, schemaOf } from './custom-schema.ts'
 
 const SCALARS = new Set(['string', 'boolean', 'number', 'integer'])
 
-/** Whether rules see values of a schema: what has no type is hidden from them (k8s.io/apiserver pkg/cel/common, SchemaDeclType). */
+/** Whether rules can read values of a schema; values without a type are hidden (k8s.io/apiserver pkg/cel/common, SchemaDeclType). */
 export function isExposed(schema: CustomSchema): boolean {
   if (schema.isIntOrString || SCALARS.has(schema.type)) return true
   if (schema.type === 'array') return schema.items !== undefined && isExposed(schemaOf(schema.items))

@@ -5,13 +5,13 @@ import { isUnknown } from '../model/is-unknown.ts'
 import { type CustomSchema, schemaOf } from './custom-schema.ts'
 import { escapeName } from './escape-name.ts'
 
-/** A longer text is no time in a form that is known here. */
+/** No supported time format is longer. */
 const MAX_TIME = 100
 const FORMATS = new Set(['duration', 'date', 'date-time'])
 
 type Entries = Map<string, readonly [CelValue, CelValue]>
 
-/** Of the metadata of an object only these are for rules. */
+/** Rules can read only these fields of an object's metadata. */
 const METADATA = schemaOf({
   type: 'object',
   properties: { name: { type: 'string' }, generateName: { type: 'string' } },
@@ -19,9 +19,9 @@ const METADATA = schemaOf({
 const TEXT = schemaOf({ type: 'string' })
 
 /**
- * A value as the rules of a schema see it (k8s.io/apiserver pkg/cel/common, UnstructuredToVal): its types are those of the
- * schema, and fields that the schema does not declare cannot be read, but count when values are compared. `isRoot`: an
- * object with apiVersion, kind and metadata.
+ * A value as the rules of a schema see it (k8s.io/apiserver pkg/cel/common, UnstructuredToVal). Types come from the
+ * schema. Rules cannot read undeclared fields, but comparisons include them. `isRoot`: the value is an object with
+ * apiVersion, kind and metadata.
  */
 export function typedValue(node: Node, schema: CustomSchema, isRoot = schema.isEmbedded): CelValue {
   if (isUnknown(node)) return new NotKnown('a value that is not known before it is applied')
@@ -44,7 +44,7 @@ function ofMap(node: MapNode, schema: CustomSchema, isRoot: boolean): CelMap {
     const inner = isRoot ? rootField(key, schema) : fieldSchema(key, schema)
     const name = isStruct ? escapeName(key) : key
     const isAbsent = isStruct && value.type === 'scalar' && value.value === null
-    // under another letter than that of names: it counts in comparisons, and no rule can read it
+    // this key is no field name, so comparisons include the value but rules cannot read it
     if (inner === undefined || name === undefined || isAbsent) entries.set(`hidden ${key}`, [key, untyped(value)])
     else entries.set(`s${name}`, [name, typedValue(value, inner)])
   }
@@ -72,7 +72,7 @@ function ofList(node: ListNode, schema: CustomSchema): CelValue {
   )
 }
 
-/** Texts of some formats are values of their own; in another form than ours they may still be such a value. */
+/** Texts of some formats become typed values. A text that this parser does not support is unknown, because the API server may parse it. */
 function ofText(text: string, { type, format }: CustomSchema): CelValue {
   if (type !== 'string') return text
   if (format !== 'byte' && text.length > MAX_TIME && FORMATS.has(format)) return time('timestamp', undefined)

@@ -9,17 +9,17 @@ type ProblemKind =
   | 'wrong-type'
   | 'bad-format'
   | 'not-allowed'
-  /** It may not stand beside another field. */
+  /** Not allowed together with another field. */
   | 'forbidden-field'
   | 'duplicate'
   /** None of the alternatives of a custom kind's schema fits. */
   | 'no-match'
   | 'unknown-kind'
-  /** Served, but not for long: a warning of the API server. */
+  /** Still served but deprecated; the API server warns. */
   | 'deprecated-version'
   /** An update may not change it. */
   | 'immutable'
-  /** A CEL rule of a custom kind's schema is not true of it; `found` is what the rule says. */
+  /** Violates a CEL rule of the custom kind's schema; `found` is the rule's message. */
   | 'rule'
 
 /** One place of an object that a version of Kubernetes refuses. */
@@ -32,8 +32,8 @@ export interface Problem {
   readonly found: string
   /** Known names, for "did you mean". */
   readonly names?: readonly string[]
-  /** The first version that knows a field which the asked one does not, or that deprecates an API version; as `1.N`. */
+  /** `1.N`: the first version that has the unknown field, or that deprecates the API version. */
   readonly since?: string
-  /** The last version that knew it, or that will serve it. */
+  /** The last version that had the field or serves the API version. */
   readonly until?: string
 }

@@ -24,7 +24,7 @@ export function sameQuantity(a: string, b: string): boolean {
   return compareQuantities(a, b) === 0
 }
 
-/** Which of two quantities is larger: below 0 the second, above 0 the first; undefined where one is not a quantity. */
+/** Compares two quantities: negative, zero or positive; undefined if one is not a quantity. */
 export function compareQuantities(a: string, b: string): number | undefined {
   const [first, second] = [parse(a), parse(b)]
   if (first === undefined || second === undefined) return undefined

@@ -7,25 +7,25 @@ import { creationRuleFor, SOPS_CONFIG } from './creation-rule.ts'
 
 const MAX_COMPARISON = 10_000_000
 
-/** A `.sops.yaml` with one rule more. */
+/** A `.sops.yaml` with one additional rule. */
 export interface TenantRuleEdit {
   readonly path: string
   readonly content: string
 }
 
-/** Endings of files that SOPS and Flux read, those that most rules match last. */
+/** File name patterns for YAML; the second one is for rules that do not match `.yml`. */
 const ENDINGS = ['.*\\.ya?ml$', '.*\\.yaml$']
-/** Fields that are written into the new rule. */
+/** Fields that the new rule takes over. */
 const FIELDS = new Set([
   ...['path_regex', 'age', 'pgp', 'mac_only_encrypted'],
   ...['encrypted_regex', 'unencrypted_regex', 'encrypted_suffix', 'unencrypted_suffix'],
 ])
 
 /**
- * Gives the files of one tenant a creation rule of their own, for exactly the recipients that they are encrypted to now: a later change can
- * then name others for this tenant alone. It stands before the rule that matches `file` now, because SOPS takes the first that matches,
- * and matches nothing that this one does not match. Every other character stays. Undefined where the tenant's own rule matches
- * already. Throws `sops-config` where there is no place for it.
+ * Gives the files of one tenant their own creation rule with the current recipients, so that a later change can set other recipients for
+ * this tenant alone. Inserts it before the rule that matches `file` now, because SOPS uses the first match. The new rule matches
+ * nothing that the current rule does not match. Every other character stays unchanged. Undefined if the tenant's own rule already
+ * matches. Throws `sops-config` if no rule can be inserted.
  */
 export async function addTenantRule(tree: Tree, directory: string, file: string): Promise<TenantRuleEdit | undefined> {
   const { recipients, origin, selection, macOnlyEncrypted } = await creationRuleFor(tree, file)
@@ -39,7 +39,7 @@ export async function addTenantRule(tree: Tree, directory: string, file: string)
   if (pattern === undefined) throw unclear(path, origin.line)
   const lines = text.split('\n')
   const dash = (lines[origin.line - 1] ?? '').slice(0, origin.column - 1)
-  // only a list that is written in lines can be added to without writing the file anew
+  // only a block-style list can be extended without rewriting the file
   if (!/^ *- +$/.test(dash)) throw unclear(path, origin.line)
   const keysOf = (kind: 'age' | 'pgp') =>
     recipients
@@ -59,7 +59,7 @@ export async function addTenantRule(tree: Tree, directory: string, file: string)
     ([name, value], index) => `${indent}${index === 0 ? '- ' : '  '}${name}: ${scalar(value!)}${eol}`,
   )
   let at = origin.line - 1
-  // what is said above a rule is about that rule
+  // comments above a rule belong to that rule
   while (at > 0 && /^ *#/.test(lines[at - 1]!)) at--
   const content = [...lines.slice(0, at), ...rule, ...lines.slice(at)].join('\n')
   const now = rulesIn(content)
@@ -76,7 +76,7 @@ function rulesIn(text: string): readonly WrittenRule[] {
   return rules.map(one => (one !== null && typeof one === 'object' ? { ...one } : {}))
 }
 
-/** The line on which a rule begins. */
+/** The line where a rule starts. */
 function lineOf(text: string, index: number): number | undefined {
   const lines = new LineCounter()
   const list = parseDocument(text, { lineCounter: lines }).get('creation_rules')
@@ -84,7 +84,7 @@ function lineOf(text: string, index: number): number | undefined {
   return isNode(item) && item.range ? lines.linePos(item.range[0]).line : undefined
 }
 
-/** Whether the rule that matches now matches every path with the pattern, and is written in fields that the new one can have. */
+/** Whether the current rule matches every path that the pattern matches, and has only fields that the new rule can take over. */
 function isWithin(pattern: string, rule: WrittenRule, origin: Origin): boolean {
   if (Object.keys(rule).some(field => !FIELDS.has(field))) return false
   const { path_regex: general } = rule
@@ -97,7 +97,7 @@ function isWithin(pattern: string, rule: WrittenRule, origin: Origin): boolean {
   return comparePatterns({ text: pattern, origin }, { text: String(general), origin }, { spend }) === 'within'
 }
 
-/** As single-quoted YAML where it is not plain everywhere: a backslash is one there. */
+/** Single-quoted unless every YAML version reads the value plainly; single quotes keep backslashes literal. */
 const scalar = (value: string) => (/^[A-Za-z0-9,]+$/.test(value) ? value : `'${value.replaceAll("'", "''")}'`)
 
 const quoted = (text: string) => text.replaceAll(/[.+*?()[\]{}|^$\\]/g, '\\$&')

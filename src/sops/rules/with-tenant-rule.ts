@@ -4,17 +4,17 @@ import { creationRuleFor } from './creation-rule.ts'
 import type { SealingRule } from './sealing-rule.ts'
 import { addTenantRule, type TenantRuleEdit } from './tenant-rule.ts'
 
-/** By which rule a file of a tenant is sealed, and the `.sops.yaml` that has this rule. */
+/** The rule that encrypts a tenant's file, and the `.sops.yaml` that contains it. */
 interface TenantSealing {
   readonly sopsConfig?: TenantRuleEdit
   readonly rule: SealingRule
-  /** Why the tenant has no rule of its own, in plain text. */
+  /** Plain text: why the tenant has no rule of its own. */
   readonly note?: string
 }
 
 /**
- * The rule by which a file of a tenant is sealed, and a `.sops.yaml` with an own rule of the tenant for the same recipients, unless there
- * is one. Throws `sops-config` where no rule matches. `config`: the `.sops.yaml` as another file of this tenant has changed it.
+ * The rule that encrypts a tenant's file, and a `.sops.yaml` with the tenant's own rule for the same recipients if it has none yet.
+ * Throws `sops-config` if no rule matches. `config`: the `.sops.yaml` as already changed for another file of this tenant.
  */
 export async function withTenantRule(
   tree: Tree,

@@ -66,7 +66,7 @@ const keepsGroups: Limit = (was, is) => {
   return textsAt(was, []).some(group => !now.has(group) && !group.startsWith('system:serviceaccounts:'))
 }
 
-/** The same of `users`: accounts and their groups leave with their tenant. */
+/** The same for `users`; accounts and their groups may be removed with their tenant. */
 const keepsUsers: Limit = (was, is) => {
   const isAccount = (item: Node) => /^system:serviceaccounts?:/.test(stringAt(item, ['name']) ?? '')
   const now = new Set(listAt(is, []).map(canonical))
@@ -78,13 +78,13 @@ const keepsNames: Limit = (was, is) => {
   return textsAt(was, []).some(name => !now.has(name) && !name.startsWith('system:serviceaccount:'))
 }
 
-/** A ClusterRole that Capsule binds for all of its users; `usual` is that which it makes itself. */
+/** A ClusterRole that Capsule binds for all of its users; `usual` is Capsule's default. */
 const keepsRole =
   (usual: string): Limit =>
   (was, is) =>
     textOf(is, usual) !== textOf(was, usual) && textOf(is, usual) !== usual
 
-/** ClusterRoles for accounts that are made owners; `usual` are those where none are written. */
+/** ClusterRoles for accounts that become owners; `usual` are the defaults. */
 const noMoreRoles =
   (...usual: readonly string[]): Limit =>
   (was, is) => {

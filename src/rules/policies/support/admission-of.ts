@@ -16,7 +16,7 @@ import type { RuleContext } from '../../model/rule.ts'
 /** The request by which Flux would bring an object to its cluster, and what the policies there say about it. */
 export interface Admission extends AdmissionAnswer {
   readonly operation: AdmissionOperation
-  /** The change leaves the object as it was. */
+  /** The change does not alter the object. */
   readonly isUnchanged: boolean
 }
 

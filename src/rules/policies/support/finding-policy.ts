@@ -2,7 +2,7 @@ import type { Origin } from '../../../origin.ts'
 import type { PolicyRuleName } from '../../../policy/engine.ts'
 import type { FindingPolicy } from '../../model/finding.ts'
 
-/** The policy that a finding is about, as the verdict lists it. */
+/** The policy of a finding in the form that the verdict lists. */
 export function findingPolicy(
   { policy, rule, origin }: PolicyRuleName & { readonly origin: Origin },
   action: FindingPolicy['action'],

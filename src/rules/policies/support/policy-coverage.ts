@@ -8,22 +8,22 @@ import type { PolicyRuleName } from '../../../policy/engine.ts'
 import { admissionOf } from './admission-of.ts'
 import { partsNotEvaluated, WHOLE_KIND } from './parts-not-evaluated.ts'
 
-/** A policy of a cluster, and what it says about the objects of the fleet. */
+/** A policy on a cluster and its results for the fleet's objects. */
 export interface CoveredPolicy {
   readonly cluster: string
   readonly kind: string
   readonly namespace: string
   readonly name: string
   readonly origin: SourceLine
-  /** What of it is never evaluated: `kind`, or parts of its rules. */
+  /** The parts of it that are never evaluated: `kind`, or parts of its rules. */
   readonly notEvaluated: readonly string[]
-  /** Its rules or bindings that speak about some object, sorted. */
+  /** Its rules or bindings that apply to at least one object, sorted. */
   readonly rules: readonly RuleCoverage[]
-  /** Exceptions of the platform that name it. */
+  /** The platform's exceptions that name it. */
   readonly exceptions: readonly { readonly name: string; readonly origin: SourceLine }[]
 }
 
-/** How many objects of the fleet a rule speaks about, by what it says. */
+/** The number of fleet objects by the result of a rule. */
 export interface RuleCoverage {
   readonly rule: string
   readonly passed: number
@@ -31,11 +31,11 @@ export interface RuleCoverage {
   readonly warned: number
   readonly audited: number
   readonly notEvaluated: number
-  /** Why some are not evaluated: the first reason. */
+  /** The first reason why some objects are not evaluated. */
   readonly why: string
 }
 
-/** Kinds of policies, by `<group>/<Kind>`. */
+/** Policy kinds by `<group>/<Kind>`. */
 const POLICIES = [
   'admissionregistration.k8s.io/ValidatingAdmissionPolicy',
   'admissionregistration.k8s.io/MutatingAdmissionPolicy',
@@ -53,7 +53,7 @@ const EXCEPTIONS = ['kyverno.io/PolicyException', 'policies.kyverno.io/PolicyExc
 
 type Counts = { -readonly [K in keyof RuleCoverage]: RuleCoverage[K] }
 
-/** Every policy that the platform renders on some clusters, with what it says about each object as if it were created. */
+/** Every policy that the platform renders on the given clusters, with its results for each object as if it were created. */
 export function policyCoverage(fleet: Fleet, clusters: readonly string[]): CoveredPolicy[] {
   const index = new FleetIndex(fleet)
   const counted = new Map<string, Map<string, Counts>>()
@@ -99,7 +99,7 @@ export function policyCoverage(fleet: Fleet, clusters: readonly string[]): Cover
 type NumberField = 'passed' | 'denied' | 'warned' | 'audited' | 'notEvaluated'
 const FIELDS = { deny: 'denied', warn: 'warned', audit: 'audited' } as const
 
-/** A rule counts once for an object, however many of its checks speak. */
+/** A rule counts once per object, even if several of its checks apply. */
 function distinct<T extends PolicyRuleName>(list: readonly T[]): Iterable<T> {
   return new Map(
     list.map(one => [JSON.stringify([one.policy.kind, one.policy.namespace, one.policy.name, one.rule]), one]),

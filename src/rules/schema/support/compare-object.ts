@@ -21,8 +21,8 @@ const UNKNOWN: SchemaAnswer = { problems: [], count: 0, isKnown: false }
 
 /**
  * Compares an object with the types of a version of Kubernetes, else with the definition of its kind that the fleet
- * renders, else with that of the catalog, which may be of another release than the cluster's. `old`: the object that an update
- * changes.
+ * renders, else with the catalog's, which may be for another release than the cluster runs. `old`: the object before an
+ * update.
  */
 export function compareObject(
   object: KubeObject,

@@ -3,16 +3,16 @@ import type { FleetConfig } from '../../../fleet/model/fleet-config.ts'
 import { kubernetesVersion } from '../../../fleet/model/kubernetes-version.ts'
 import { NEWEST, VERSIONS } from '../../../schema/types-table.ts'
 
-/** The version of Kubernetes with which objects of a cluster are compared. */
+/** The version of Kubernetes whose types objects of a cluster are compared with. */
 export interface ComparedVersion {
   readonly minor: number
-  /** The version that the cluster runs, where the table does not hold it: it may serve kinds that went later. */
+  /** The cluster's own version if the table does not have it; the cluster may serve kinds that later versions removed. */
   readonly runs?: number
-  /** The cluster certainly runs it: the fleet's file declares it, or objects of the platform say so. */
+  /** Whether the cluster certainly runs this version, because the fleet's file or objects of the platform declare it. */
   readonly isCertain: boolean
 }
 
-/** As the fleet's file declares it, else as objects of the platform say, else the newest that is known. */
+/** The version from the fleet's file, else from objects of the platform, else the newest known version. */
 export function comparedVersion(
   config: Pick<FleetConfig, 'kubernetes'>,
   index: Pick<FleetIndex, 'derivedVersion'>,
@@ -21,7 +21,7 @@ export function comparedVersion(
   const minor = kubernetesVersion(config, cluster) ?? index.derivedVersion(cluster)
   if (minor === undefined) return { minor: NEWEST, isCertain: false }
   const [oldest = NEWEST] = VERSIONS
-  // of a version that is not in the table the closest one is nearly right
+  // for a version that is not in the table, the closest one is a good approximation
   const known = Math.min(Math.max(minor, oldest), NEWEST)
   return known === minor ? { minor, isCertain: true } : { minor: known, runs: minor, isCertain: false }
 }

@@ -52,14 +52,14 @@ export function* mismatches(
   }
 }
 
-/** Two rules may refuse one field. */
+/** Includes the rule text because two rules may refuse the same field. */
 const told = ({ kind, path, allowed }: Problem): string =>
   `${kind} ${path.join('.')}${kind === 'rule' ? ` ${allowed}` : ''}`
 
-/** Found, but the API server accepts the object. */
+/** The API server accepts an object with one of these problems. */
 const ACCEPTED: readonly Problem['kind'][] = ['dropped-field', 'deprecated-version']
 
-/** How much a problem counts: a violation where the cluster certainly refuses the object. */
+/** A problem is a violation if the cluster certainly refuses the object, and otherwise a warning. */
 export const levelOf = (
   { kind }: Problem,
   { isCertain }: Pick<ComparedObject, 'isCertain'>,

@@ -67,7 +67,7 @@ export function problemText(problem: Problem, who: MessagePart, server: Message)
   }
 }
 
-/** What a missing field must hold, where that is more than a value. */
+/** What a missing field must contain, if not any value will do. */
 const neededText = ({ allowed, names }: Problem): Message =>
   names === undefined && allowed !== 'a value' ? message` Needed: ${part('value', allowed)}.` : message``
 

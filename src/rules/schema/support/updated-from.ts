@@ -5,7 +5,7 @@ import { at } from '../../../kube/node.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { fluxMarks } from '../../ownership/support/flux-mark.ts'
 
-/** The object that an update would change; undefined where Flux creates it, or may make it anew. */
+/** The object before the update; undefined where Flux creates the object or may recreate it. */
 export function updatedFrom(
   { object, id, kind, node }: Pick<Subject, 'object' | 'id' | 'kind' | 'node'>,
   before: FleetIndex,
@@ -16,13 +16,13 @@ export function updatedFrom(
   return was === undefined || isApart(was.object) ? undefined : was.object
 }
 
-/** Flux deletes what it cannot change, and makes it anew. */
+/** With `spec.force`, Flux deletes and recreates an object that it cannot update. */
 function isForced({ kustomization }: FleetNode): boolean {
   const force = at(kustomization.root, ['spec', 'force'])
   return force !== undefined && !(force.type === 'scalar' && (force.value === false || force.value === null))
 }
 
-/** Flux deletes it and makes it anew, or leaves alone what stands. */
+/** Values of the annotations with which Flux recreates an object or does not update it. */
 const APART: ReadonlyMap<string, readonly string[]> = new Map([
   ['kustomize.toolkit.fluxcd.io/force', ['enabled']],
   ['kustomize.toolkit.fluxcd.io/ssa', ['ignore', 'ifnotpresent']],

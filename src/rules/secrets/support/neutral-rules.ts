@@ -8,8 +8,8 @@ import type { CreationRule } from './sops-config.ts'
 const FIELDS = ['age', 'pgp', 'path_regex']
 
 /**
- * Whether `more` is `less` with more rules, each of which encrypts every path that it can match exactly as the rules behind it
- * do: for the same recipients, in the same way. Then it does not matter which of the two counts.
+ * Whether `more` equals `less` plus rules that change nothing: each additional rule encrypts every path that it can match exactly as
+ * the rules after it do, for the same recipients. Then it does not matter which of the two lists applies.
  */
 export function areNeutral(less: readonly CreationRule[], more: readonly CreationRule[], budget: StepBudget): boolean {
   let at = 0
@@ -37,7 +37,7 @@ function isAlike(one: CreationRule, other: CreationRule): boolean {
   return names(one) !== '' && names(one) === names(other) && wayOf(one.node) === wayOf(other.node)
 }
 
-/** What a rule says beside the path and its recipients. A field with recipients of another form counts as it is written. */
+/** The settings of a rule besides its path and recipients. Recipients of other kinds count as settings. */
 function wayOf(node: Node): string {
   if (node.type !== 'map') return ''
   return canonical(FIELDS.reduce((map, field) => withoutField(map, field), node))

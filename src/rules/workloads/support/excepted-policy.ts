@@ -3,7 +3,7 @@ import { at, stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { matchesWildcard } from '../../../policy/kyverno/jmespath/wildcard.ts'
 
-/** Kinds of policies that a PolicyException can name. */
+/** Policy kinds that a PolicyException can name. */
 const POLICIES = [
   'kyverno.io/ClusterPolicy',
   'kyverno.io/Policy',
@@ -19,7 +19,7 @@ const POLICIES = [
   'policies.kyverno.io/NamespacedDeletingPolicy',
 ]
 
-/** The first policy that the platform renders on a cluster and that a PolicyException names; wildcards count. */
+/** The first policy that the platform renders on a cluster and that a PolicyException names, also by wildcard. */
 export function exceptedPolicy(index: FleetIndex, cluster: string, exception: KubeObject): KubeObject | undefined {
   const patterns = namesIn(exception)
   if (patterns.length === 0) return undefined
