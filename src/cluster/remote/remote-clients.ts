@@ -59,7 +59,8 @@ export class RemoteClients {
 
   /**
    * Reads the current kubeConfig as the Kustomization's account, or as the worker if it has none, and returns its target.
-   * `mayMake`: the node is approved, so a kubeconfig for its account may be created (see OwnKubeConfigs). Throws `not-permitted` for a server that is not listed for the cluster under which the node was evaluated.
+   * `mayMake`: the node is approved, so a kubeconfig for its account may be created (see OwnKubeConfigs).
+   * Throws `not-permitted` for a server that is not listed for the cluster under which the node was evaluated.
    */
   async open(node: RemoteNode, mayMake = false): Promise<RemoteTarget> {
     const { namespace, user, kubeConfig, cluster } = node
