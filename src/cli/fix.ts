@@ -79,13 +79,9 @@ async function applied(options: CheckOptions, io: Io): Promise<Made> {
     const after = await evaluated(options, io)
     if (isWorse(checked, after)) {
       for (const [path] of byPath) await writeInside(dir, path, textOf(tree, path) ?? '')
-      throw new BailiwickError(
-        'usage',
-        `${count(fixes.length, 'edit')} would cause other findings and were taken back`,
-        {
-          fix: 'Run bailiwick fix without --apply, and make the edits by hand.',
-        },
-      )
+      throw new BailiwickError('usage', `${count(fixes.length, 'edit')} would cause other findings and were reverted`, {
+        fix: 'Run bailiwick fix without --apply, and make the edits by hand.',
+      })
     }
     made.push(...fixes)
     checked = after

@@ -34,7 +34,8 @@ export async function updateKeysHere(directory: string | undefined, files: KeyFi
   for (const path of paths) {
     try {
       const content = await updated(tree, path, identities)
-      if (content === 'no rule') io.stderr(`${visible(path)}: no creation rule matches, left as it is\n`)
+      if (content === 'no rule')
+        io.stderr(`${visible(path)}: no creation rule matches, so the file was left unchanged\n`)
       else if (content !== undefined) {
         await writeInside(dir, path, content)
         io.stdout(`updated ${visible(path)}\n`)

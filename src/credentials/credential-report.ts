@@ -37,7 +37,7 @@ interface OtherRecipients {
   readonly missing: readonly string[]
 }
 
-/** How an entry of `notVisible` begins if encrypted files were not compared with `.sops.yaml`. */
+/** Prefix of an entry in `notVisible` if encrypted files were not compared with `.sops.yaml`. */
 export const NOT_COMPARED = 'recipients of further encrypted files: '
 
 /** Reports the credentials in a fleet whose repository, `tree`, is at `url`. */

@@ -8,13 +8,13 @@ export const RECIPIENTS_MARKER = '<!-- bailiwick:recipients -->'
 
 export const RECIPIENTS_TITLE = 'Bailiwick: encrypted files have other recipients than .sops.yaml names'
 
-/** What the issue says, and whether it is open. */
+/** Body and state of the issue. */
 interface RecipientsIssue {
   readonly state: 'open' | 'closed'
   readonly body: string
 }
 
-/** The issue about encrypted files with other recipients. Undefined if files that were not compared may have others. */
+/** The issue about encrypted files with other recipients. Undefined if the only possible differences are in files that could not be compared. */
 export function recipientsText(report: CredentialReport): RecipientsIssue | undefined {
   const entries = credentialEntries(report, undefined, '').filter(({ kind }) => kind === 'other-recipients')
   const notCompared = report.notVisible.filter(what => what.startsWith(NOT_COMPARED))
@@ -24,7 +24,7 @@ export function recipientsText(report: CredentialReport): RecipientsIssue | unde
     return { state: 'closed', body: `${RECIPIENTS_MARKER}\n\n${done}` }
   }
   const parts = [
-    'A change of `.sops.yaml` does not change files that are already encrypted. These files have other recipients than it names. Bailiwick updates this issue with each push that changes encrypted files or `.sops.yaml`, and closes it when none is left.',
+    'A change to `.sops.yaml` does not change files that are already encrypted. These files have recipients that differ from those in `.sops.yaml`. Bailiwick updates this issue with each push that changes encrypted files or `.sops.yaml`, and closes it when no such file is left.',
     credentialsText(entries),
     ...notCompared.map(what => `Not compared: ${code(what)}`),
   ]

@@ -24,7 +24,7 @@ export async function diagnoseGithub(
   const app = openApp({ appId, privateKey, baseUrl, readRetries: 0, timeoutMs: ANSWER_WITHIN_MS }).own()
   const { ok, bad } = entriesOf('app')
   try {
-    const { data } = await github(message`read who the App is`, () => app.rest.apps.getAuthenticated())
+    const { data } = await github(message`read the App's identity`, () => app.rest.apps.getAuthenticated())
     const installations = await github(message`list the installations of the App`, () =>
       app.paginate(app.rest.apps.listInstallations, { per_page: 100 }),
     )

@@ -70,7 +70,7 @@ export function parseHandOver(words: readonly string[], usage: string, takes: Ta
 function oneName(names: readonly string[] = [], usage: string): string {
   const [name, more] = names
   if (name !== undefined && more === undefined) return name
-  throw offboardInput(name === undefined ? '--to is missing' : '--to stands twice', `Write: ${usage}`)
+  throw offboardInput(name === undefined ? '--to is missing' : '--to is given twice', `Write: ${usage}`)
 }
 
 function readWords(words: readonly string[], usage: string, takes: Takes, options: readonly string[], what = 'tenant') {

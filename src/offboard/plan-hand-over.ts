@@ -210,7 +210,7 @@ function isSame(one: MapNode, other: MapNode): boolean {
 function taken({ object }: Placed, one: Placed): BailiwickError {
   return new BailiwickError(
     'offboard-layout',
-    `${display(idOf(object))}: is there already, and is not like ${display(idOf(one.object))}`,
+    `${display(idOf(object))}: already exists and differs from ${display(idOf(one.object))}`,
     { fix: 'Rename one of them, then run the command again.', origin: object.root.origin },
   )
 }
@@ -229,7 +229,7 @@ function notesOf(
     node => node.namespace === namespace && node.tenant !== undefined && from.includes(node.tenant),
   )
   return [
-    `tenant ${tenant} can read every Secret of ${namespace} from then on: rotate what is in them${secrets.length > 0 ? ` (${[...new Set(secrets)].join(', ')})` : ''}`,
+    `tenant ${tenant} can then read every Secret of ${namespace}. Rotate the values in them${secrets.length > 0 ? ` (${[...new Set(secrets)].join(', ')})` : ''}`,
     ...nodes.map(
       ({ key, source }) => `${key} becomes a Kustomization of tenant ${tenant}: it goes on deploying ${source.url}`,
     ),

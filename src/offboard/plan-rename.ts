@@ -35,7 +35,7 @@ export function planRename({ tenant, name }: Names, scene: TransferScene): Trans
   const [old, known] = [tenant, name].map(one => ownedBy(before, one))
   if (old!.size > 0 && known!.size > 0) {
     throw offboardInput(
-      `tenant ${name} is there already`,
+      `tenant ${name} already exists`,
       'Choose another name, or hand its namespaces over with `hand-over`.',
     )
   }
@@ -85,7 +85,7 @@ function hasSuccessor(one: Placed, renaming: Renaming, placed: readonly Placed[]
   if (without(found.object.root) === without(root)) return true
   throw new BailiwickError(
     'offboard-layout',
-    `${display(idOf(found.object))}: is there already, and is not like ${display(idOf(one.object))}`,
+    `${display(idOf(found.object))}: already exists and differs from ${display(idOf(one.object))}`,
     { fix: `Rename it, or make both alike, then run the command again.`, origin: found.object.root.origin },
   )
 }

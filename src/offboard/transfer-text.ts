@@ -49,7 +49,7 @@ function handOverText({ tenant, namespace = '' }: OffboardRequest, stage: Offboa
       title: `Hand namespace ${namespace} over to ${tenant}: owner`,
       intro: `Namespace ${of} belongs to tenant ${to}, and its accounts get their rights there. The former tenant keeps its rights there until the second pull request, so that it can delete what it applied.`,
       heading: 'What changes',
-      next: `Merge it. Add to the repository of ${to} what is to stay, remove it from the repository of the former tenant, and then ask for the second pull request.`,
+      next: `Merge it. Move the objects that should stay from the repository of the former tenant to that of ${to}, and then ask for the second pull request.`,
     }
   }
   return {

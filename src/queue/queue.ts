@@ -48,7 +48,7 @@ export interface SettleRotation {
   readonly pull: number
 }
 
-/** Tell a fleet which encrypted files have other recipients than `.sops.yaml` names. */
+/** Report to a fleet which encrypted files have other recipients than `.sops.yaml` names. */
 export interface SayRecipients {
   readonly installation: number
   readonly owner: string

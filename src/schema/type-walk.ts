@@ -19,11 +19,11 @@ export class TypeWalk {
   readonly problems: Problem[] = []
   count = 0
   readonly #version: number
-  /** Where the walk is: one list for all fields, most of which have no problem. `add` copies it. */
+  /** The path of the current value. One list serves all fields, because most have no problem; `add` copies it. */
   readonly #path: (string | number)[]
   readonly #hear = (problem: Problem) => this.add(problem)
 
-  /** `start`: where in its object the first value stands. */
+  /** `start`: path of the first value in its object. */
   constructor(version: number, start: Path = []) {
     this.#version = version
     this.#path = [...start]

@@ -80,7 +80,7 @@ function withBlocks(path: string, text: string, keys: Readonly<Record<'age' | 'p
     const indent = map.items[0]?.key.range?.[0]
     const column = indent === undefined ? 0 : indent - (text.lastIndexOf('\n', indent - 1) + 1)
     if (map.flow || column < 1 || text.slice(0, start).split('\n').at(-1) !== '') {
-      throw refused(path, 'its block `sops` is not written in lines of its own', `Run \`sops updatekeys ${path}\`.`)
+      throw refused(path, 'its `sops` block is not in YAML block style', `Run \`sops updatekeys ${path}\`.`)
     }
     const rest = Object.entries(map.toJSON() as Record<string, unknown>).filter(([name]) => !KEYS.includes(name))
     const own = Object.entries(keys).filter(([, list]) => list.length > 0)

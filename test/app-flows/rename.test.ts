@@ -29,7 +29,7 @@ describe('a tenant of a fleet that Flux applies gets another name', () => {
   test('only fleet admins may ask, and only for what can be', async () => {
     expect((await say(RENAME, 'otto')).reactions).toEqual(['-1'])
     expect((await say('/bailiwick rename ops-team')).replies.join()).toContain('`--to` is missing')
-    expect((await say('/bailiwick rename ops-team --to dev-team')).replies.join()).toContain('is there already')
+    expect((await say('/bailiwick rename ops-team --to dev-team')).replies.join()).toContain('already exists')
     expect((await say(`${RENAME} --continue`)).replies.join()).toContain('nothing is named operators yet')
     expect(pulls('rename-ops-team', 'arrival')).toEqual([])
   })
@@ -73,7 +73,7 @@ describe('a namespace of it gets another tenant', () => {
   test('first its owner changes, and the check explains what that means', async () => {
     expect((await say(HAND_OVER)).reactions).toContain('rocket')
     const [first] = pulls('hand-over-dev-team', 'switch')
-    expect(first!.issue.body).toContain('tenant dev-team can read every Secret of ops from then on')
+    expect(first!.issue.body).toContain('tenant dev-team can then read every Secret of ops')
     const run = lastRun(stage.github, FLEET, first!.head.ref)
     expect(run).toMatchObject({ conclusion: 'success' })
     expect(run!.output.summary).toContain(`**Overridden by \`ada\`**, for this commit only: ${WHY}`)

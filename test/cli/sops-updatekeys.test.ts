@@ -31,7 +31,7 @@ test('files get the recipients that .sops.yaml names now; no key is printed', as
   const ran = await run(dir, 'sops', 'updatekeys', '--age-key-file', keys)
   expect(ran.code).toBe(0)
   expect(ran.stdout).toBe('updated tenants/a.yaml\n2 encrypted files, 0 could not be updated\n')
-  expect(ran.stderr).toBe('other/b.yaml: no creation rule matches, left as it is\n')
+  expect(ran.stderr).toBe('other/b.yaml: no creation rule matches, so the file was left unchanged\n')
   expect(read('tenants/a.yaml')).toContain(next.recipient)
   expect(read('other/b.yaml')).toBe(text)
   expect(ran.stdout + ran.stderr).not.toContain('AGE-SECRET-KEY')

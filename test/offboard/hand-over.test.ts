@@ -98,7 +98,7 @@ describe('a tenant whose account has rights in a second namespace', () => {
 
   test('loses them in a second change, which is not before the first', () => {
     const change = plan(files(rights), 'a-more', b.name)
-    expect(change.notes.join()).toContain(`tenant ${b.name} can read every Secret of a-more from then on`)
+    expect(change.notes.join()).toContain(`tenant ${b.name} can then read every Secret of a-more`)
     const middle = applied(files(rights), change)
     expect(textAt(middle, `clusters/${random.clusters[0]}/a.yaml`)).toContain('name: of-a')
     const last = plan(middle, 'a-more', b.name)

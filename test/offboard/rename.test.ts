@@ -117,15 +117,13 @@ describe('one fleet', () => {
   test('another tenant has the name', () => {
     const other = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {toolkit.fluxcd.io/tenant: web}}\n'
     const error = refusal(() => plan(withText(fleet(), { 'clusters/staging/shop.yaml': other }), 'dev-team', 'web'))
-    expect([error.code, error.message]).toEqual(['offboard-input', 'tenant web is there already'])
+    expect([error.code, error.message]).toEqual(['offboard-input', 'tenant web already exists'])
   })
 
   test('another account has the name', () => {
     const other = 'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: web, namespace: apps}\n'
     const error = refusal(() => plan(withText(fleet(), { 'clusters/staging/web.yaml': other }), 'dev-team', 'web'))
-    expect(error.message).toBe(
-      'ServiceAccount apps/web: is there already, and is not like ServiceAccount apps/dev-team',
-    )
+    expect(error.message).toBe('ServiceAccount apps/web: already exists and differs from ServiceAccount apps/dev-team')
     expect(error.origin).toMatchObject({ file: 'clusters/staging/web.yaml' })
   })
 

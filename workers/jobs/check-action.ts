@@ -101,7 +101,7 @@ async function fix({ context, place, subject, pull, login, attempt }: Pressed) {
 
 const NOT_FIXED = {
   fork: 'The fixes were not applied: the branch is in a fork, which the App never writes to.',
-  nothing: 'No fix was applied: none of the findings has a certain fix any more.',
+  nothing: 'No fix was applied: no finding has a certain fix anymore.',
   committed: undefined,
   moved: undefined,
 }

@@ -7,8 +7,8 @@ import { openPlace } from '../publish/open-place.ts'
 import { readCredentials } from '../rotation/read-credentials.ts'
 
 /**
- * Keeps the one issue of a fleet about encrypted files with other recipients than `.sops.yaml` names: opened where there are
- * some, closed where there are none any more. Doing it twice has no further effect.
+ * Maintains a fleet's issue about encrypted files with other recipients than `.sops.yaml` names: opens it if there are such
+ * files, and closes it if there are none. Idempotent.
  */
 export async function sayRecipients(context: WorkerContext, data: SayRecipients): Promise<void> {
   const subject = await openRepository(context, data)

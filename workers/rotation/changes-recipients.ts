@@ -10,7 +10,8 @@ const SOPS_CONFIG = /(?:^|\/)\.sops\.yaml$/
 
 /**
  * Whether a push to the default branch of a fleet may change which files have other recipients than `.sops.yaml` names: it
- * changes one, or an encrypted file. Where nobody knows what the branch held before, every fleet with a `.sops.yaml` counts.
+ * changes a `.sops.yaml` or an encrypted file. If the previous content of the branch is not known, every fleet with a
+ * `.sops.yaml` counts.
  */
 export async function changesRecipients(
   { installation, repository }: OpenedRepository,
@@ -26,7 +27,7 @@ export async function changesRecipients(
   return [...changed].some(path => SOPS_CONFIG.test(path)) || [then, now].some(one => hasEncrypted(one, changed))
 }
 
-/** After a force push, GitHub may not have the commit any more. */
+/** After a force push, GitHub may no longer have the old commit. */
 async function contentOrNone(read: () => Promise<TreeSnapshot>): Promise<TreeSnapshot | undefined> {
   try {
     return await read()

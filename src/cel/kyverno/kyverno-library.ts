@@ -29,7 +29,7 @@ const OUTSIDE = [
   ...['time.now', 'random', 'random.random'],
 ]
 const outside = (name: string) => (): never => {
-  throw new CelUnknownError(`${name} asks for what is outside of the fleet`)
+  throw new CelUnknownError(`${name} needs information from outside the fleet`)
 }
 
 const RESOURCES: FunctionTable = {

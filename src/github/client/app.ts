@@ -175,7 +175,7 @@ function assertAllowed(account: string, allowed: readonly string[] | undefined):
 }
 
 async function readIdentity(app: Octokit): Promise<AppIdentity> {
-  const { data } = await github(message`read who the App is`, () => app.rest.apps.getAuthenticated())
+  const { data } = await github(message`read the App's identity`, () => app.rest.apps.getAuthenticated())
   if (!data?.slug) throw new BailiwickError('github-unavailable', 'GitHub did not return the identity of the App')
   return { id: data.id, slug: data.slug }
 }

@@ -15,7 +15,7 @@ interface StickyIssue {
   /** Markdown that begins with the marker. */
   readonly body: string
   /**
-   * `open`: opened again when its body changes. `closed`: closed when its body changes, and never made. Absent: people decide.
+   * `open`: a changed body reopens the issue. `closed`: a changed body closes it, and no new issue is created. Absent: people decide.
    */
   readonly state?: 'open' | 'closed'
 }
@@ -27,9 +27,9 @@ interface UpsertedIssue {
 }
 
 /**
- * Makes the one issue of ours with this marker say `body`, open or closed: one that people closed stays closed, and its title
- * is theirs too. Someone else's issue with the marker is left alone. Undefined where the repository has no issues, or none is
- * made.
+ * Creates or updates the App's one issue with this marker. Keeps its title, and keeps it closed if people closed it and `state`
+ * is absent. Ignores issues of others with the marker. Undefined if the repository has issues disabled, or if no issue is
+ * created.
  */
 export async function upsertIssue(
   octokit: Octokit,
@@ -49,7 +49,7 @@ export async function upsertIssue(
   }
   const { number } = ours
   if (ours.body === body) return { number, open: ours.open, written: false }
-  // in one request: a crash leaves no text beside the state of another
+  // one request for both, so that a crash cannot separate the text from its state
   const change = state === undefined ? { body } : { body, state }
   await github(what, () => octokit.rest.issues.update({ owner, repo, issue_number: number, ...change }))
   return { number, open: state === undefined ? ours.open : state === 'open', written: true }

@@ -22,7 +22,7 @@ export function requestValue({ id, operation, user, resource, isNamespaced }: Ad
     operation,
     userInfo: mapOf({ username: user.name, groups: user.groups }),
     dryRun: false,
-    options: new NotKnown('request.options is set by who applies'),
+    options: new NotKnown('request.options is set by the client that applies the object'),
   })
 }
 

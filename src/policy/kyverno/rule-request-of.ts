@@ -49,7 +49,7 @@ function contextOf(
     ['object', operation === 'DELETE' ? null : object],
     ['oldObject', operation === 'DELETE' ? object : (old ?? null)],
     ['dryRun', false],
-    ['options', new Unknown('request.options is set by who applies')],
+    ['options', new Unknown('request.options is set by the client that applies the object')],
   ])
   return new Map<string, ContextValue>([
     ['request', request],

@@ -95,7 +95,7 @@ export function validatingScope(
       if ('unclear' in isMet || policy.failsClosed) problems.push(isMet)
       continue
     }
-    // what a verdict says must stay true until the commit changes
+    // a verdict must remain true until the commit changes, but this exception expires
     if (exception.end !== undefined) {
       problems.push({
         unclear: 'a PolicyException with spec.expiresAt exempts the object only until then',

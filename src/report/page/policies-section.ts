@@ -13,7 +13,7 @@ export function policiesSection(policies: readonly CoveredPolicy[], links: Links
   const shown = policies.slice(0, MAX_POLICIES)
   const more = policies.length - shown.length + left
   return [
-    html`<p>What each policy says about the objects of the fleet, as if they were created now.</p>`,
+    html`<p>The result of each policy for the objects of the fleet, as if they were created now.</p>`,
     [...Map.groupBy(shown, ({ cluster }) => cluster)].map(
       ([
         cluster,

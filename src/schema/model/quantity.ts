@@ -2,7 +2,7 @@ const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3})|([KMGTPE]i|[num
 const TENS: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
 const TWOS: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n }
 
-/** `digits` times ten to the power of `tens`. */
+/** The number `digits` * 10^`tens`. */
 interface Quantity {
   readonly digits: bigint
   readonly tens: number

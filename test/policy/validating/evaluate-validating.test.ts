@@ -217,10 +217,10 @@ spec: {policyRefs: [{name: ours, kind: ${kind}}], ${spec}}
 
 describe('what is outside of the fleet is said by its name', () => {
   test.each([
-    ['http.Get("https://a.example.com").ok', 'http.Get asks for what is outside of the fleet'],
-    ['globalContext.Get("a", "") == 1', 'globalContext.Get asks for what is outside of the fleet'],
-    ['image.GetMetadata("a").config == 1', 'image.GetMetadata asks for what is outside of the fleet'],
-    ['resource.List("v1", "pods", "apps").items.size() == 0', 'resource.List asks for what is outside of the fleet'],
+    ['http.Get("https://a.example.com").ok', 'http.Get needs information from outside the fleet'],
+    ['globalContext.Get("a", "") == 1', 'globalContext.Get needs information from outside the fleet'],
+    ['image.GetMetadata("a").config == 1', 'image.GetMetadata needs information from outside the fleet'],
+    ['resource.List("v1", "pods", "apps").items.size() == 0', 'resource.List needs information from outside the fleet'],
     [
       'resource.Get("v1", "secrets", "apps", "a").data == 1',
       'resource.Get asks for an object that the fleet does not show',
@@ -229,7 +229,7 @@ describe('what is outside of the fleet is said by its name', () => {
       'resource.Get("v1", "configmaps", "apps", "b").data.a == "1"',
       'resource.Get asks for an object that the fleet does not show',
     ],
-    ['time.now() > timestamp("2026-01-01T00:00:00Z")', 'time.now asks for what is outside of the fleet'],
+    ['time.now() > timestamp("2026-01-01T00:00:00Z")', 'time.now needs information from outside the fleet'],
   ])('%s', (expression, why) => {
     const ours = policy(`validations: [{expression: '${expression}'}]`)
     expect(said(ours, pod('{}'))).toEqual([`? ${why}`])

@@ -109,7 +109,7 @@ function decoded(text: string): string {
   if (bare.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(bare)) throw new RuleError('illegal base64 data')
   const bytes = Buffer.from(bare, 'base64')
   const read = bytes.toString()
-  if (!Buffer.from(read).equals(bytes)) throw new NotEvaluatedError('base64_decode() of what is no text')
+  if (!Buffer.from(read).equals(bytes)) throw new NotEvaluatedError('base64_decode() of bytes that are not UTF-8 text')
   return read
 }
 
