@@ -28,6 +28,21 @@ const file = (path: string) =>
   stage.github.filesOf(FLEET, BRANCH).includes(path) ? stage.github.readFile(FLEET, BRANCH, path) : undefined
 const onboard = (as = 'ada') => command(stage, { repo: FLEET, issue, as, body: ONBOARD })
 
+async function sweep(): Promise<void> {
+  await stage.site.queue.add('sweep', {})
+  await stage.settle()
+}
+
+/** What happens on GitHub meanwhile reaches nobody: every delivery fails. */
+async function unheard(happening: () => unknown): Promise<void> {
+  const { app } = stage.github
+  const { webhookUrl } = app
+  app.webhookUrl = 'http://127.0.0.1:9/'
+  happening()
+  await stage.github.idle()
+  app.webhookUrl = webhookUrl
+}
+
 /** The Secret in the pull request. */
 const openedSecret = () => openSecret(file(AUTH)!, identity)
 
@@ -80,6 +95,40 @@ describe('a tenant with a deploy key', () => {
     stage.github.closePullRequest({ repo: FLEET, pull: pull()!.issue.number, as: 'ada' })
     await stage.settle()
     expect(keys()).toEqual([])
+  })
+
+  test('closed while nobody heard it: the sweep deletes the key, and leaves those of other people', async () => {
+    await onboard()
+    keys().push({ ...keys()[0]!, id: stage.github.world.nextId(), key: 'ssh-ed25519 AAAA', title: 'by hand' })
+    await unheard(() => stage.github.closePullRequest({ repo: FLEET, pull: pull()!.issue.number, as: 'ada' }))
+    expect(keys()).toHaveLength(2)
+    await sweep()
+    expect(keys().map(({ title }) => title)).toEqual(['by hand'])
+    stage.github.forget()
+    await sweep()
+    expect(stage.github.requests.filter(({ body }) => JSON.stringify(body ?? null).includes('administration'))).toEqual(
+      [],
+    )
+  })
+
+  test('open, or merged while nobody heard it: the sweep leaves the key', async () => {
+    await onboard()
+    await sweep()
+    expect(keys()).toHaveLength(1)
+    await unheard(() => stage.github.merge({ repo: FLEET, pull: pull()!.issue.number, as: 'ada' }))
+    await sweep()
+    expect(keys()).toHaveLength(1)
+  })
+
+  test('closed and asked for again while nobody heard it: the key that the new pull request seals stays', async () => {
+    await onboard()
+    const first = pull()!.issue.number
+    await unheard(() => stage.github.closePullRequest({ repo: FLEET, pull: first, as: 'ada' }))
+    await onboard()
+    expect(pull()!.issue.number).not.toBe(first)
+    await sweep()
+    const { values } = await openedSecret()
+    expect(keys().map(({ key }) => key)).toEqual([values['identity.pub']!.trim()])
   })
 
   test('merged: the key stays', async () => {

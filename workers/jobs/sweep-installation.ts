@@ -3,6 +3,7 @@ import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks/list
 import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
 import { listOwnPulls } from '../../src/github/pulls/list-own-pulls.ts'
 import type { SweepInstallation } from '../../src/queue/queue.ts'
+import type { Installation } from '../context/installation.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
@@ -14,6 +15,7 @@ import { slowTurn } from '../gate/slow-turn.ts'
 import { begun, type Staleness, stalenessOf, stalenessOfChecks } from '../gate/staleness.ts'
 import { headKey, headsThatDecide, type StandingHead, standingHeads } from '../gate/standing-heads.ts'
 import { isOffboarding } from '../offboarding/offboarding-place.ts'
+import { leftKeys } from '../onboarding/left-keys.ts'
 import { ROTATION_BRANCH } from '../rotation/rotation-pulls.ts'
 
 /**
@@ -41,7 +43,7 @@ export async function sweepInstallation(
     (await listOurCheckRuns(octokit, app, { owner, repo }, sha)).find(({ name }) => name === BRANCH_CHECK_NAME)
   const places = (await installation.designation()).fleets.map(({ repository }) => repository)
   for (const one of new Map(places.map(place => [place.id, place])).values())
-    await askForMerged(context, id, one, { octokit, app })
+    await askForClosed(context, installation, one, { octokit, app })
   const judgedAt = await evaluatedHeads(context, id, repositories, standingHeads(fleets), runOf)
   const slow: FoundPull[] = []
   for (const one of found) {
@@ -63,13 +65,19 @@ const SWEPT_PAGES = 10
 /** All of them begin so. */
 const OUR_BRANCHES = 'bailiwick/'
 
-/** Offboardings that may go on, and rotations whose old key may still be there: of each tenant the latest that was merged. */
-async function askForMerged(
-  { queue, log }: WorkerContext,
-  installation: number,
-  { owner, name: repo }: ReadableRepository,
+/**
+ * Offboardings that may go on, rotations whose old key may still be there (of each tenant the latest that was merged), and
+ * onboardings that were closed without a merge while nobody heard it.
+ */
+async function askForClosed(
+  context: WorkerContext,
+  here: Installation,
+  fleet: ReadableRepository,
   { octokit, app }: { readonly octokit: Octokit; readonly app: AppIdentity },
 ): Promise<void> {
+  const { queue, log } = context
+  const installation = here.id
+  const { owner, name: repo } = fleet
   const { pulls, isAll } = await listOwnPulls(octokit, app, { owner, repo }, OUR_BRANCHES, SWEPT_PAGES)
   if (!isAll) log.info({ owner, repo }, `only the ${SWEPT_PAGES * 100} pull requests that changed last were looked at`)
   const tenants = new Set<string>()
@@ -83,6 +91,9 @@ async function askForMerged(
       await queue.add('settle-rotation', { installation, owner, repo, pull })
       tenants.add(tenant)
     }
+  }
+  for (const { number: pull } of await leftKeys({ context, installation: here, octokit, fleet }, pulls)) {
+    await queue.add('withdraw-access', { installation, owner, repo, pull })
   }
 }
 
