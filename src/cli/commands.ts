@@ -7,8 +7,8 @@ import type { Command } from './command.ts'
 export const COMMANDS: readonly (readonly [name: string, summary: string, load: () => Promise<Command>])[] = [
   ['check', 'Evaluate a fleet, or a change in a tenant repository', async () => (await import('./check.ts')).check],
   ['watch', 'Evaluate again whenever a file changes', async () => (await import('./watch.ts')).watch],
-  ['diff', 'Show what a change does to what the clusters get', async () => (await import('./diff.ts')).diff],
-  ['fix', 'Show or write the certain edits for findings', async () => (await import('./fix.ts')).fix],
+  ['diff', 'Show how a change alters what the clusters get', async () => (await import('./diff.ts')).diff],
+  ['fix', 'Show or write the edits that are certain to fix findings', async () => (await import('./fix.ts')).fix],
   ['render', 'Render a directory, like kustomize build', async () => (await import('./render.ts')).render],
   ['build', 'Render each Flux Kustomization of a cluster', async () => (await import('./build.ts')).build],
   [
@@ -75,11 +75,7 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     'Move a tenant to another cluster in the working copy, in three changes',
     async () => (await import('./move.ts')).move,
   ],
-  [
-    'rename',
-    'Give a tenant another name in the working copy, in three changes',
-    async () => (await import('./rename.ts')).rename,
-  ],
+  ['rename', 'Rename a tenant in the working copy, in three changes', async () => (await import('./rename.ts')).rename],
   [
     'hand-over',
     'Give a namespace to another tenant in the working copy, in two changes',
@@ -96,7 +92,7 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     async () => (await import('./lockdown.ts')).lockdown,
   ],
   ['doctor', 'Check an installation of the App', async () => (await import('./doctor.ts')).doctor],
-  ['mcp', 'Answer editors and agents over the Model Context Protocol', async () => (await import('./mcp.ts')).mcp],
+  ['mcp', 'Serve editors and agents over the Model Context Protocol', async () => (await import('./mcp.ts')).mcp],
   [
     'completion',
     'Print a script that completes commands and options in a shell',

@@ -10,7 +10,7 @@ export const completion: Command = {
   name: 'completion',
   usage: `${USAGE}
 
-Load it once for a try, or from the start file of the shell:
+Load it in the current shell, or in the startup file of the shell:
   bash: source <(bailiwick completion bash)
   zsh:  source <(bailiwick completion zsh)
   fish: bailiwick completion fish | source`,

@@ -13,7 +13,7 @@ export const diff: Command = {
   name: 'diff',
   usage: `${USAGE}
 
-  --base REF     compare with this commit (default: HEAD, so what is not committed)
+  --base REF     compare with this commit (default: HEAD, which shows uncommitted changes)
   -o text|json   text for people
 
 Options of check:

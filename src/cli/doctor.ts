@@ -16,7 +16,7 @@ export const doctor: Command = {
   name: 'doctor',
   usage: `${USAGE}
 
-  --env FILE     file with the settings (default: .env of the current folder, if it is there); variables that are set count first
+  --env FILE     file with the settings (default: .env in the current folder, if present); variables of the environment take precedence
   --process web|worker   which process the settings are for (default: web)
   -o text|json   text for people
 

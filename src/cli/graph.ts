@@ -17,7 +17,7 @@ export const graph: Command = {
   usage: `${USAGE}
 
   --cluster NAME only this cluster (default: all)
-  --tenant NAME  only this tenant, and what leads to it
+  --tenant NAME  only this tenant and the Kustomizations that apply it
 ${FLEET_HELP}
   -o mermaid|dot mermaid for Markdown on GitHub (default), dot for Graphviz
 

@@ -37,7 +37,7 @@ export const REFUSED_TITLE = 'Bailiwick: decisions are not recorded, because Git
 /** The issue that tells the fleet admins that the App may not write to the trail. `why`: GitHub's message. */
 export function trailRefusedText(branch: string, why: string): string {
   return [
-    `Bailiwick writes each decision about this fleet to the branch ${code(branch)}, and GitHub does not let it: ${prose(why, 400)}.`,
+    `Bailiwick writes each decision about this fleet to the branch ${code(branch)}, but GitHub rejects the writes: ${prose(why, 400)}.`,
     `Grant the App the permission ${code('Contents: write')}, and let it bypass every ruleset that applies to this branch. New decisions wait until then; checks are published as usual.`,
     `If you do not want a trail, the operator turns it off with ${code('TRAIL=off')}.`,
   ].join('\n\n')
@@ -52,7 +52,7 @@ function restore(fleet: string, branch: string, commit: string): string {
   return [
     '```sh',
     `gh api -X PATCH ${ref}/heads/${branch} -f sha=${commit} -F force=true`,
-    '# where the branch was deleted:',
+    '# if the branch was deleted:',
     `gh api -X POST ${ref} -f ref=refs/heads/${branch} -f sha=${commit}`,
     '```',
   ].join('\n')

@@ -75,7 +75,7 @@ function impactText(verdict: Verdict, here: string): string[] {
   return [
     `policies: ${impactHeading(impacts)}`,
     ...lines.flatMap(({ head, tenants }) => [`  ${head}`, ...tenants.map(line => `    ${line}`)]),
-    ...(left > 0 ? [`  and ${left} more policies (-o json lists all)`] : []),
+    ...(left > 0 ? [`  and ${left} more ${left === 1 ? 'policy' : 'policies'} (-o json lists all)`] : []),
     '',
   ]
 }

@@ -8,6 +8,6 @@ export function impactList({ lines, left }: ImpactLines): Content {
 <ul class="dots">
 ${lines.map(({ head, tenants }) => html`<li>${head}<ul class="dots">${tenants.map(line => html`<li>${line}</li>`)}</ul></li>`)}
 </ul>`,
-    left > 0 && html`<p class="dim">and ${left} more policies</p>`,
+    left > 0 && html`<p class="dim">and ${left} more ${left === 1 ? 'policy' : 'policies'}</p>`,
   ]
 }

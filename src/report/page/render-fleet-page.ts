@@ -85,7 +85,7 @@ function head({
   ] as const
   return html`<h1 class="page">Fleet ${owner}/${repo}</h1>
 <p class="dim">Branch <code>${branch}</code> at ${repositoryLink(repository, commit)}, evaluated ${when(at)}</p>
-<p><a href="/credentials/${owner}/${repo}">Credentials</a> <span class="dim small">for maintainers and admins of this repository, once somebody wrote <code>/bailiwick credentials</code></span></p>
+<p><a href="/credentials/${owner}/${repo}">Credentials</a> <span class="dim small">for maintainers and admins of this repository, after someone runs <code>/bailiwick credentials</code></span></p>
 ${assumed !== undefined && html`<p>${assumed}</p>`}
 <ul class="tiles">${tiles.map(([number, noun]) => html`<li><span>${noun}</span><b>${number.toLocaleString('en-US')}</b></li>`)}</ul>`
 }

@@ -12,7 +12,7 @@ export function impactSection(
   if (impacts.length === 0) return undefined
   const { lines, left } = impactLines(impacts, here, text => code(text, 120))
   const items = lines.flatMap(({ head, tenants }) => [`- ${head}`, ...tenants.map(line => `  - ${line}`)])
-  if (left > 0) items.push(`- … and ${left} more policies`)
+  if (left > 0) items.push(`- … and ${left} more ${left === 1 ? 'policy' : 'policies'}`)
   return { heading: impactHeading(impacts), list: items.join('\n') }
 }
 
