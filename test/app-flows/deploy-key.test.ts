@@ -97,7 +97,9 @@ describe('a tenant with a deploy key', () => {
     expect(keys()).toEqual([])
   })
 
-  test('closed while nobody heard it: the sweep deletes the key, and leaves those of other people', { timeout: 120_000 }, async () => {
+  test('closed while nobody heard it: the sweep deletes the key, and leaves those of other people', {
+    timeout: 120_000,
+  }, async () => {
     await onboard()
     keys().push({ ...keys()[0]!, id: stage.github.world.nextId(), key: 'ssh-ed25519 AAAA', title: 'by hand' })
     await unheard(() => stage.github.closePullRequest({ repo: FLEET, pull: pull()!.issue.number, as: 'ada' }))
@@ -120,7 +122,9 @@ describe('a tenant with a deploy key', () => {
     expect(keys()).toHaveLength(1)
   })
 
-  test('closed and asked for again while nobody heard it: the key that the new pull request seals stays', { timeout: 120_000 }, async () => {
+  test('closed and asked for again while nobody heard it: the key that the new pull request seals stays', {
+    timeout: 120_000,
+  }, async () => {
     await onboard()
     const first = pull()!.issue.number
     await unheard(() => stage.github.closePullRequest({ repo: FLEET, pull: first, as: 'ada' }))
