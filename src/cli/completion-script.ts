@@ -24,19 +24,24 @@ function valueCases(commands: readonly CommandWords[]): string[] {
       if (value === 'none') return []
       const kind = typeof value === 'string' ? value : 'words'
       const words = typeof value === 'string' ? '' : value.words.join(' ')
-      return [`    ${name}:${option}) kind=${kind}; words=${quoted(words)} ;;`]
+      return [`    ${name}:${option}) known_kind=${kind}; known_words=${quoted(words)} ;;`]
     }),
   )
 }
 
 const commandCases = (commands: readonly CommandWords[]) =>
-  commands.map(one => `    ${one.name}) options=${quoted(optionsOf(one))}; words=${quoted(one.words.join(' '))} ;;`)
+  commands.map(
+    one => `    ${one.name}) known_options=${quoted(optionsOf(one))}; known_words=${quoted(one.words.join(' '))} ;;`,
+  )
 
-/** A shell function that sets kind, options and words for the command and the previous word; `kind` is empty when no option expects a value. */
+/**
+ * A shell function that sets three variables for the command and the previous word; `known_kind` is empty when no option expects a
+ * value. zsh has variables of its own that are called `options` and `words`.
+ */
 function lookup(commands: readonly CommandWords[]): string[] {
   return [
     '_bailiwick_lookup() {',
-    '  kind= options= words=',
+    '  known_kind= known_options= known_words=',
     '  case "$1" in',
     ...commandCases(commands),
     '  esac',
@@ -53,22 +58,22 @@ function bash(commands: readonly CommandWords[]): string[] {
   return [
     ...lookup(commands),
     '_bailiwick() {',
-    `  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} kind options words`,
+    `  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} known_kind known_options known_words`,
     '  COMPREPLY=()',
     '  if [ "$COMP_CWORD" -eq 1 ]; then',
     `    COMPREPLY=($(compgen -W ${quoted(names(commands))} -- "$cur"))`,
     '    return',
     '  fi',
     `  _bailiwick_lookup "\${COMP_WORDS[1]}" "$prev"`,
-    '  case "$kind" in',
+    '  case "$known_kind" in',
     '    any) return ;;',
     '    path) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); return ;;',
-    '    words) COMPREPLY=($(compgen -W "$words" -- "$cur")); return ;;',
+    '    words) COMPREPLY=($(compgen -W "$known_words" -- "$cur")); return ;;',
     '  esac',
     '  case "$cur" in',
-    '    -*) COMPREPLY=($(compgen -W "$options" -- "$cur")) ;;',
+    '    -*) COMPREPLY=($(compgen -W "$known_options" -- "$cur")) ;;',
     '    *)',
-    '      if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$cur"))',
+    '      if [ -n "$known_words" ]; then COMPREPLY=($(compgen -W "$known_words" -- "$cur"))',
     '      else compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")); fi ;;',
     '  esac',
     '}',
@@ -81,20 +86,19 @@ function zsh(commands: readonly CommandWords[]): string[] {
     `#compdef ${PROGRAMS.join(' ')}`,
     ...lookup(commands),
     '_bailiwick() {',
-    `  local kind options words_ command=\${words[2]} prev=\${words[CURRENT-1]}`,
+    `  local known_kind known_options known_words command=\${words[2]} prev=\${words[CURRENT-1]}`,
     '  if (( CURRENT == 2 )); then',
     `    compadd -- ${names(commands)}`,
     '    return',
     '  fi',
-    `  local -a line=("\${words[@]}")`,
-    '  () { local words; _bailiwick_lookup "$1" "$2"; words_=$words } "$command" "$prev"',
-    '  case "$kind" in',
+    '  _bailiwick_lookup "$command" "$prev"',
+    '  case "$known_kind" in',
     '    any) return ;;',
     '    path) _files; return ;;',
-    `    words) compadd -- \${=words_}; return ;;`,
+    `    words) compadd -- \${=known_words}; return ;;`,
     '  esac',
-    `  if [[ \${line[CURRENT]} == -* ]]; then compadd -- \${=options}`,
-    `  elif [[ -n $words_ ]]; then compadd -- \${=words_}`,
+    `  if [[ \${words[CURRENT]} == -* ]]; then compadd -- \${=known_options}`,
+    `  elif [[ -n $known_words ]]; then compadd -- \${=known_words}`,
     '  else _files -/; fi',
     '}',
     'if (( $+functions[compdef] )); then',

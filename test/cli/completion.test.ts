@@ -84,7 +84,7 @@ describe.skipIf(!isThere('bash'))('in bash', () => {
 
 describe.skipIf(!isThere('zsh'))('in zsh', () => {
   test('the script is read, and looks up what stands behind an option', () => {
-    const script = `${completionScript('zsh', words)}\n_bailiwick_lookup check -o; print -r -- $kind $words`
+    const script = `${completionScript('zsh', words)}\n_bailiwick_lookup check -o; print -r -- $known_kind $known_words`
     expect(execFileSync('zsh', ['-f', '-c', script], { encoding: 'utf8' }).trim()).toBe(
       'words text json json-lines sarif junit github',
     )
