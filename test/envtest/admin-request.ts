@@ -30,7 +30,7 @@ export function adminRequest(
   if (options.impersonate) headers['Impersonate-User'] = options.impersonate
   if (options.groups) headers['Impersonate-Group'] = [...options.groups]
   return new Promise((resolve, reject) => {
-    const sent = request(`${endpoint.url}${path}`, { method, headers, ca: endpoint.ca, timeout: 10_000 }, response => {
+    const sent = request(`${endpoint.url}${path}`, { method, headers, ca: endpoint.ca, timeout: 30_000 }, response => {
       const chunks: Buffer[] = []
       response.on('data', chunk => chunks.push(chunk))
       response.on('error', reject)
@@ -39,7 +39,7 @@ export function adminRequest(
       )
     })
     sent.on('error', reject)
-    sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer in 10 s`)))
+    sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer in 30 s`)))
     sent.end(body === undefined ? undefined : JSON.stringify(body))
   })
 }
