@@ -2,14 +2,13 @@ const WIDTH = 118
 
 const HEAD = [
   '# Settings. `npm run setup` writes the required ones into .env; copy from here what you want to change.',
-  '# Written from the table in docs/operations.md by `npm run generate`.',
+  '# Written from the table in docs/settings.md by `npm run generate`.',
   '',
 ]
 
 /** The text of .env.example: each row of the table of settings, commented out unless every start needs it. */
-export function settingsExample(operations: string): string {
-  const section = /\n## Settings\n([\s\S]*?)\n## /.exec(operations)?.[1] ?? ''
-  const rows = [...section.matchAll(/^\| `([A-Z_]+)` \| (.+?) \| ?(.*?) ?\|$/gm)]
+export function settingsExample(settings: string): string {
+  const rows = [...settings.matchAll(/^\| `([A-Z_]+)` \| (.+?) \| ?(.*?) ?\|$/gm)]
   return [
     ...HEAD,
     ...rows.flatMap(([, name = '', meaning = '', byDefault = '']) => [...entry(name, meaning, byDefault), '']),

@@ -11,11 +11,12 @@ import { readFleetFile } from '../src/fleet/config/read-fleet-file.ts'
 import type { Node } from '../src/kube/node.ts'
 import { parseDocuments } from '../src/kube/yaml/parse-documents.ts'
 import { rules } from '../src/rules/registry.ts'
+import { anchorsOf } from './docs/anchors-of.ts'
 import { treeOf } from './git/tree-of.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
-const operations = read('docs/operations.md')
+const settings = read('docs/settings.md')
 const documents = globSync(['*.md', 'docs/*.md'], { cwd: root })
 
 /** Names of the properties that a schema has anywhere. */
@@ -46,8 +47,8 @@ describe('the glossary', () => {
     .filter(line => line.startsWith('| ') && !line.startsWith('| term'))
     .map(line => line.split('|').map(cell => cell.trim()))
 
-  test('is linked from the README, each term once, in a sentence or more', () => {
-    expect(read('README.md')).toContain('(docs/glossary.md)')
+  test('is linked from the index, each term once, in a sentence or more', () => {
+    expect(read('docs/README.md')).toContain('(glossary.md)')
     const terms = rows.map(([, term = '']) => term)
     expect(terms.length).toBeGreaterThan(15)
     expect(new Set(terms).size).toBe(terms.length)
@@ -132,15 +133,15 @@ describe('documents', () => {
       /\b(?:required|optional|integer|oneOf|address)\(\s*env,\s*'([A-Z_]+)'|\benv\.([A-Z_]+)/g,
     )
     const inCode = new Set([...called].map(([, quoted, member]) => quoted ?? member))
-    const inTable = [...operations.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(match => match[1])
+    const inTable = [...settings.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(match => match[1])
     expect(inTable.length).toBeGreaterThan(10)
     expect([...inTable].sort()).toEqual([...inCode].sort())
   })
 
   test('.env.example has every setting, and setup can fill it in (node docs/generate-settings-example.ts)', () => {
-    expect(read('.env.example')).toBe(settingsExample(operations))
+    expect(read('.env.example')).toBe(settingsExample(settings))
     const shown = [...read('.env.example').matchAll(/^#?([A-Z_]+)=$/gm)].map(match => match[1])
-    expect(shown).toEqual([...operations.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(match => match[1]))
+    expect(shown).toEqual([...settings.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(match => match[1]))
   })
 
   test('the table of the fields of a kustomization.yaml is what their descriptors say (node docs/generate-fields.ts)', () => {
@@ -158,7 +159,7 @@ describe('documents', () => {
   })
 
   test('the examples of .github/bailiwick.yaml are read, and show every key', () => {
-    const examples = [...operations.matchAll(/```yaml\n((?:profile|substituteFrom):[\s\S]*?)```/g)].map(
+    const examples = [...read('docs/fleet-file.md').matchAll(/```yaml\n((?:profile|substituteFrom):[\s\S]*?)```/g)].map(
       match => match[1],
     )
     expect(examples).toHaveLength(2)
@@ -176,7 +177,7 @@ describe('documents', () => {
   })
 
   test('the example of clusters.yaml is read, and shows every key', () => {
-    const example = /```yaml\n(clusters:\n[\s\S]*?)```/.exec(operations)?.[1] ?? ''
+    const example = /```yaml\n(clusters:\n[\s\S]*?)```/.exec(read('docs/clusters.md'))?.[1] ?? ''
     const [binding] = parseClusters(example, join(root, 'clusters.yaml'))
     expect(binding).toMatchObject({ name: 'staging', mode: 'reconcile', resyncSeconds: 600, context: 'staging' })
     const keys = /^const KEYS = \[([^\]]*)\]$/m.exec(read('src/cluster/clusters-file.ts'))?.[1] ?? ''
@@ -184,9 +185,23 @@ describe('documents', () => {
     expect([...new Set(shown)].sort()).toEqual(keys.match(/'\w+'/g)?.sort())
   })
 
-  test.for(documents)('%s links only to files that are there', document => {
-    const links = [...read(document).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(match => match[1] ?? '')
-    expect(links.filter(link => !existsSync(join(root, dirname(document), link)))).toEqual([])
+  test.for(documents)('%s links only to files and headings that are there', document => {
+    const prose = read(document).replace(/^(`{3,})[^\n]*\n[\s\S]*?^\1$/gm, '')
+    const links = [...prose.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
+    const pictures = [...prose.matchAll(/\b(?:src|srcset|href)="(?!https?:)([^"#]+)(?:#([^"]*))?"/g)]
+    const broken = [...links, ...pictures].filter(([, path = '', anchor]) => {
+      const target = path === '' ? document : join(dirname(document), path)
+      if (!existsSync(join(root, target))) return true
+      return anchor !== undefined && target.endsWith('.md') && !anchorsOf(read(target)).has(anchor)
+    })
+    expect(broken.map(([link]) => link)).toEqual([])
+  })
+
+  test('docs/README.md lists every page and schema of the folder', () => {
+    const index = read('docs/README.md')
+    const pages = globSync('docs/*.{md,json,yaml,yml}', { cwd: root }).map(path => path.slice('docs/'.length))
+    expect(pages.filter(page => page !== 'README.md' && !index.includes(`](${page}`))).toEqual([])
+    expect(read('README.md')).toContain('](docs/README.md)')
   })
 
   test.for(documents)('%s names only npm scripts and folders that are there', document => {

@@ -98,7 +98,7 @@ const ENTRIES: Record<Exclude<ErrorCode, OfRule>, Omit<ErrorEntry, 'code'>> = {
   },
   'fleet-undesignated': {
     means: 'No fleet is designated to evaluate this repository, so its check stays blocked.',
-    remedy: 'An owner of the organization confirms the fleet, as docs/operations.md describes.',
+    remedy: 'An owner of the organization confirms the fleet, as docs/rollout.md describes.',
   },
   'github-unavailable': {
     means: 'GitHub does not answer, answers with an error, or limits the rate of requests.',
@@ -197,7 +197,8 @@ const ENTRIES: Record<Exclude<ErrorCode, OfRule>, Omit<ErrorEntry, 'code'>> = {
   },
   config: {
     means: 'A setting, clusters.yaml, or a file of the fleet such as `.github/bailiwick.yaml` is invalid.',
-    remedy: 'Correct the key that the message names. docs/operations.md describes every setting and key.',
+    remedy:
+      'Correct the key that the message names. docs/settings.md, docs/clusters.md and docs/fleet-file.md describe every setting and key.',
   },
   usage: {
     means: 'The command line is wrong: an unknown command, option or value.',

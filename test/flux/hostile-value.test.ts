@@ -10,7 +10,7 @@ metadata: {name: x, namespace: apps}
 data: {a: "\${A}", b: c}
 `
 
-/** Why no place is inert in what the platform applies, and why RBAC confines what stands in a tenant's (docs/operations.md). */
+/** Why no place is inert in what the platform applies, and why RBAC confines what stands in a tenant's (docs/fleet-file.md). */
 describe.skipIf(!FLUX_RENDER)('a value that ends its field, in Flux itself (needs flux-render)', () => {
   const rendered = (value: string) => {
     const root = scratch()

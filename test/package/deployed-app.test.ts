@@ -88,7 +88,7 @@ describe.each(['app', 'example'])('the settings of deploy/%s', folder => {
     expect(readWorkerConfig(worker!, readFile)).toMatchObject({ host: '0.0.0.0', port: 3000, appId: 4711 })
     const onlyWeb = Object.keys(web!).filter(name => !(name in worker!))
     expect(onlyWeb.sort()).toEqual(['CLIENT_ID', 'CLIENT_SECRET', 'WEBHOOK_SECRET', 'WEBHOOK_SECRET_PREVIOUS'])
-    const documented = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
+    const documented = readFileSync(join(ROOT, 'docs/settings.md'), 'utf8')
     for (const name of [...Object.keys(web!), ...Object.keys(worker!)]) expect(documented).toContain(`| \`${name}\` |`)
   })
 

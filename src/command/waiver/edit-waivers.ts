@@ -151,7 +151,7 @@ function verify(text: string, before: readonly string[], entries: readonly Waive
 
 function unfit(what: string): BailiwickError {
   return new BailiwickError('command-input', `${FLEET_FILE} ${what}`, {
-    fix: 'Write the entry by hand in a pull request; docs/operations.md shows how.',
+    fix: 'Write the entry by hand in a pull request; docs/fleet-file.md shows how.',
   })
 }
 

@@ -7,7 +7,7 @@ export function fleetSchema(): JsonSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: FLEET_FILE,
-    description: 'Configuration of a fleet; see docs/operations.md.',
+    description: 'Configuration of a fleet; see docs/fleet-file.md.',
     ...fleetShape.schema,
     definitions: {
       tenant: { description: "The same file in a tenant's own repository.", ...tenantShape.schema },
