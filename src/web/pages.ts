@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BailiwickError } from '../errors.ts'
 import { type PageAddress, RULES_PATH, readPagePath } from '../pages/page-address.ts'
 import type { PageStore } from '../pages/page-store.ts'
+import { readFleetQuery } from '../report/page/fleet-query.ts'
 import { homePage, type PageEntry } from '../report/page/home-page.ts'
 import { nothingHere, noticePage, signedOut } from '../report/page/notice-page.ts'
 import type { QueueRow } from '../report/page/queue-section.ts'
@@ -122,7 +123,8 @@ export class Pages {
     const page = await store.fleet(owner, repo)
     if (!page || !(await reader.mayRead(owner, repo, page))) return undefined
     const queue = await queueDepths().catch(() => undefined) // the page says that it does not answer
-    return renderFleetPage(page, { reader: person, namespace: (query.get('namespace') ?? '').slice(0, 253), queue })
+    const maintains = await reader.mayMaintain(owner, repo, page)
+    return renderFleetPage(page, { reader: person, query: readFleetQuery(query), maintains, queue })
   }
 
   async #readable(reader: Visitor): Promise<readonly PageEntry[]> {

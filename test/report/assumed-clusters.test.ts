@@ -32,7 +32,7 @@ const fleetPage = (given: Verdict) => {
   const evaluation = { verdict: given, nodes: [] }
   const fleet = { repository: FLEET, branch: 'main', commit: 'a'.repeat(40), evaluation, audit: [] }
   const page = fleetPageOf({ ...fleet, access: { namespaces: [], left: 0 } as never }, place)
-  return renderFleetPage(page, { namespace: '', queue: [] })
+  return renderFleetPage(page, { queue: [] })
 }
 
 const SURFACES: Readonly<Record<string, (given: Verdict, context?: ReportContext) => string>> = {

@@ -1,20 +1,43 @@
 import type { AccessOverview, AccessView, ChangerView, RightView } from '../../access/access-overview.ts'
+import { nameField } from './fleet-filter.ts'
+import { type FleetQuery, matches, queryAddress } from './fleet-query.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Links, placeLink, repositoryLink } from './links.ts'
 
+/** Clusters that one answer shows; the cluster filter leads to the others. */
+const MAX_CLUSTERS = 5
+/** Namespaces that are offered for a part of a name. */
+const MAX_OFFERED = 20
+
 /** The access explorer: a question about a namespace, and its answer for each cluster that has it. */
-export function accessSection({ namespaces, left }: AccessOverview, asked: string, links: Links): Content {
+export function accessSection({ namespaces, left }: AccessOverview, query: FleetQuery, links: Links): Content {
+  const { namespace: asked } = query
   const names = [...new Set(namespaces.map(({ namespace }) => namespace))].sort()
-  const found = namespaces.filter(({ namespace }) => namespace === asked)
+  const found = namespaces.filter(
+    ({ namespace, cluster }) =>
+      namespace === asked && matches({ ...query, text: '', tenant: '' }, { texts: [], clusters: [cluster] }),
+  )
+  const kept = Object.entries({ text: query.text, tenant: query.tenant, cluster: query.cluster, state: query.state })
   return [
     html`<p>Who may change what, from git alone: repository, Kustomization, account, role.</p>
-<form class="ask" method="get" action="#access"><div><label for="namespace">Namespace</label>
-<select id="namespace" name="namespace">${names.map(name => html`<option value="${name}"${name === asked && html` selected`}>${name}</option>`)}</select></div>
-<button type="submit">Show</button></form>`,
-    asked !== '' && found.length === 0 && html`<p>No namespace ${asked} is known here.</p>`,
+<form class="ask" method="get" action="#access" aria-label="Namespace">${nameField('namespace', 'Namespace', names, asked, 'choose one')}
+${kept.map(([name, value]) => value !== '' && html`<input type="hidden" name="${name}" value="${value}">`)}<button type="submit">Show</button></form>`,
+    asked !== '' && found.length === 0 && notFound(names, query),
     left > 0 &&
       html`<p class="dim">${left} more are not evaluated on this page: <code>bailiwick access NAMESPACE</code> in a checkout of the fleet answers for any.</p>`,
-    found.map(view => clusterBlock(view, links)),
+    found.slice(0, MAX_CLUSTERS).map(view => clusterBlock(view, links)),
+    found.length > MAX_CLUSTERS &&
+      html`<p class="dim">The same namespace is on ${found.length - MAX_CLUSTERS} more clusters: filter by cluster.</p>`,
+  ]
+}
+
+function notFound(names: readonly string[], query: FleetQuery): Content {
+  const alike = names.filter(name => name.includes(query.namespace)).slice(0, MAX_OFFERED)
+  const to = (name: string) => queryAddress({ ...query, namespace: name.toWellFormed() }, 'access')
+  return [
+    html`<p>No namespace ${query.namespace} is known here${query.cluster !== '' && ` on cluster ${query.cluster}`}.</p>`,
+    alike.length > 0 &&
+      html`<p>Its name is part of: ${alike.map(name => html`<a href="${to(name)}">${name}</a> `)}</p>`,
   ]
 }
 

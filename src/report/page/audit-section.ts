@@ -1,6 +1,8 @@
 import type { AuditItem, AuditState, ClusterAudit } from '../../audit/audit-item.ts'
+import { type FleetQuery, matches } from './fleet-query.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Links, placeLink } from './links.ts'
+import { paged } from './paged.ts'
 import { prose } from './prose.ts'
 
 const LOOKS: Record<AuditState, { readonly tone: string; readonly text: string }> = {
@@ -10,17 +12,25 @@ const LOOKS: Record<AuditState, { readonly tone: string; readonly text: string }
 }
 const ORDER: readonly AuditState[] = ['weak', 'unknown', 'ok']
 
-/** What keeps tenants apart on each cluster, and what does not: the weak first, what holds folded. */
-export function auditSection(audit: readonly ClusterAudit[], links: Links): Content {
+/** What keeps tenants apart on each cluster, and what does not: the weak first, what passes folded. */
+export function auditSection(audit: readonly ClusterAudit[], query: FleetQuery, links: Links, left = 0): Content {
   if (audit.length === 0) return html`<p>No cluster was checked.</p>`
-  return audit.map(({ cluster, items }) => {
-    const open = items.filter(({ state }) => state !== 'ok')
-    const fine = items.filter(({ state }) => state === 'ok')
-    return html`<h3 class="rule">${cluster} <span class="tags">${ORDER.map(state => countTag(state, items))}</span></h3>
-${open.length > 0 ? itemTable(cluster, open, links) : html`<p>All checks pass.</p>`}
-${fine.length > 0 && html`<details class="more"><summary>Passed on ${cluster} (${fine.length})</summary>${itemTable(`${cluster}, passed checks`, fine, links)}</details>`}
-`
-  })
+  const rows = audit.flatMap(({ cluster, items }) => items.map(item => ({ ...item, cluster })))
+  const wanted = rows.filter(({ cluster, check, subject, message, origin }) =>
+    matches(query, { texts: [check, subject, message, origin?.file ?? ''], clusters: [cluster] }),
+  )
+  wanted.sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
+  const open = wanted.filter(({ state }) => state !== 'ok')
+  const fine = wanted.filter(({ state }) => state === 'ok')
+  const first = paged(open, query, 'audit', { left })
+  const passed = paged(fine, query, 'passed', { anchor: 'audit' })
+  return [
+    html`<ul class="plain">${audit.map(({ cluster, items }) => html`<li>${cluster} <span class="tags">${ORDER.map(state => countTag(state, items))}</span></li>`)}</ul>`,
+    open.length > 0 ? itemTable('Lockdown audit', first.shown, links) : html`<p>All checks pass.</p>`,
+    first.pager,
+    fine.length > 0 &&
+      html`<details class="more"${query.parts.passed !== undefined && html` open`}><summary>Passed checks (${fine.length})</summary>${itemTable('Passed checks', passed.shown, links)}${passed.pager}</details>`,
+  ]
 }
 
 function countTag(state: AuditState, items: readonly AuditItem[]): Content {
@@ -28,10 +38,12 @@ function countTag(state: AuditState, items: readonly AuditItem[]): Content {
   return number > 0 && html`<span class="tag ${LOOKS[state].tone}">${LOOKS[state].text} ${number}</span>`
 }
 
-function itemTable(label: string, items: readonly AuditItem[], links: Links): Html {
-  const sorted = [...items].sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
-  const rows = sorted.map(
+type ListedItem = AuditItem & { readonly cluster: string }
+
+function itemTable(label: string, items: readonly ListedItem[], links: Links): Html {
+  const rows = items.map(
     ({
+      cluster,
       check,
       subject,
       state,
@@ -39,11 +51,11 @@ function itemTable(label: string, items: readonly AuditItem[], links: Links): Ht
       why,
       fix,
       origin,
-    }) => html`<tr><td class="cell"><span class="tag ${LOOKS[state].tone}">${LOOKS[state].text}</span></td><th scope="row"><code>${check}</code>${subject !== '' && html`<br><span class="dim small">${subject}</span>`}</th><td class="wide"><p>${prose(message)}</p>${state !== 'ok' && html`<p class="dim small">${prose(why)}</p>`}${fix !== '' && html`<p class="small"><strong>Fix:</strong> ${prose(fix)}</p>`}${origin && origin.file !== '' && html`<p class="small">${placeLink(links, origin)}</p>`}</td></tr>
+    }) => html`<tr><td class="cell"><span class="tag ${LOOKS[state].tone}">${LOOKS[state].text}</span></td><td>${cluster}</td><th scope="row"><code>${check}</code>${subject !== '' && html`<br><span class="dim small">${subject}</span>`}</th><td class="wide"><p>${prose(message)}</p>${state !== 'ok' && html`<p class="dim small">${prose(why)}</p>`}${fix !== '' && html`<p class="small"><strong>Fix:</strong> ${prose(fix)}</p>`}${origin && origin.file !== '' && html`<p class="small">${placeLink(links, origin)}</p>`}</td></tr>
 `,
   )
-  return html`<div class="scroll" role="region" aria-label="Audit of ${label}" tabindex="0"><table>
-<thead><tr><th scope="col">State</th><th scope="col">Check</th><th scope="col">What was found</th></tr></thead>
+  return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
+<thead><tr><th scope="col">State</th><th scope="col">Cluster</th><th scope="col">Check</th><th scope="col">What was found</th></tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>`

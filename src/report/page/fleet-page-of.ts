@@ -7,6 +7,7 @@ import { assumedClusters } from '../assumed-clusters.ts'
 import { groupFailures } from '../text/group-failures.ts'
 import { isNew } from '../text/headline.ts'
 import type { PagePlace } from './check-page-of.ts'
+import { fleetFindings, type ListedFinding } from './fleet-findings.ts'
 import type { FleetPage, SeenSource } from './fleet-page.ts'
 import { graphOf } from './graph-of.ts'
 
@@ -21,7 +22,10 @@ interface EvaluatedFleet {
   readonly access: AccessOverview
 }
 
-const MAX = { tenants: 3_000, sources: 3_000, notSeen: 1_000, graph: 3_000, audit: 2_000, policies: 1_000 }
+const MAX = {
+  ...{ tenants: 3_000, sources: 3_000, notSeen: 1_000, graph: 3_000, findings: 3_000 },
+  ...{ audit: 2_000, policies: 1_000 },
+}
 /** Limit for each policy. */
 const MAX_LISTED = 100
 
@@ -31,11 +35,13 @@ export function fleetPageOf(fleet: EvaluatedFleet, place: PagePlace): FleetPage 
   const { verdict, nodes } = evaluation
   const sources = sourcesOf(nodes)
   const graph = graphOf(nodes, undefined)
+  const findings = fleetFindings(verdict)
   const assumed = assumedClusters(verdict)
   const lists = {
     tenants: verdict.tenants,
     sources,
     notSeen: verdict.notSeen,
+    findings,
     graph,
     audit: audit.flatMap(one => one.items),
     policies,
@@ -63,6 +69,7 @@ export function fleetPageOf(fleet: EvaluatedFleet, place: PagePlace): FleetPage 
     tenants: verdict.tenants.slice(0, MAX.tenants),
     sources: sources.slice(0, MAX.sources),
     notSeen: verdict.notSeen.slice(0, MAX.notSeen),
+    findings: openFirst(findings).slice(0, MAX.findings),
     graph: graph.slice(0, MAX.graph),
     audit: audit.map(one => ({ ...one, items: one.items.slice(0, Math.ceil(MAX.audit / audit.length)) })),
     policies: policies.slice(0, MAX.policies).map(one => ({
@@ -74,6 +81,14 @@ export function fleetPageOf(fleet: EvaluatedFleet, place: PagePlace): FleetPage 
     commits: Object.fromEntries([...sources.map(({ url, commit }) => [url, commit] as const), [repository, commit]]),
     left: Object.fromEntries(left.filter(([, number]) => number > 0)),
   }
+}
+
+/** If there are too many, what is accepted, waived or a warning is left out before an open violation. */
+function openFirst(findings: readonly ListedFinding[]): readonly ListedFinding[] {
+  if (findings.length <= MAX.findings) return findings
+  const isOpen = ({ kind, state }: ListedFinding) => kind !== 'warning' && state === 'open'
+  const kept = new Set([...findings.filter(isOpen), ...findings.filter(one => !isOpen(one))].slice(0, MAX.findings))
+  return findings.filter(one => kept.has(one))
 }
 
 function sourcesOf(nodes: readonly EvaluatedNode[]): SeenSource[] {

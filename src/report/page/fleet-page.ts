@@ -4,6 +4,7 @@ import type { NotSeen, Tenant } from '../../fleet/model/fleet.ts'
 import type { Visibility } from '../../fleet/model/visibility.ts'
 import type { CoveredPolicy } from '../../rules/policies/support/policy-coverage.ts'
 import type { GraphNode } from './check-page.ts'
+import type { ListedFinding } from './fleet-findings.ts'
 
 /** A source that was read. */
 export interface SeenSource {
@@ -43,6 +44,8 @@ export interface FleetPage {
   readonly tenants: readonly Tenant[]
   readonly sources: readonly SeenSource[]
   readonly notSeen: readonly NotSeen[]
+  /** By tenant, those with the most open violations first. Absent on a page from an older version. */
+  readonly findings?: readonly ListedFinding[]
   readonly graph: readonly GraphNode[]
   readonly audit: readonly ClusterAudit[]
   /** Absent on a page from an older version. */

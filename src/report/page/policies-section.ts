@@ -1,17 +1,27 @@
 import type { CoveredPolicy, RuleCoverage } from '../../rules/policies/support/policy-coverage.ts'
 import { count } from '../text/headline.ts'
+import { type FleetQuery, matches } from './fleet-query.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Links, placeLink } from './links.ts'
+import { paged } from './paged.ts'
 
-/** Limit of policies, and of exceptions per policy, on the page. */
-const MAX_POLICIES = 300
+/** Exceptions, and rules, of a policy that are listed. */
 const MAX_EXCEPTIONS = 10
+const MAX_RULES = 20
 
 /** The admission policies of a fleet by cluster: their results for the objects, unsupported parts, and exceptions. */
-export function policiesSection(policies: readonly CoveredPolicy[], links: Links, left = 0): Content {
+export function policiesSection(
+  policies: readonly CoveredPolicy[],
+  query: FleetQuery,
+  links: Links,
+  left = 0,
+): Content {
   if (policies.length === 0) return html`<p>The platform renders no admission policy.</p>`
-  const shown = policies.slice(0, MAX_POLICIES)
-  const more = policies.length - shown.length + left
+  const wanted = policies.filter(({ cluster, kind, namespace, name, rules }) =>
+    matches(query, { texts: [kind, namespace, name, ...rules.map(({ rule }) => rule)], clusters: [cluster] }),
+  )
+  if (wanted.length === 0) return html`<p>No policy matches the filters.</p>`
+  const { shown, pager } = paged(wanted, query, 'policies', { left })
   return [
     html`<p>The result of each policy for the objects of the fleet, as if they were created now.</p>`,
     [...Map.groupBy(shown, ({ cluster }) => cluster)].map(
@@ -26,17 +36,17 @@ ${own.map(policy => policyRows(policy, links))}</tbody>
 </table></div>
 `,
     ),
-    more > 0 && html`<p class="dim">and ${more} more: <code>bailiwick policy test</code> lists all.</p>`,
+    pager,
   ]
 }
 
 function policyRows(policy: CoveredPolicy, links: Links): Html {
-  const rows = policy.rules.length > 0 ? policy.rules : [undefined]
+  const rows = policy.rules.length > 0 ? policy.rules.slice(0, MAX_RULES) : [undefined]
   return html`${rows.map(
     (
       rule,
       at,
-    ) => html`<tr>${at === 0 && html`<th scope="rowgroup" rowspan="${rows.length}">${head(policy, links)}</th>`}${cells(policy, rule)}</tr>
+    ) => html`<tr>${at === 0 && html`<th scope="rowgroup" rowspan="${rows.length}">${head(policy, links)}${policy.rules.length > rows.length && html`<p class="dim small">and ${policy.rules.length - rows.length} more rules</p>`}</th>`}${cells(policy, rule)}</tr>
 `,
   )}`
 }

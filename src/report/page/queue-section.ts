@@ -10,12 +10,15 @@ export interface QueueRow {
   readonly failed: number
 }
 
-/** How the work stands at this moment. */
+const STATES = ['waiting', 'active', 'delayed', 'failed'] as const
+
+/** How the work stands at this moment: the jobs that wait, run or failed. */
 export function queueSection(queue: readonly QueueRow[] | undefined): Html {
   if (queue === undefined)
     return html`<p><span class="tag bad">the queue does not answer</span> Nothing is evaluated until it does. No job is lost.</p>`
-  if (queue.length === 0) return html`<p>No job was added yet.</p>`
-  const rows = queue.map(
+  const busy = queue.filter(one => STATES.some(state => one[state] > 0))
+  if (busy.length === 0) return html`<p>The queue is empty: no job waits, runs or failed.</p>`
+  const rows = busy.map(
     ({
       queue,
       waiting,

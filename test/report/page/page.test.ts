@@ -6,6 +6,7 @@ import type { ReportContext } from '../../../src/report/outcome.ts'
 import type { CheckPage } from '../../../src/report/page/check-page.ts'
 import { checkPageOf } from '../../../src/report/page/check-page-of.ts'
 import type { FleetPage } from '../../../src/report/page/fleet-page.ts'
+import { NO_QUERY } from '../../../src/report/page/fleet-query.ts'
 import { homePage } from '../../../src/report/page/home-page.ts'
 import { html } from '../../../src/report/page/html.ts'
 import { renderCheckPage } from '../../../src/report/page/render-check-page.ts'
@@ -127,6 +128,13 @@ function fleetWith(word: string): FleetPage {
     tenants: [{ name: word, clusters: [word], namespaces: [word], identities: [word] }],
     sources: [{ id: word, url: word, commit: word, used: 1 }],
     notSeen: [{ source: word, url: word, reason: word }],
+    findings: [
+      {
+        ...{ kind: 'violation', state: 'waived', rule: word, severity: 'high', tenant: word, clusters: [word] },
+        ...{ object: word, objects: 2, message: word, origin },
+        waiver: { expires: word, approver: word, reason: word },
+      },
+    ],
     audit: [{ cluster: word, path: word, items: [item] }],
     policies: [
       {
@@ -152,8 +160,9 @@ function fleetWith(word: string): FleetPage {
   }
 }
 
-const ask = (namespace: string) => ({
-  namespace,
+const ask = (word: string) => ({
+  query: { ...NO_QUERY, namespace: word },
+  maintains: true,
   queue: [{ queue: 'sweep', waiting: 0, active: 0, delayed: 0, failed: 1 }],
 })
 const hostileText = fc.oneof(
@@ -205,7 +214,7 @@ describe('whatever somebody is called', () => {
         for (const tag of pages.flatMap(tagsOf)) {
           const href = /\shref="([^"]*)"/.exec(tag)?.[1]
           if (href !== undefined)
-            expect(href).toMatch(/^(?:https:\/\/github\.com\/|\/(?!\/)|#|\?namespace=|data:image\/svg)/)
+            expect(href).toMatch(/^(?:https:\/\/github\.com\/|\/(?!\/)|#|\?[a-z-]*=|data:image\/svg)/)
           expect(tag).toMatch(/^<\/?[a-z\d]+(?:\s[a-zA-Z-]+(?:="[^"<>]*")?)*\s*\/?>$/)
         }
       }),

@@ -1,0 +1,98 @@
+/** Which findings are listed, or which pull requests; `error` is a state of both. */
+export const STATES = ['open', 'accepted', 'waived', 'warning', 'error', 'blocked', 'passed'] as const
+
+/** The sections of a fleet's page whose lists have parts. */
+const LISTS = [
+  'pulls',
+  'violations',
+  'audit',
+  'passed',
+  'policies',
+  'tenants',
+  'kustomizations',
+  'sources',
+  'hidden',
+  'history',
+] as const
+
+type ListName = (typeof LISTS)[number]
+
+/** What one request for the page of a fleet asks for. Every text has a bounded length and no unpaired surrogate. */
+export interface FleetQuery {
+  /** Text that a row must contain; '' for no filter. */
+  readonly text: string
+  /** Name of the only tenant; '' for all of them. */
+  readonly tenant: string
+  readonly cluster: string
+  readonly state: (typeof STATES)[number] | ''
+  /** The namespace that the access explorer is asked about; '' for none. */
+  readonly namespace: string
+  /** Width of the graph's picture in percent of its own size; undefined: as wide as the page. */
+  readonly zoom: number | undefined
+  /** Part of a list, from 1; the first one where none is named. */
+  readonly parts: Readonly<Partial<Record<ListName, number>>>
+}
+
+/** Longer than what people search for, and than most names. */
+const MAX_TEXT = 100
+/** The longest name of Kubernetes; a file name has two characters more. */
+const MAX_NAME = 255
+/** In percent. */
+const ZOOMS = [50, 100, 150, 200] as const
+
+/** Asks for everything. */
+export const NO_QUERY: FleetQuery = {
+  ...{ text: '', tenant: '', cluster: '', state: '', namespace: '', zoom: undefined, parts: {} },
+}
+
+/** Reads the query of a request. Unknown parameters and values that are not allowed count as absent. */
+export function readFleetQuery(params: URLSearchParams): FleetQuery {
+  const text = (name: string, most: number) => (params.get(name) ?? '').trim().slice(0, most).toWellFormed()
+  const number = (name: string) => {
+    const value = params.get(name) ?? ''
+    return /^\d{1,6}$/.test(value) ? Number(value) : undefined
+  }
+  const parts = LISTS.flatMap(list => {
+    const part = number(`${list}-part`)
+    return part === undefined ? [] : [[list, part] as const]
+  })
+  return {
+    text: text('text', MAX_TEXT),
+    tenant: text('tenant', MAX_NAME),
+    cluster: text('cluster', MAX_NAME),
+    state: STATES.find(state => state === params.get('state')) ?? '',
+    namespace: text('namespace', MAX_NAME),
+    zoom: ZOOMS.find(zoom => zoom === number('zoom')),
+    parts: Object.fromEntries(parts),
+  }
+}
+
+/** The address of the same page with another query, relative to the page. A list that is filtered anew begins at its first part. */
+export function queryAddress(query: Partial<FleetQuery>, anchor = ''): string {
+  const { text = '', tenant = '', cluster = '', state = '', namespace = '', zoom, parts = {} } = query
+  const named = Object.entries({ text, tenant, cluster, state, namespace }).filter(([, value]) => value !== '')
+  const listed = Object.entries(parts).flatMap(([list, part]) =>
+    part > 1 ? [[`${list}-part`, String(part)] as const] : [],
+  )
+  const params = new URLSearchParams(
+    Object.fromEntries([...named, ...listed, ...(zoom === undefined ? [] : [['zoom', String(zoom)] as const])]),
+  )
+  return `?${params.toString()}${anchor === '' ? '' : `#${anchor}`}`
+}
+
+/** A row as filters see it. */
+interface FilteredRow {
+  readonly texts: readonly string[]
+  /** Absent: the row is not of a tenant, and stays whatever tenant is asked for. */
+  readonly tenants?: readonly string[]
+  readonly clusters?: readonly string[]
+}
+
+/** Whether a row is what the query asks for; its state aside. Case does not matter. */
+export function matches(query: Pick<FleetQuery, 'text' | 'tenant' | 'cluster'>, row: FilteredRow): boolean {
+  const has = (wanted: string, names: readonly string[] | undefined) =>
+    wanted === '' || names === undefined || names.some(name => name.toLowerCase() === wanted.toLowerCase())
+  if (!has(query.tenant, row.tenants) || !has(query.cluster, row.clusters)) return false
+  const wanted = query.text.toLowerCase()
+  return wanted === '' || row.texts.some(text => text.toLowerCase().includes(wanted))
+}

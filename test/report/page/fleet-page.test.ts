@@ -1,0 +1,159 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { FleetPage } from '../../../src/report/page/fleet-page.ts'
+import { fleetPageOf } from '../../../src/report/page/fleet-page-of.ts'
+import { type FleetQuery, NO_QUERY, queryAddress, readFleetQuery } from '../../../src/report/page/fleet-query.ts'
+import { renderFleetPage } from '../../../src/report/page/render-fleet-page.ts'
+import type { Finding, Verdict } from '../../../src/rules/model/finding.ts'
+import { node } from '../../web/sample-pages.ts'
+import { FLEET, failure, finding, OPS, verdict } from '../samples.ts'
+
+const SHA = 'a'.repeat(40)
+
+function pageOf(over: Partial<Verdict>, more: Partial<FleetPage> = {}): FleetPage {
+  const fleet = {
+    ...{ repository: FLEET, branch: 'main', commit: SHA, audit: [], access: { namespaces: [], left: 0 } },
+    evaluation: { verdict: verdict(over), nodes: [node()] },
+  }
+  return { ...fleetPageOf(fleet, { owner: 'acme', repo: 'fleet', at: '2026-11-23T00:00:00.000Z' }), ...more }
+}
+
+const render = (page: FleetPage, query: Partial<FleetQuery> = {}) =>
+  renderFleetPage(page, { queue: [], query: { ...NO_QUERY, ...query } })
+
+/** The text of one section. */
+function section(html: string, id: string): string {
+  const start = html.indexOf(`<h2 id="${id}">`)
+  expect(start, id).toBeGreaterThan(0)
+  return html
+    .slice(start, html.indexOf('</section>', start))
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll('&#39;', "'")
+}
+
+const at = (file: string, line: number) => ({ repository: OPS, file, line, column: 1 })
+const MIXED: Partial<Verdict> = {
+  result: 'fail',
+  violations: [
+    finding({ fingerprint: '1', origin: at('open.yaml', 3) }),
+    finding({ fingerprint: '2', origin: at('open.yaml', 3), cluster: 'production' }),
+    finding({ fingerprint: '3', state: 'standing', tenant: 'dev-team', origin: at('old.yaml', 4) }),
+    finding({
+      ...{ fingerprint: '4', state: 'waived', origin: at('waived.yaml', 5), rule: 'image-registry' },
+      waiver: { expires: '2026-12-31', approver: 'ada', reason: 'until the registry is there' },
+    }),
+    finding({ fingerprint: '5', state: 'fixed', origin: at('gone.yaml', 6) }),
+  ],
+  warnings: [finding({ fingerprint: '6', level: 'warning', severity: 'low', tenant: '', origin: at('note.yaml', 7) })],
+  errors: [failure()],
+}
+
+describe('violations of the branch', () => {
+  test('by tenant: each cause once, with its clusters, its state and its line at the commit', () => {
+    const page = pageOf(MIXED, { commits: { [OPS]: 'b'.repeat(40) } })
+    const html = render(page)
+    expect(html).toContain(`href="${OPS}/blob/${'b'.repeat(40)}/open.yaml#L3"`)
+    const text = section(html, 'violations')
+    expect(text).toContain('Violations by tenant (5)')
+    expect(text).toMatch(/ops-team 1 open 1 not evaluated 1 waived .*dev-team 1 in the baseline .*Platform 1 warning/)
+    expect(text).toContain('production, staging')
+    expect(text).toContain('Waived until 2026-12-31 by ada: until the registry is there')
+    expect(text).not.toContain('gone.yaml')
+  })
+
+  test.each<[FleetQuery['state'], string]>([
+    ['open', 'open.yaml'],
+    ['accepted', 'old.yaml'],
+    ['waived', 'waived.yaml'],
+    ['warning', 'note.yaml'],
+    ['error', 'kustomization.yaml'],
+  ])('of state %s only', (state, file) => {
+    const text = section(render(pageOf(MIXED), { state }), 'violations')
+    const files = ['open.yaml', 'old.yaml', 'waived.yaml', 'note.yaml', 'kustomization.yaml']
+    expect(files.filter(one => text.includes(one))).toEqual([file])
+  })
+
+  test.each<[string, Partial<FleetQuery>, readonly string[]]>([
+    ['tenant', { tenant: 'DEV-team' }, ['old.yaml']],
+    ['cluster', { cluster: 'production' }, ['open.yaml']],
+    ['file', { text: 'WAIVED.y' }, ['waived.yaml']],
+    ['rule', { text: 'image-reg' }, ['waived.yaml']],
+    ['words of the message', { text: 'replacements' }, ['kustomization.yaml']],
+    ['nothing that there is', { text: 'zzz' }, []],
+  ])('by %s', (_, query, expected) => {
+    const text = section(render(pageOf(MIXED), query), 'violations')
+    const files = ['open.yaml', 'old.yaml', 'waived.yaml', 'note.yaml', 'kustomization.yaml']
+    expect(files.filter(one => text.includes(one))).toEqual(expected)
+    if (expected.length === 0) expect(text).toContain('No finding matches the filters.')
+  })
+
+  test('none is said', () => {
+    expect(section(render(pageOf({})), 'violations')).toContain('The branch has no violation')
+  })
+
+  test('3,000 are stored, open ones first, and the rest is counted', () => {
+    const many = (state: Finding['state'], count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        finding({ state, fingerprint: `${state}${index}`, origin: at(`${state}.yaml`, index + 1) }),
+      )
+    const page = pageOf({ result: 'fail', violations: [...many('standing', 2_000), ...many('new', 1_001)] })
+    expect(page.findings).toHaveLength(3_000)
+    expect(page.findings?.filter(({ state }) => state === 'open')).toHaveLength(1_001)
+    expect(page.left).toEqual({ findings: 1 })
+    expect(section(render(page), 'violations')).toContain('1 more are not stored for this page.')
+    expect(section(render(page, { parts: { violations: 120 } }), 'violations')).toContain('standing.yaml:')
+    expect(section(render(page, { parts: { violations: 999 } }), 'violations')).toContain('Part 120 of 120')
+  })
+})
+
+describe('the query of a request', () => {
+  test('is read back from its own address', () => {
+    const query: FleetQuery = {
+      ...{ text: 'a&b=c#d', tenant: 'ä', cluster: 'staging', state: 'waived', namespace: 'ops', zoom: 150 },
+      parts: { violations: 3 },
+    }
+    const address = queryAddress(query, 'violations')
+    expect(address).toMatch(/^\?text=a%26b%3Dc%23d&tenant=%C3%A4&.*#violations$/)
+    expect(readFleetQuery(new URL(address, 'http://x.invalid').searchParams)).toEqual(query)
+  })
+
+  test('whatever it says, it is bounded and gives a page', () => {
+    const page = pageOf(MIXED)
+    const value = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 400 }),
+      fc.constantFrom('1e9', '-1', '0', '__proto__'),
+    )
+    const names = ['text', 'tenant', 'cluster', 'state', 'namespace', 'zoom', 'violations-part', '__proto__', 'x-part']
+    const pairs = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 12 })
+    fc.assert(
+      fc.property(pairs, params => {
+        const query = readFleetQuery(new URLSearchParams(params))
+        expect(queryAddress(query).length).toBeLessThan(9_000)
+        const html = renderFleetPage(page, { queue: [], query })
+        expect(html.length).toBeLessThan(200_000)
+        expect(html).not.toMatch(/<script|\son\w+=/)
+      }),
+      { numRuns: 50 },
+    )
+  })
+})
+
+test('credentials are offered to those who may see them', () => {
+  const page = pageOf({})
+  expect(renderFleetPage(page, { queue: [], maintains: true })).toContain('href="/credentials/acme/fleet"')
+  expect(renderFleetPage(page, { queue: [] })).not.toContain('/credentials/')
+})
+
+test('the queue shows what is not zero', () => {
+  const idle = { waiting: 0, active: 0, delayed: 0, failed: 0 }
+  const queue = [
+    { queue: 'sweep', ...idle },
+    { queue: 'survey', ...idle, delayed: 2 },
+  ]
+  const text = section(renderFleetPage(pageOf({}), { queue }), 'queue')
+  expect(text).toContain('survey 0 0 2 0')
+  expect(text).not.toContain('sweep')
+  expect(section(renderFleetPage(pageOf({}), { queue: queue.slice(0, 1) }), 'queue')).toContain('The queue is empty')
+  expect(section(renderFleetPage(pageOf({}), { queue: undefined }), 'queue')).toContain('the queue does not answer')
+})
