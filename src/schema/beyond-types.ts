@@ -1,5 +1,4 @@
-import { at, type MapNode, type Node } from '../kube/node.ts'
-import type { Problem } from './model/problem.ts'
+import type { Node } from '../kube/node.ts'
 
 /**
  * What the API server requires in objects and OpenAPI does not say (Validate* functions of k8s.io/kubernetes, pkg/apis/.../validation).
@@ -59,33 +58,15 @@ const NOT_ENFORCED: Readonly<Record<string, readonly string[]>> = {
 /** Whether the API server does without a field that OpenAPI requires. */
 export const isEnforced = (type: string, field: string): boolean => !NOT_ENFORCED[type]?.includes(field)
 
-/** Fields of a type that are empty or absent, though they must not be. */
-export function emptyFields(type: string, node: MapNode): readonly string[] {
-  const fields = Object.hasOwn(NOT_EMPTY, type) ? NOT_EMPTY[type]! : []
-  return fields.filter(field => isEmpty(node.fields.get(field)?.value))
-}
+const NONE: readonly string[] = []
 
-const isEmpty = (node: Node | undefined): boolean => {
+/** Fields of a type that must be there and must not be empty. */
+export const filledFields = (type: string): readonly string[] =>
+  Object.hasOwn(NOT_EMPTY, type) ? NOT_EMPTY[type]! : NONE
+
+/** Whether a value counts as absent where a value is needed. */
+export const isEmpty = (node: Node | undefined): boolean => {
   if (node === undefined) return true
   if (node.type === 'list') return node.items.length === 0
   return node.type === 'scalar' && node.opaque === undefined && (node.value === null || node.value === '')
-}
-
-const RESTART = ['spec', 'restartPolicy']
-const RESTART_OF_JOBS = ['Never', 'OnFailure']
-
-/** A Job must say how its Pods restart: the default of other workloads, Always, is refused (ValidateJobSpec). */
-export function jobProblem(type: string, node: MapNode): Problem | undefined {
-  const template = type === 'batch.v1.JobSpec' ? node.fields.get('template')?.value : undefined
-  if (template?.type !== 'map' || at(template, ['spec'])?.type !== 'map') return undefined
-  const policy = at(template, RESTART)
-  if (policy?.type === 'scalar' && (policy.opaque || RESTART_OF_JOBS.includes(String(policy.value)))) return undefined
-  const isThere = policy !== undefined && !isEmpty(policy)
-  return {
-    kind: isThere ? 'not-allowed' : 'missing-field',
-    path: ['template', ...RESTART],
-    allowed: RESTART_OF_JOBS.join(', '),
-    found: isThere ? 'another word' : 'nothing',
-    ...(isThere ? { names: RESTART_OF_JOBS } : {}),
-  }
 }

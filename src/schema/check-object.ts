@@ -48,7 +48,7 @@ export function checkObject(
   const entry = kindEntry(apiVersion, kind)
   if (entry && isKnownIn(entry, version)) {
     const walk = new TypeWalk(version)
-    walk.value(isDecrypted ? withoutSops(root) : root, entry.type)
+    if (entry.type.is === 'object') walk.object(isDecrypted ? withoutSops(root) : root, entry.type.type)
     walk.add(nameProblem(root, nameForm(apiVersion, kind, version), longestName(apiVersion, kind)))
     walk.add(deprecated(apiVersion, kind, version, isAssumed))
     return { problems: walk.problems, count: walk.count, isKnown: true }

@@ -1,46 +1,52 @@
-import type { Node, Path, ScalarNode } from '../kube/node.ts'
+import type { Node, Path, ScalarValue } from '../kube/node.ts'
 import type { Problem } from './model/problem.ts'
 import type { Scalar } from './types-table.ts'
 import { writtenAs } from './written-as.ts'
 
-const INT32 = 2n ** 31n
-const INT64 = 2n ** 63n
+// powers of two are exact as numbers, and compare exactly with integers beyond 2^53
+const INT32 = 2 ** 31
+const INT64 = 2 ** 63
 
 /** https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
 const QUANTITY = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+|[KMGTPE]i|[numkMGTPE])?$/
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 const BASE64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
 
-/** Why a value cannot be read as this scalar; undefined where it can. */
-export function scalarProblem(node: Node, scalar: Scalar, path: Path): Problem | undefined {
-  if (scalar === 'any') return undefined
-  const wrong = (allowed: string, found = writtenAs(node)): Problem => ({ kind: 'wrong-type', path, allowed, found })
-  if (node.type !== 'scalar') return wrong(ALLOWED[scalar])
+/** Whether a value can be read as this scalar. */
+export function fitsScalar(node: Node, scalar: Scalar): boolean {
+  if (scalar === 'any') return true
+  if (node.type !== 'scalar') return false
   const { value } = node
-  const bad = (allowed: string): Problem => ({ kind: 'bad-format', path, allowed, found: 'text of another form' })
   switch (scalar) {
     case 'string':
-      return typeof value === 'string' ? undefined : wrong(ALLOWED.string)
+      return typeof value === 'string'
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : wrong(ALLOWED.boolean)
+      return typeof value === 'boolean'
     case 'number':
-      return isNumber(node) ? undefined : wrong(ALLOWED.number)
+      return isNumber(value)
     case 'int32':
     case 'int64':
-      return isInteger(node, scalar === 'int32' ? INT32 : INT64) ? undefined : wrong(ALLOWED[scalar])
+      return isInteger(value, scalar)
     case 'int-or-string':
-      return typeof value === 'string' || isInteger(node, INT32) ? undefined : wrong(ALLOWED[scalar])
+      return typeof value === 'string' || isInteger(value, 'int32')
     case 'quantity':
-      if (isNumber(node)) return undefined
-      if (typeof value !== 'string') return wrong(ALLOWED.quantity)
-      return QUANTITY.test(value) ? undefined : bad(ALLOWED.quantity)
+      return isNumber(value) || (typeof value === 'string' && QUANTITY.test(value))
     case 'time':
-      if (typeof value !== 'string') return wrong(ALLOWED.time)
-      return RFC3339.test(value) ? undefined : bad(ALLOWED.time)
+      return typeof value === 'string' && RFC3339.test(value)
     case 'bytes':
-      if (typeof value !== 'string') return wrong(ALLOWED.bytes)
-      return BASE64.test(value.replaceAll(/[\r\n]/g, '')) ? undefined : bad(ALLOWED.bytes)
+      return typeof value === 'string' && BASE64.test(value.replaceAll(/[\r\n]/g, ''))
   }
+}
+
+/** Texts of another form cannot be read as these. */
+const FORMATS: readonly Scalar[] = ['quantity', 'time', 'bytes']
+
+/** Why a value that does not fit cannot be read as this scalar. */
+export function scalarProblem(node: Node, scalar: Scalar, path: Path): Problem {
+  const allowed = ALLOWED[scalar]
+  return FORMATS.includes(scalar) && node.type === 'scalar' && typeof node.value === 'string'
+    ? { kind: 'bad-format', path, allowed, found: 'text of another form' }
+    : { kind: 'wrong-type', path, allowed, found: writtenAs(node) }
 }
 
 const ALLOWED: Readonly<Record<Scalar, string>> = {
@@ -56,11 +62,11 @@ const ALLOWED: Readonly<Record<Scalar, string>> = {
   any: 'any value',
 }
 
-const isNumber = ({ value }: ScalarNode): boolean => typeof value === 'number' || typeof value === 'bigint'
+const isNumber = (value: ScalarValue): boolean => typeof value === 'number' || typeof value === 'bigint'
 
-function isInteger({ value }: ScalarNode, limit: bigint): boolean {
-  if (typeof value === 'bigint') return -limit <= value && value < limit
-  if (typeof value !== 'number' || !Number.isInteger(value)) return false
-  const exact = BigInt(value)
-  return -limit <= exact && exact < limit
+function isInteger(value: ScalarValue, scalar: 'int32' | 'int64'): boolean {
+  if (typeof value !== 'number' && typeof value !== 'bigint') return false
+  if (typeof value === 'number' && !Number.isInteger(value)) return false
+  const limit = scalar === 'int32' ? INT32 : INT64
+  return -limit <= value && value < limit
 }

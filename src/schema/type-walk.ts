@@ -1,18 +1,20 @@
 import type { MapNode, Node, Path, ScalarNode } from '../kube/node.ts'
-import { emptyFields, isEnforced, jobProblem } from './beyond-types.ts'
-import { scalarProblem } from './check-scalar.ts'
-import { checksOf } from './core/checks-of.ts'
+import { isEmpty } from './beyond-types.ts'
+import { fitsScalar, scalarProblem } from './check-scalar.ts'
+import { type FieldPlan, type ObjectPlan, objectPlan } from './field-plan.ts'
 import { keyOf } from './key-of.ts'
 import { isUnknown } from './model/is-unknown.ts'
 import type { Problem } from './model/problem.ts'
-import { type FieldType, isKnownIn, type KnownSince, type ObjectType, objectType } from './types-table.ts'
+import { isKnownIn, type KnownSince } from './types-table.ts'
 import { writtenAs } from './written-as.ts'
 
 /** More of one object tell nobody more; the number of all is said. */
 export const MAX_PROBLEMS = 50
 
+const NO_KEYS: readonly string[] = []
 const isNull = (node: Node): node is ScalarNode => node.type === 'scalar' && node.value === null
-const NOTHING: Node = { type: 'scalar', value: null, origin: { repository: '', file: '', line: 1, column: 1 } }
+
+const isAbsent = (node: Node | undefined): boolean => node === undefined || isNull(node)
 
 /** One walk through an object; the tree of its types ends where JSON of any shape begins. */
 export class TypeWalk {
@@ -23,61 +25,67 @@ export class TypeWalk {
   readonly #path: (string | number)[]
   readonly #hear = (problem: Problem) => this.add(problem)
 
-  /** `start`: path of the first value in its object. */
+  /** `start`: path of the object in the one that is applied. */
   constructor(version: number, start: Path = []) {
     this.#version = version
     this.#path = [...start]
   }
 
-  value(node: Node, type: FieldType, words?: readonly string[], isItem = false): void {
-    // null is as if the field were absent
-    if (isNull(node) || isUnknown(node)) return
-    const path = this.#path
-    if (type.is === 'scalar') this.add(scalarProblem(node, type.scalar, path) ?? wordProblem(node, words, path, isItem))
-    else if (type.is === 'list') this.#list(node, type, words)
-    else if (type.is === 'map') {
-      if (node.type !== 'map') this.#wrong(node, path, 'a map')
-      else for (const [key, { value }] of node.fields) this.#below(key, value, type.values)
-    } else {
-      const object = objectType(type.type)
-      if (object === undefined) return
-      if (node.type === 'map') this.#object(node, object)
-      else this.#wrong(node, path, 'a map')
-    }
+  /** Walks through an object of the type with this name in the table. */
+  object(node: Node, type: string): void {
+    if (!isNull(node) && !isUnknown(node)) this.#ofType(node, objectPlan(type, this.#version))
   }
 
-  #below(key: string | number, node: Node, type: FieldType, words?: readonly string[], isItem = false): void {
+  #ofType(node: Node, plan: ObjectPlan | undefined): void {
+    if (plan === undefined) return
+    if (node.type === 'map') this.#object(node, plan)
+    else this.#wrong(node, this.#path, 'a map')
+  }
+
+  #value(node: Node, plan: FieldPlan, isItem: boolean): void {
+    // null is as if the field were absent
+    if (isNull(node) || isUnknown(node)) return
+    if (plan.is === 'scalar') {
+      if (!fitsScalar(node, plan.scalar)) this.add(scalarProblem(node, plan.scalar, this.#path))
+      else if (plan.words !== undefined) this.add(wordProblem(node, plan.words, this.#path, isItem))
+    } else if (plan.is === 'object') this.#ofType(node, plan.object())
+    else if (plan.is === 'list') this.#list(node, plan)
+    else if (node.type !== 'map') this.#wrong(node, this.#path, 'a map')
+    else for (const [key, { value }] of node.fields) this.#below(key, value, plan.below!, false)
+  }
+
+  #below(key: string | number, node: Node, plan: FieldPlan, isItem: boolean): void {
     this.#path.push(key)
-    this.value(node, type, words, isItem)
+    this.#value(node, plan, isItem)
+    plan.check?.(node, this.#path, this.#hear)
     this.#path.pop()
   }
 
-  #object(node: MapNode, type: ObjectType): void {
-    const { name } = type
+  #object(node: MapNode, plan: ObjectPlan): void {
     const path = this.#path
-    const checks = checksOf(name)
     for (const [key, { value }] of node.fields) {
-      const field = type.fields.get(key)
-      if (field && isKnownIn(field, this.#version)) {
-        this.#below(key, value, field.type, type.words.get(key))
-        checks?.fields.get(key)?.(value, [...path, key], this.#hear)
-      } else this.#unknown(type.fields, key, path)
+      const field = plan.fields.get(key)
+      if (field === undefined) this.#unknown(plan.all, key, path)
+      else this.#below(key, value, field, false)
     }
-    for (const key of node.dropped?.keys() ?? []) {
-      if (path.length > 0 || key !== 'sops') this.#unknown(type.fields, key, path, 'dropped-field')
+    for (const key of node.dropped?.keys() ?? NO_KEYS) {
+      if (path.length > 0 || key !== 'sops') this.#unknown(plan.all, key, path, 'dropped-field')
     }
     // controllers write the status: what is missing there is not asked for
     if (path[0] === 'status') return
-    for (const check of checks?.type ?? []) check(node, path, this.#hear)
-    const ofJob = jobProblem(name, node)
-    this.add(ofJob && { ...ofJob, path: [...path, ...ofJob.path] })
-    const isMissing = (key: string) => isNull(node.fields.get(key)?.value ?? NOTHING)
-    const missing = type.required.filter(key => isMissing(key) && isEnforced(name, key))
-    const empty = emptyFields(name, node)
-    if (missing.length + empty.length === 0) return
-    for (const key of new Set([...missing, ...empty])) {
-      this.add({ kind: 'missing-field', path: [...path, key], allowed: 'a value', found: 'nothing' })
-    }
+    for (const check of plan.checks) check(node, path, this.#hear)
+    for (const key of plan.required) if (isAbsent(node.fields.get(key)?.value)) this.#missing(key)
+    for (const key of plan.filled)
+      if (isEmpty(node.fields.get(key)?.value) && !this.#isMissing(node, key, plan)) this.#missing(key)
+  }
+
+  /** Whether a field was already reported as missing. */
+  #isMissing(node: MapNode, key: string, { required }: ObjectPlan): boolean {
+    return required.includes(key) && isAbsent(node.fields.get(key)?.value)
+  }
+
+  #missing(key: string): void {
+    this.add({ kind: 'missing-field', path: [...this.#path, key], allowed: 'a value', found: 'nothing' })
   }
 
   #unknown(
@@ -102,36 +110,33 @@ export class TypeWalk {
     })
   }
 
-  #list(node: Node, type: FieldType & { is: 'list' }, words?: readonly string[]): void {
-    const path = this.#path
+  #list(node: Node, plan: FieldPlan): void {
+    const { keys } = plan
     if (node.type !== 'list') {
-      this.#wrong(node, path, 'a list')
+      this.#wrong(node, this.#path, 'a list')
       return
     }
-    const seen = new Set<string>()
-    for (const [index, item] of node.items.entries()) {
-      const key = keyOf(item, type.keys)
-      if (key !== undefined && seen.has(key)) {
-        const what = type.keys === '=' ? 'each value once' : `each ${type.keys.join(' and ')} once`
-        this.add({ kind: 'duplicate', path: [...path, index], allowed: what, found: 'a duplicate' })
+    const seen = keys.length === 0 ? undefined : new Set<string>()
+    let index = 0
+    for (const item of node.items) {
+      const key = seen && keyOf(item, keys)
+      if (key !== undefined && seen?.has(key)) {
+        const what = keys === '=' ? 'each value once' : `each ${keys.join(' and ')} once`
+        this.add({ kind: 'duplicate', path: [...this.#path, index], allowed: what, found: 'a duplicate' })
       }
-      if (key !== undefined) seen.add(key)
-      if (isNull(item)) this.#nothing(item, index, type, words)
-      else this.#below(index, item, type.items, words, true)
+      if (key !== undefined) seen?.add(key)
+      if (isNull(item)) this.#nothing(item, index, plan)
+      else this.#below(index, item, plan.below!, true)
+      index += 1
     }
   }
 
   /** Checks a null list item. A keyed list allows none; elsewhere it counts as an empty object or an empty text. */
-  #nothing(
-    item: ScalarNode,
-    index: number,
-    type: FieldType & { is: 'list' },
-    words: readonly string[] | undefined,
-  ): void {
+  #nothing(item: ScalarNode, index: number, { keys, words, below }: FieldPlan): void {
     const path = [...this.#path, index]
-    if (type.keys !== '=' && type.keys.length > 0) this.#wrong(item, path, 'a map')
-    else if (type.items.is === 'object')
-      this.#below(index, { type: 'map', fields: new Map(), origin: item.origin }, type.items)
+    if (keys !== '=' && keys.length > 0) this.#wrong(item, path, 'a map')
+    else if (below!.is === 'object')
+      this.#below(index, { type: 'map', fields: new Map(), origin: item.origin }, below!, true)
     else if (words) this.add(wordProblem({ ...item, value: '' }, words, path, true))
   }
 

@@ -81,11 +81,12 @@ export function objectType(name: string): ObjectType | undefined {
   return type
 }
 
+let entries: ReadonlyMap<string, KnownSince> | undefined
+
 /** A kind of Kubernetes itself, whichever version serves it; undefined where none in the table does. */
 export function kindEntry(apiVersion: string, kind: string): KnownSince | undefined {
-  const key = `${apiVersion} ${kind}`
-  const { kinds } = packedTypes()
-  return Object.hasOwn(kinds, key) ? readEntry(kinds[key]!) : undefined
+  entries ??= new Map(Object.entries(packedTypes().kinds).map(([key, entry]) => [key, readEntry(entry)]))
+  return entries.get(`${apiVersion} ${kind}`)
 }
 
 /** The API versions in which a version of Kubernetes serves a kind of a group, the stable ones first. */

@@ -10,7 +10,7 @@ import { TYPE_CHECKS } from './type-checks.ts'
 import { UNIONS } from './unions.ts'
 
 /** Reports problems in the value of one field. */
-type FieldCheck = (node: Node, path: Path, add: (problem: Problem) => void) => void
+export type FieldCheck = (node: Node, path: Path, add: (problem: Problem) => void) => void
 
 /** Checks of an object type beyond the types of its fields. */
 interface TypeRules {

@@ -91,6 +91,19 @@ const checkJob: TypeCheck = (node, path, add) => {
       add(forbiddenField([...path, name], 'this field where completionMode is Indexed'))
 }
 
+const RESTART_OF_JOBS = ['Never', 'OnFailure']
+
+/** A Job must say how its Pods restart: the default of other workloads, Always, is refused (ValidateJobSpec). */
+const checkRestart: TypeCheck = (node, path, add) => {
+  const spec = mapIn(mapIn(node, 'template'), 'spec')
+  if (spec === undefined || isHidden(spec, 'restartPolicy')) return
+  const policy = valueIn(spec, 'restartPolicy')
+  if (policy?.type === 'scalar' && RESTART_OF_JOBS.includes(String(policy.value))) return
+  const here = [...path, 'template', 'spec', 'restartPolicy']
+  if (isSet(spec, 'restartPolicy')) add(wrongWord(here, RESTART_OF_JOBS))
+  else add(missingField(here, RESTART_OF_JOBS.join(', ')))
+}
+
 /** A custom selector requires `manualSelector`. */
 const checkManualSelector: TypeCheck = (node, path, add) => {
   if (path.length !== 1) return
@@ -105,7 +118,7 @@ export const WORKLOADS: Readonly<Record<string, readonly TypeCheck[]>> = {
   'apps.v1.ReplicaSetSpec': [checkSelector, checkTemplate, checkTemplateMounts],
   'apps.v1.StatefulSetSpec': [checkSelector, checkTemplate, checkTemplateMounts, checkSetStrategy],
   'apps.v1.DaemonSetSpec': [checkSelector, checkTemplate, checkTemplateMounts, checkDaemonStrategy],
-  'batch.v1.JobSpec': [checkJob, checkManualSelector, checkTemplateMounts],
+  'batch.v1.JobSpec': [checkJob, checkManualSelector, checkTemplateMounts, checkRestart],
 }
 
 /** The Pod counts of a PodDisruptionBudget. */

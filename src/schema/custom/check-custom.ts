@@ -40,7 +40,7 @@ export function checkCustom(
   const metadata = at(object, ['metadata'])
   const walk = new TypeWalk(NEWEST, ['metadata'])
   walk.add(nameProblem(object, 'subdomain'))
-  if (metadata) walk.value(metadata, { is: 'object', type: 'meta.v1.ObjectMeta' })
+  if (metadata) walk.object(metadata, 'meta.v1.ObjectMeta')
   problems.push(...walk.problems)
   const notEvaluated: RuleNotEvaluated[] = []
   // the API server skips CEL rules for an object that has one of these problems
