@@ -6,7 +6,7 @@ import type { Problem } from '../model/problem.ts'
 import { MAX_PROBLEMS, TypeWalk } from '../type-walk.ts'
 import { NEWEST } from '../types-table.ts'
 import { checkRules, type RuleNotEvaluated } from './check-rules.ts'
-import { walkCustom } from './custom-walk.ts'
+import { CustomWalk } from './custom-walk.ts'
 import type { Definition } from './definition.ts'
 import { withDefaults } from './with-defaults.ts'
 
@@ -24,46 +24,37 @@ export function checkCustom(
   if (!definition.served.includes(name)) return notServed(apiVersion, definition)
   const version = definition.version(name)
   if (version === undefined) return { problems: [], count: 0, isKnown: false }
-  const problems: Problem[] = []
-  let [count, undecided] = [0, 0]
-  const heard = {
-    problem(one: Problem) {
-      count += 1
-      if (problems.length < MAX_PROBLEMS) problems.push(one)
-    },
-    unsure() {
-      undecided += 1
-    },
-  }
   const object = withDefaults(isDecrypted ? withoutSops(root) : root, version.schema)
-  walkCustom(object, version.schema, [], heard, true)
-  const metadata = at(object, ['metadata'])
-  const walk = new TypeWalk(NEWEST, ['metadata'])
-  walk.add(nameProblem(object, 'subdomain'))
-  if (metadata) walk.object(metadata, 'meta.v1.ObjectMeta')
-  problems.push(...walk.problems)
+  const walk = new CustomWalk()
+  walk.value(object, version.schema, true)
+  const metadata = at(object, METADATA)
+  const ofMetadata = new TypeWalk(NEWEST, METADATA)
+  ofMetadata.add(nameProblem(object, 'subdomain'))
+  if (metadata) ofMetadata.object(metadata, 'meta.v1.ObjectMeta')
+  for (const one of ofMetadata.problems) walk.problem(one)
   const notEvaluated: RuleNotEvaluated[] = []
   // the API server skips CEL rules for an object that has one of these problems
-  if (problems.some(one => BLOCKING.has(one.kind))) undecided += version.schema.hasRules ? 1 : 0
+  if (walk.problems.some(one => BLOCKING.has(one.kind))) walk.undecided += version.schema.hasRules ? 1 : 0
   else {
     const isOneKind = old !== undefined && stringAt(old, ['apiVersion']) === apiVersion
     checkRules(object, version, isOneKind ? withDefaults(old, version.schema) : undefined, {
-      problem: heard.problem,
+      problem: one => walk.problem(one),
       notEvaluated(one) {
-        undecided += 1
+        walk.undecided += 1
         if (notEvaluated.length < MAX_PROBLEMS) notEvaluated.push(one)
       },
     })
   }
   return {
-    problems: problems.slice(0, MAX_PROBLEMS),
-    count: count + walk.count,
-    undecided,
+    problems: walk.problems,
+    count: walk.count + ofMetadata.count - ofMetadata.problems.length,
+    undecided: walk.undecided,
     notEvaluated,
     isKnown: true,
   }
 }
 
+const METADATA = ['metadata']
 const BLOCKING: ReadonlySet<Problem['kind']> = new Set(['missing-field', 'wrong-type', 'not-allowed'])
 
 function notServed(apiVersion: string, { served }: Definition): SchemaAnswer {

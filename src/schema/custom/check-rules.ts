@@ -5,7 +5,7 @@ import { withoutField } from '../../kube/edit-node.ts'
 import type { MapNode, Node, Path } from '../../kube/node.ts'
 import type { Problem } from '../model/problem.ts'
 import { type Correlated, correlatedField, correlatedItems, correlatedRoot, NOTHING_BEFORE } from './correlated.ts'
-import { type CustomRule, type CustomSchema, schemaOf } from './custom-schema.ts'
+import { ANYTHING, type CustomRule, type CustomSchema } from './custom-schema.ts'
 import type { CustomVersion } from './definition.ts'
 import { isExposed } from './is-exposed.ts'
 import { typedValue } from './typed-value.ts'
@@ -73,11 +73,11 @@ class RuleWalk {
     const { schema, rules, path } = place
     if (isNull(node) || (rules === schema && !schema.hasRules && schema.all.length === 0)) return
     for (const rule of rules.rules) if (rule.rule.trim() !== '') this.#ask(rule, node, place, related)
-    for (const json of rules.all) {
+    for (const one of rules.all) {
       // for rules under `allOf` at the root, the API server also evaluates unchanged values
       this.visit(
         node,
-        { ...place, rules: schemaOf(json) },
+        { ...place, rules: one },
         { old: related.old, isSame: path.length > 0 && related.isSame },
       )
     }
@@ -138,11 +138,12 @@ class RuleWalk {
 const isNull = (node: Node): boolean => node.type === 'scalar' && node.value === null
 
 /** The schema and the rules one step further down; undefined if rules cannot apply there. */
-function placeOf(schema: unknown, rules: unknown): Omit<Place, 'path'> | undefined {
-  if (typeof schema !== 'object' || schema === null || typeof rules !== 'object' || rules === null) return undefined
-  const inner = schemaOf(schema as Parameters<typeof schemaOf>[0])
-  if (!isExposed(inner)) return undefined
-  return { schema: inner, rules: schemaOf(rules as Parameters<typeof schemaOf>[0]), isRoot: inner.isEmbedded }
+function placeOf(
+  schema: CustomSchema | undefined,
+  rules: CustomSchema | undefined,
+): Omit<Place, 'path'> | undefined {
+  if (schema === undefined || rules === undefined || schema === ANYTHING || rules === ANYTHING) return undefined
+  return isExposed(schema) ? { schema, rules, isRoot: schema.isEmbedded } : undefined
 }
 
 function namesOf(self: CelValue, old: CelValue | undefined, isOptional: boolean): ReadonlyMap<string, CelValue> {

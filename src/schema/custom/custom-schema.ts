@@ -11,7 +11,7 @@ export interface CustomRule {
   readonly isOldOptional: boolean
 }
 
-/** One level of a structural schema (apiextensions.k8s.io/v1, JSONSchemaProps); what is below it is read when it is asked for. */
+/** One level of a structural schema (apiextensions.k8s.io/v1, JSONSchemaProps). */
 export interface CustomSchema {
   readonly type: string
   readonly isNullable: boolean
@@ -19,9 +19,10 @@ export interface CustomSchema {
   readonly isEmbedded: boolean
   /** Unknown fields stay. */
   readonly isOpen: boolean
-  readonly properties: ReadonlyMap<string, Json>
-  readonly additional: Json | undefined
-  readonly items: Json | undefined
+  readonly properties: ReadonlyMap<string, CustomSchema>
+  /** `ANYTHING` for `true`. */
+  readonly additional: CustomSchema | undefined
+  readonly items: CustomSchema | undefined
   readonly required: readonly string[]
   readonly default: Node | undefined
   /** Some field at this level or below has a default. */
@@ -30,12 +31,14 @@ export interface CustomSchema {
   readonly format: string
   readonly pattern: string
   /** Numbers that bound a value, a length or a count, by the name of the keyword. */
-  readonly bounds: ReadonlyMap<string, number>
+  readonly bounds: Bounds
   readonly isUnique: boolean
-  readonly all: readonly Json[]
-  readonly any: readonly Json[]
-  readonly one: readonly Json[]
-  readonly not: Json | undefined
+  readonly all: readonly CustomSchema[]
+  readonly any: readonly CustomSchema[]
+  readonly one: readonly CustomSchema[]
+  readonly not: CustomSchema | undefined
+  /** Whether a schema at this level bounds the value alone: words, bounds, pattern or format. */
+  readonly isBounded: boolean
   /** As `FieldType.keys`. */
   readonly keys: readonly string[] | '='
   readonly rules: readonly CustomRule[]
@@ -55,6 +58,11 @@ const BOUNDS = [
   'maxProperties',
 ] as const
 
+type Bounds = Readonly<Partial<Record<(typeof BOUNDS)[number], number>>> & {
+  readonly isMoreThan: boolean
+  readonly isLessThan: boolean
+}
+
 type JsonMap = { readonly [key: string]: Json }
 
 const read = new WeakMap<object, CustomSchema>()
@@ -72,16 +80,19 @@ export function schemaOf(json: Json | undefined): CustomSchema {
 
 function readSchema(from: JsonMap): CustomSchema {
   const get = (key: string): Json | undefined => (Object.hasOwn(from, key) ? from[key] : undefined)
-  const bounds = BOUNDS.flatMap(key => {
-    const value = get(key)
-    return typeof value === 'number' ? [[key as string, value] as const] : []
-  })
-  for (const key of ['exclusiveMinimum', 'exclusiveMaximum']) if (get(key) === true) bounds.push([key, 1])
+  const below = (key: string) => (get(key) === undefined ? undefined : schemaOf(get(key)))
+  const listed = (key: string) => listOf(get(key)).map(schemaOf)
+  const bounds = boundsOf(get)
   const listType = get('x-kubernetes-list-type')
-  const properties = new Map(Object.entries(mapOf(get('properties'))))
-  const additional = get('additionalProperties')
+  const properties = new Map(Object.entries(mapOf(get('properties'))).map(([key, json]) => [key, schemaOf(json)]))
+  const extra = get('additionalProperties')
+  const additional = extra === false || extra === null || extra === undefined ? undefined : schemaOf(extra)
+  const items = below('items')
   const value = get('default')
-  const below = [...properties.values(), additional, get('items')]
+  const inner = [...properties.values(), additional, items]
+  const rules = listOf(get('x-kubernetes-validations')).map(ruleOf)
+  const words = Array.isArray(get('enum')) ? listOf(get('enum')) : undefined
+  const [format, pattern, isUnique] = [textOf(get('format')), textOf(get('pattern')), get('uniqueItems') === true]
   return {
     type: textOf(get('type')),
     isNullable: get('nullable') === true,
@@ -89,31 +100,47 @@ function readSchema(from: JsonMap): CustomSchema {
     isEmbedded: get('x-kubernetes-embedded-resource') === true,
     isOpen: get('x-kubernetes-preserve-unknown-fields') === true,
     properties,
-    additional: additional === false || additional === null ? undefined : additional,
-    items: get('items'),
+    additional,
+    items,
     required: listOf(get('required')).map(textOf),
     default: value === undefined ? undefined : jsonNode(value),
-    hasDefaults: value !== undefined || below.some(one => typeof one === 'object' && schemaOf(one).hasDefaults),
-    words: Array.isArray(get('enum')) ? listOf(get('enum')) : undefined,
-    format: textOf(get('format')),
-    pattern: textOf(get('pattern')),
-    bounds: new Map(bounds),
-    isUnique: get('uniqueItems') === true,
-    all: listOf(get('allOf')),
-    any: listOf(get('anyOf')),
-    one: listOf(get('oneOf')),
-    not: get('not'),
+    hasDefaults: value !== undefined || inner.some(one => one?.hasDefaults),
+    words,
+    format,
+    pattern,
+    bounds: bounds ?? UNBOUNDED,
+    isUnique,
+    all: listed('allOf'),
+    any: listed('anyOf'),
+    one: listed('oneOf'),
+    not: below('not'),
+    isBounded: words !== undefined || bounds !== undefined || isUnique || format !== '' || pattern !== '',
     keys: listType === 'set' ? '=' : listType === 'map' ? listOf(get('x-kubernetes-list-map-keys')).map(textOf) : [],
-    rules: listOf(get('x-kubernetes-validations')).map(one => ({
-      rule: textOf(mapOf(one).rule),
-      message: textOf(mapOf(one).message),
-      messageExpression: textOf(mapOf(one).messageExpression),
-      fieldPath: textOf(mapOf(one).fieldPath),
-      isOldOptional: mapOf(one).optionalOldSelf === true,
-    })),
-    hasRules:
-      listOf(get('x-kubernetes-validations')).length > 0 ||
-      below.some(one => typeof one === 'object' && schemaOf(one).hasRules),
+    rules,
+    hasRules: rules.length > 0 || inner.some(one => one?.hasRules),
+  }
+}
+
+const UNBOUNDED: Bounds = { isMoreThan: false, isLessThan: false }
+
+function boundsOf(get: (key: string) => Json | undefined): Bounds | undefined {
+  const found = BOUNDS.flatMap(key => {
+    const value = get(key)
+    return typeof value === 'number' ? [[key, value] as const] : []
+  })
+  if (found.length === 0) return undefined
+  const [isMoreThan, isLessThan] = [get('exclusiveMinimum') === true, get('exclusiveMaximum') === true]
+  return { ...Object.fromEntries(found), isMoreThan, isLessThan }
+}
+
+const ruleOf = (json: Json): CustomRule => {
+  const { rule, message, messageExpression, fieldPath, optionalOldSelf } = mapOf(json)
+  return {
+    rule: textOf(rule),
+    message: textOf(message),
+    messageExpression: textOf(messageExpression),
+    fieldPath: textOf(fieldPath),
+    isOldOptional: optionalOldSelf === true,
   }
 }
 
@@ -121,3 +148,6 @@ const mapOf = (json: Json | undefined): JsonMap =>
   typeof json === 'object' && json !== null && !Array.isArray(json) ? json : EMPTY
 const listOf = (json: Json | undefined): readonly Json[] => (Array.isArray(json) ? json : [])
 const textOf = (json: Json | undefined): string => (typeof json === 'string' ? json : '')
+
+/** The schema that allows every value, which also stands for one that is not a map. */
+export const ANYTHING: CustomSchema = schemaOf(undefined)

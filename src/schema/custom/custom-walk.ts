@@ -2,151 +2,172 @@ import type { MapNode, Node, Path, ScalarNode } from '../../kube/node.ts'
 import { keyOf } from '../key-of.ts'
 import { isUnknown } from '../model/is-unknown.ts'
 import type { Problem } from '../model/problem.ts'
+import { MAX_PROBLEMS } from '../type-walk.ts'
 import { writtenAs } from '../written-as.ts'
-import { type CustomSchema, schemaOf } from './custom-schema.ts'
-import { valueProblems } from './value-problems.ts'
+import type { CustomSchema } from './custom-schema.ts'
+import { type ValueListener, valueProblems } from './value-problems.ts'
 
 /** Fields that every object has, whatever its schema says. */
-const OBJECT_FIELDS = ['apiVersion', 'kind', 'metadata']
-
-/** Who hears what is found. */
-interface Heard {
-  problem(problem: Problem): void
-  /** Whether a value is allowed cannot be said. */
-  unsure(): void
-}
+const OBJECT_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
 /**
- * Compares a value, with its defaults, with a structural schema. `isStructural`: unknown fields and keys of lists count;
- * inside `allOf`, `anyOf`, `oneOf` and `not` they do not.
+ * Compares an object, with its defaults, with a structural schema. Unknown fields and keys of lists count; inside
+ * `allOf`, `anyOf`, `oneOf` and `not` they do not.
  */
-export function walkCustom(node: Node, schema: CustomSchema, path: Path, heard: Heard, isStructural: boolean): void {
-  if (isUnknown(node)) {
-    heard.unsure()
-    return
+export class CustomWalk implements ValueListener {
+  readonly problems: Problem[] = []
+  count = 0
+  /** Values of which it is not known whether they are allowed. */
+  undecided = 0
+  /** The path of the current value. One list serves all fields, because most have no problem; `problem` copies it. */
+  readonly #path: (string | number)[]
+
+  /** `start`: path of the first value in its object. */
+  constructor(start: Path = []) {
+    this.#path = [...start]
   }
-  if (isNull(node) && (schema.isNullable || (schema.type === '' && !schema.isIntOrString))) return
-  const wrong = typeProblem(node, schema, path)
-  if (wrong) {
-    heard.problem(wrong)
-    return
+
+  /** Adds a problem; its path is copied. */
+  problem(problem: Problem): void {
+    this.count += 1
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push({ ...problem, path: [...problem.path] })
   }
-  for (const one of valueProblems(node, schema, path)) one === 'unsure' ? heard.unsure() : heard.problem(one)
-  if (node.type === 'map') walkMap(node, schema, path, heard, isStructural)
-  else if (node.type === 'list') {
-    if (isStructural) for (const problem of duplicates(node.items, schema, path)) heard.problem(problem)
-    if (schema.items !== undefined)
-      for (const [index, item] of node.items.entries())
-        walkCustom(item, schemaOf(schema.items), [...path, index], heard, isStructural)
+
+  unsure(): void {
+    this.undecided += 1
   }
-  walkLogic(node, schema, path, heard)
-}
 
-const isNull = (node: Node): node is ScalarNode => node.type === 'scalar' && node.value === null
-
-const TYPES: Readonly<Record<string, string>> = {
-  object: 'a map',
-  array: 'a list',
-  string: 'a string, in quotes',
-  boolean: 'true or false',
-  integer: 'a whole number',
-  number: 'a number',
-}
-
-function typeProblem(node: Node, schema: CustomSchema, path: Path): Problem | undefined {
-  const wrong = (allowed: string): Problem => ({ kind: 'wrong-type', path, allowed, found: writtenAs(node) })
-  if (schema.isIntOrString) return isWhole(node) || isText(node) ? undefined : wrong('a whole number, or a string')
-  const allowed = TYPES[schema.type]
-  if (allowed === undefined || isOfType(node, schema.type)) return undefined
-  return wrong(allowed)
-}
-
-function isOfType(node: Node, type: string): boolean {
-  if (type === 'object') return node.type === 'map'
-  if (type === 'array') return node.type === 'list'
-  if (node.type !== 'scalar') return false
-  if (type === 'integer') return isWhole(node)
-  if (type === 'number') return typeof node.value === 'number' || typeof node.value === 'bigint'
-  return typeof node.value === type
-}
-
-const isText = (node: Node): boolean => node.type === 'scalar' && typeof node.value === 'string'
-const isWhole = (node: Node): boolean =>
-  node.type === 'scalar' && (typeof node.value === 'bigint' || Number.isInteger(node.value))
-
-function walkMap(node: MapNode, schema: CustomSchema, path: Path, heard: Heard, isStructural: boolean): void {
-  const isObject = isStructural && (path.length === 0 || schema.isEmbedded)
-  for (const [key, { value }] of node.fields) {
-    const here = [...path, key]
-    const json = schema.properties.get(key) ?? schema.additional
-    // what controllers write is not asked of what is applied
-    if (path.length === 0 && key === 'status') continue
-    // metadata has the same fields in every object
-    if (json !== undefined)
-      walkCustom(value, schemaOf(json), here, heard, isStructural && !(isObject && key === 'metadata'))
-    else if (isStructural && !isObject && !schema.isOpen) unknownField(schema, here, heard)
-    else if (isObject && !OBJECT_FIELDS.includes(key) && !schema.isOpen) unknownField(schema, here, heard)
+  value(node: Node, schema: CustomSchema, isStructural: boolean): void {
+    if (isUnknown(node)) {
+      this.unsure()
+      return
+    }
+    if (isNull(node) && (schema.isNullable || (schema.type === '' && !schema.isIntOrString))) return
+    const allowed = typeMissed(node, schema)
+    if (allowed !== undefined) {
+      this.problem({ kind: 'wrong-type', path: this.#path, allowed, found: writtenAs(node) })
+      return
+    }
+    if (schema.isBounded) valueProblems(node, schema, this.#path, this)
+    if (node.type === 'map') this.#map(node, schema, isStructural)
+    else if (node.type === 'list') {
+      if (isStructural && schema.keys.length > 0) this.#duplicates(node.items, schema)
+      if (schema.items !== undefined)
+        for (let index = 0; index < node.items.length; index++)
+          this.#below(index, node.items[index]!, schema.items, isStructural)
+    }
+    this.#logic(node, schema)
   }
-  const required = isObject && path.length > 0 ? [...schema.required, 'apiVersion', 'kind'] : schema.required
-  for (const key of required) {
-    if (node.fields.has(key) || (path.length === 0 && key === 'status')) continue
-    heard.problem({ kind: 'missing-field', path: [...path, key], allowed: 'a value', found: 'nothing' })
+
+  #below(key: string | number, node: Node, schema: CustomSchema, isStructural: boolean): void {
+    this.#path.push(key)
+    this.value(node, schema, isStructural)
+    this.#path.pop()
+  }
+
+  #map(node: MapNode, schema: CustomSchema, isStructural: boolean): void {
+    const isRoot = this.#path.length === 0
+    const isObject = isStructural && (isRoot || schema.isEmbedded)
+    for (const [key, { value }] of node.fields) {
+      // what controllers write is not asked of what is applied
+      if (isRoot && key === 'status') continue
+      const inner = schema.properties.get(key) ?? schema.additional
+      // metadata has the same fields in every object
+      if (inner !== undefined) this.#below(key, value, inner, isStructural && !(isObject && key === 'metadata'))
+      else if (isStructural && !schema.isOpen && !(isObject && OBJECT_FIELDS.has(key))) this.#unknown(key, schema)
+    }
+    for (const key of schema.required) this.#required(key, node, isRoot)
+    if (isObject && !isRoot) for (const key of NEEDED_IN_OBJECTS) this.#required(key, node, isRoot)
+  }
+
+  #required(key: string, node: MapNode, isRoot: boolean): void {
+    if (node.fields.has(key) || (isRoot && key === 'status')) return
+    this.problem({ kind: 'missing-field', path: [...this.#path, key], allowed: 'a value', found: 'nothing' })
+  }
+
+  #unknown(key: string, { properties }: CustomSchema): void {
+    const names = [...properties.keys()]
+    const path = [...this.#path, key]
+    this.problem({ kind: 'unknown-field', path, allowed: names.join(', '), found: 'an unknown field', names })
+  }
+
+  #duplicates(items: readonly Node[], { keys }: CustomSchema): void {
+    const seen = new Set<string>()
+    for (const [index, item] of items.entries()) {
+      const key = keyOf(item, keys, NO_DEFAULTS)
+      if (key !== undefined && seen.has(key)) {
+        const allowed = keys === '=' ? 'each value once' : `each ${keys.join(' and ')} once`
+        this.problem({ kind: 'duplicate', path: [...this.#path, index], allowed, found: 'a duplicate' })
+      }
+      if (key !== undefined) seen.add(key)
+    }
+  }
+
+  #logic(node: Node, { all, any, one, not }: CustomSchema): void {
+    for (const schema of all) this.value(node, schema, false)
+    if (any.length > 0) {
+      const fits = any.map(schema => this.#fits(node, schema))
+      if (!fits.includes(true)) fits.includes(undefined) ? this.unsure() : this.#noMatch(alternatives(any))
+    }
+    if (one.length > 0) {
+      const fits = one.map(schema => this.#fits(node, schema))
+      if (fits.includes(undefined)) this.unsure()
+      else if (fits.filter(Boolean).length !== 1) this.#noMatch(`exactly one of: ${alternatives(one)}`)
+    }
+    if (not === undefined) return
+    const fits = this.#fits(node, not)
+    if (fits === undefined) this.unsure()
+    else if (fits) this.#noMatch('another value')
+  }
+
+  #noMatch(allowed: string): void {
+    this.problem({ kind: 'no-match', path: this.#path, allowed, found: 'another value' })
+  }
+
+  /** Whether a value is valid; undefined where that cannot be said. */
+  #fits(node: Node, schema: CustomSchema): boolean | undefined {
+    const walk = new CustomWalk(this.#path)
+    walk.value(node, schema, false)
+    if (walk.count > 0) return false
+    return walk.undecided === 0 ? true : undefined
   }
 }
 
-function unknownField(schema: CustomSchema, path: Path, heard: Heard): void {
-  const names = [...schema.properties.keys()]
-  heard.problem({ kind: 'unknown-field', path, allowed: names.join(', '), found: 'an unknown field', names })
-}
-
+const NEEDED_IN_OBJECTS = ['apiVersion', 'kind']
 /** They stand in the value already. */
 const NO_DEFAULTS = {}
 
-function* duplicates(items: readonly Node[], { keys }: CustomSchema, path: Path): Generator<Problem> {
-  const seen = new Set<string>()
-  for (const [index, item] of items.entries()) {
-    const key = keyOf(item, keys, NO_DEFAULTS)
-    if (key !== undefined && seen.has(key)) {
-      const allowed = keys === '=' ? 'each value once' : `each ${keys.join(' and ')} once`
-      yield { kind: 'duplicate', path: [...path, index], allowed, found: 'a duplicate' }
-    }
-    if (key !== undefined) seen.add(key)
+const isNull = (node: Node): node is ScalarNode => node.type === 'scalar' && node.value === null
+
+/** The type that a schema demands, in words; undefined where the value is of it. */
+function typeMissed(node: Node, { type, isIntOrString }: CustomSchema): string | undefined {
+  if (isIntOrString) return isWhole(node) || isText(node) ? undefined : 'a whole number, or a string'
+  switch (type) {
+    case 'object':
+      return node.type === 'map' ? undefined : 'a map'
+    case 'array':
+      return node.type === 'list' ? undefined : 'a list'
+    case 'string':
+      return isText(node) ? undefined : 'a string, in quotes'
+    case 'boolean':
+      return node.type === 'scalar' && typeof node.value === 'boolean' ? undefined : 'true or false'
+    case 'integer':
+      return isWhole(node) ? undefined : 'a whole number'
+    case 'number':
+      return isNumber(node) ? undefined : 'a number'
+    default:
+      return undefined
   }
 }
 
-function walkLogic(node: Node, schema: CustomSchema, path: Path, heard: Heard): void {
-  for (const json of schema.all) walkCustom(node, schemaOf(json), path, heard, false)
-  const none = (allowed: string) => heard.problem({ kind: 'no-match', path, allowed, found: 'another value' })
-  if (schema.any.length > 0) {
-    const fits = schema.any.map(json => fitsIn(node, schemaOf(json), path))
-    if (!fits.includes(true)) fits.includes(undefined) ? heard.unsure() : none(alternatives(schema.any))
-  }
-  if (schema.one.length > 0) {
-    const fits = schema.one.map(json => fitsIn(node, schemaOf(json), path))
-    if (fits.includes(undefined)) heard.unsure()
-    else if (fits.filter(Boolean).length !== 1) none(`exactly one of: ${alternatives(schema.one)}`)
-  }
-  if (schema.not !== undefined) {
-    const fits = fitsIn(node, schemaOf(schema.not), path)
-    if (fits === undefined) heard.unsure()
-    else if (fits) none('another value')
-  }
-}
-
-/** Whether a value is valid; undefined where that cannot be said. */
-function fitsIn(node: Node, schema: CustomSchema, path: Path): boolean | undefined {
-  let [fits, isSure] = [true, true]
-  const heard: Heard = {
-    problem: () => (fits = false),
-    unsure: () => (isSure = false),
-  }
-  walkCustom(node, schema, path, heard, false)
-  if (!fits) return false
-  return isSure ? true : undefined
-}
+const isText = (node: Node): boolean => node.type === 'scalar' && typeof node.value === 'string'
+const isNumber = (node: Node): boolean =>
+  node.type === 'scalar' && (typeof node.value === 'number' || typeof node.value === 'bigint')
+const isWhole = (node: Node): boolean =>
+  node.type === 'scalar' && (typeof node.value === 'bigint' || Number.isInteger(node.value))
 
 /** Most alternatives say which field must be there. */
-function alternatives(list: CustomSchema['any']): string {
-  const required = list.map(json => schemaOf(json).required.join(' and ')).filter(Boolean)
+function alternatives(list: readonly CustomSchema[]): string {
+  const required = list.map(schema => schema.required.join(' and ')).filter(Boolean)
   return required.length === list.length ? required.join(', or ') : 'what one of the alternatives of its schema allows'
 }

@@ -2,7 +2,7 @@ import { readGoDuration, readTimestamp } from '../../cel/times.ts'
 import { AssociativeList, CelMap, type CelValue, fromJson, NotKnown, Time } from '../../cel/values.ts'
 import { type ListNode, type MapNode, type Node, toJson } from '../../kube/node.ts'
 import { isUnknown } from '../model/is-unknown.ts'
-import { type CustomSchema, schemaOf } from './custom-schema.ts'
+import { ANYTHING, type CustomSchema, schemaOf } from './custom-schema.ts'
 import { escapeName } from './escape-name.ts'
 
 /** No supported time format is longer. */
@@ -27,7 +27,7 @@ export function typedValue(node: Node, schema: CustomSchema, isRoot = schema.isE
   if (isUnknown(node)) return new NotKnown('a value that is not known before it is applied')
   if (node.type === 'map') return schema.type === 'object' ? ofMap(node, schema, isRoot) : untyped(node)
   if (node.type === 'list')
-    return schema.type === 'array' && schema.items !== undefined ? ofList(node, schema) : untyped(node)
+    return schema.type === 'array' && schema.items !== undefined ? ofList(node, schema, schema.items) : untyped(node)
   const { value } = node
   if (typeof value === 'string') return schema.isIntOrString ? value : ofText(value, schema)
   if (value === null || typeof value === 'boolean') return value
@@ -52,8 +52,8 @@ function ofMap(node: MapNode, schema: CustomSchema, isRoot: boolean): CelMap {
 }
 
 function fieldSchema(key: string, { properties, additional }: CustomSchema): CustomSchema | undefined {
-  const json = properties.get(key) ?? (properties.size > 0 ? undefined : additional)
-  return typeof json === 'object' ? schemaOf(json) : undefined
+  const inner = properties.get(key) ?? (properties.size > 0 ? undefined : additional)
+  return inner === ANYTHING ? undefined : inner
 }
 
 function rootField(key: string, schema: CustomSchema): CustomSchema | undefined {
@@ -61,8 +61,7 @@ function rootField(key: string, schema: CustomSchema): CustomSchema | undefined 
   return key === 'apiVersion' || key === 'kind' ? TEXT : fieldSchema(key, schema)
 }
 
-function ofList(node: ListNode, schema: CustomSchema): CelValue {
-  const inner = schemaOf(schema.items)
+function ofList(node: ListNode, schema: CustomSchema, inner: CustomSchema): CelValue {
   const items = node.items.map(item => typedValue(item, inner))
   if (schema.keys === '=') return AssociativeList.with(items, undefined)
   if (schema.keys.length === 0) return items

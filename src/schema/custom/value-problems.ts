@@ -1,69 +1,87 @@
-import { canonical, type Node, type Path, type ScalarNode } from '../../kube/node.ts'
+import { canonical, type Node, type Path } from '../../kube/node.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CustomSchema } from './custom-schema.ts'
 import { formatProblem } from './format-problem.ts'
 import { jsonNode } from './json-node.ts'
 import { matchesText } from './matches-text.ts'
 
-/** What a schema says of one value alone: words, bounds, pattern and format (k8s.io/kube-openapi, pkg/validation/validate). */
-export function* valueProblems(node: Node, schema: CustomSchema, path: Path): Generator<Problem | 'unsure'> {
-  if (schema.words && !schema.words.some(word => canonical(jsonNode(word)) === canonical(node))) {
-    const names = schema.words.filter(word => typeof word === 'string')
-    yield { kind: 'not-allowed', path, allowed: names.join(', '), found: 'another value', names }
-  }
-  if (node.type === 'map') yield* countProblems(node.fields.size, schema, 'Properties', 'fields', path)
-  else if (node.type === 'list') {
-    yield* countProblems(node.items.length, schema, 'Items', 'items', path)
-    if (schema.isUnique && new Set(node.items.map(canonical)).size < node.items.length)
-      yield { kind: 'duplicate', path, allowed: 'each item once', found: 'a duplicate' }
-  } else if (typeof node.value === 'string') yield* textProblems(node.value, schema, path)
-  else if (typeof node.value === 'number' || typeof node.value === 'bigint') yield* numberProblems(node, schema, path)
+/** Receives what is found in a value. */
+export interface ValueListener {
+  problem(problem: Problem): void
+  /** It is not known whether a value is allowed. */
+  unsure(): void
 }
 
-function* countProblems(
+/** What a schema says of one value alone: words, bounds, pattern and format (k8s.io/kube-openapi, pkg/validation/validate). */
+export function valueProblems(node: Node, schema: CustomSchema, path: Path, heard: ValueListener): void {
+  if (schema.words && !isWord(node, schema.words)) {
+    const names = schema.words.filter(word => typeof word === 'string')
+    heard.problem({ kind: 'not-allowed', path, allowed: names.join(', '), found: 'another value', names })
+  }
+  const { bounds } = schema
+  if (node.type === 'map')
+    checkCount(node.fields.size, bounds.minProperties, bounds.maxProperties, 'fields', path, heard)
+  else if (node.type === 'list') {
+    checkCount(node.items.length, bounds.minItems, bounds.maxItems, 'items', path, heard)
+    if (schema.isUnique && new Set(node.items.map(canonical)).size < node.items.length)
+      heard.problem({ kind: 'duplicate', path, allowed: 'each item once', found: 'a duplicate' })
+  } else if (typeof node.value === 'string') checkText(node.value, schema, path, heard)
+  else if (typeof node.value === 'number' || typeof node.value === 'bigint')
+    checkNumber(node.value, schema, path, heard)
+}
+
+const isWord = (node: Node, words: NonNullable<CustomSchema['words']>): boolean =>
+  (node.type === 'scalar' && typeof node.value === 'string' && words.includes(node.value)) ||
+  words.some(word => canonical(jsonNode(word)) === canonical(node))
+
+function checkCount(
   count: number,
-  { bounds }: CustomSchema,
-  what: 'Properties' | 'Items' | 'Length',
+  least: number | undefined,
+  most: number | undefined,
   name: string,
   path: Path,
-): Generator<Problem> {
-  const [least, most] = [bounds.get(`min${what}`), bounds.get(`max${what}`)]
-  const bad = (allowed: string): Problem => ({
-    kind: 'bad-format',
-    path,
-    allowed,
-    found: `a value of ${count} ${name}`,
-  })
-  if (least !== undefined && count < least) yield bad(`a value of at least ${least} ${name}`)
-  if (most !== undefined && count > most) yield bad(`a value of at most ${most} ${name}`)
+  heard: ValueListener,
+): void {
+  const bad = (allowed: string) =>
+    heard.problem({ kind: 'bad-format', path, allowed, found: `a value of ${count} ${name}` })
+  if (least !== undefined && count < least) bad(`a value of at least ${least} ${name}`)
+  if (most !== undefined && count > most) bad(`a value of at most ${most} ${name}`)
 }
 
-function* textProblems(text: string, schema: CustomSchema, path: Path): Generator<Problem | 'unsure'> {
-  yield* countProblems([...text].length, schema, 'Length', 'characters', path)
-  if (schema.pattern !== '') {
-    const answer = matchesText(schema.pattern, text)
-    if (answer === undefined) yield 'unsure'
+function checkText(text: string, { bounds, pattern, format }: CustomSchema, path: Path, heard: ValueListener): void {
+  const { minLength, maxLength } = bounds
+  // a character has one or two units
+  const isCounted = text.length < 2 * (minLength ?? 0) || text.length > (maxLength ?? Infinity)
+  if (isCounted) checkCount([...text].length, minLength, maxLength, 'characters', path, heard)
+  if (pattern !== '') {
+    const answer = matchesText(pattern, text)
+    if (answer === undefined) heard.unsure()
     if (answer === false)
-      yield {
+      heard.problem({
         kind: 'bad-format',
         path,
-        allowed: `text that matches ${schema.pattern}`,
+        allowed: `text that matches ${pattern}`,
         found: 'text that does not match',
-      }
+      })
   }
-  const problem = formatProblem(text, schema.format, path)
-  if (problem) yield problem
+  const problem = format === '' ? undefined : formatProblem(text, format, path)
+  if (problem) heard.problem(problem)
 }
 
-function* numberProblems({ value }: ScalarNode, { bounds, format }: CustomSchema, path: Path): Generator<Problem> {
+function checkNumber(
+  value: number | bigint,
+  { bounds, format }: CustomSchema,
+  path: Path,
+  heard: ValueListener,
+): void {
   const number = Number(value)
-  const bad = (allowed: string): Problem => ({ kind: 'bad-format', path, allowed, found: 'another number' })
-  const [least, most, step] = [bounds.get('minimum'), bounds.get('maximum'), bounds.get('multipleOf')]
-  if (least !== undefined && (number < least || (number === least && bounds.has('exclusiveMinimum'))))
-    yield bad(`a number of ${bounds.has('exclusiveMinimum') ? 'more than' : 'at least'} ${least}`)
-  if (most !== undefined && (number > most || (number === most && bounds.has('exclusiveMaximum'))))
-    yield bad(`a number of ${bounds.has('exclusiveMaximum') ? 'less than' : 'at most'} ${most}`)
-  if (step !== undefined && !Number.isInteger(number / step)) yield bad(`a multiple of ${step}`)
+  const bad = (allowed: string) => heard.problem({ kind: 'bad-format', path, allowed, found: 'another number' })
+  const { minimum: least, maximum: most, multipleOf: step, isMoreThan, isLessThan } = bounds
+  if (least !== undefined && (number < least || (number === least && isMoreThan)))
+    bad(`a number of ${isMoreThan ? 'more than' : 'at least'} ${least}`)
+  if (most !== undefined && (number > most || (number === most && isLessThan)))
+    bad(`a number of ${isLessThan ? 'less than' : 'at most'} ${most}`)
+  if (step !== undefined && !Number.isInteger(number / step)) bad(`a multiple of ${step}`)
   if (format === 'int32' && Number.isInteger(number) && (number < -(2 ** 31) || number >= 2 ** 31))
-    yield bad('a whole number of 32 bits')
+    bad('a whole number of 32 bits')
 }

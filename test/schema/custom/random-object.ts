@@ -1,5 +1,5 @@
 import type { Json } from '../../../src/kube/node.ts'
-import { type CustomSchema, schemaOf } from '../../../src/schema/custom/custom-schema.ts'
+import { ANYTHING, type CustomSchema } from '../../../src/schema/custom/custom-schema.ts'
 import { matchesText } from '../../../src/schema/custom/matches-text.ts'
 
 type Random = () => number
@@ -71,7 +71,7 @@ export function randomValue(
 }
 
 function randomText(random: Random, schema: CustomSchema, words: readonly string[]): string | undefined {
-  const [least, most] = [schema.bounds.get('minLength') ?? 0, schema.bounds.get('maxLength') ?? 1_000]
+  const [least, most] = [schema.bounds.minLength ?? 0, schema.bounds.maxLength ?? 1_000]
   for (let attempt = 0; attempt < 60; attempt++) {
     const source = random() < 0.5 && words.length > 0 ? words : WORDS
     const text = random() < 0.1 ? `${pick(random, source)}${pick(random, WORDS)}` : pick(random, source)
@@ -82,7 +82,7 @@ function randomText(random: Random, schema: CustomSchema, words: readonly string
 }
 
 function randomNumber(random: Random, schema: CustomSchema): number | undefined {
-  const [least, most] = [schema.bounds.get('minimum') ?? -1_000, schema.bounds.get('maximum') ?? 100_000]
+  const [least, most] = [schema.bounds.minimum ?? -1_000, schema.bounds.maximum ?? 100_000]
   const fitting = [...NUMBERS, least, most].filter(one => one >= least && one <= most)
   const number = pick(random, fitting)
   return schema.type === 'number' && random() < 0.5 && number + 0.5 <= most ? number + 0.5 : number
@@ -91,16 +91,16 @@ function randomNumber(random: Random, schema: CustomSchema): number | undefined 
 function randomMap(random: Random, schema: CustomSchema, words: readonly string[], depth: number): JsonMap | undefined {
   const made: JsonMap = {}
   const chance = depth < 2 ? 0.6 : depth < 5 ? 0.35 : 0.15
-  for (const [name, json] of schema.properties) {
+  for (const [name, inner] of schema.properties) {
     const isRequired = schema.required.includes(name)
     if (!isRequired && random() > chance) continue
-    const value = randomValue(random, schemaOf(json), words, depth + 1)
+    const value = randomValue(random, inner, words, depth + 1)
     if (value === undefined && isRequired) return undefined
     if (value !== undefined) made[name] = value
   }
-  if (typeof schema.additional === 'object') {
+  if (schema.additional !== undefined && schema.additional !== ANYTHING) {
     for (let count = Math.floor(random() * 3); count > 0; count--) {
-      const value = randomValue(random, schemaOf(schema.additional), words, depth + 1)
+      const value = randomValue(random, schema.additional, words, depth + 1)
       if (value !== undefined) made[pick(random, ['a', 'b', 'a.b/c', 'x-y', '__a'])] = value
     }
   }
@@ -109,12 +109,12 @@ function randomMap(random: Random, schema: CustomSchema, words: readonly string[
 }
 
 function randomList(random: Random, schema: CustomSchema, words: readonly string[], depth: number): Json[] {
-  const [least, most] = [schema.bounds.get('minItems') ?? 0, schema.bounds.get('maxItems') ?? 4]
+  const [least, most] = [schema.bounds.minItems ?? 0, schema.bounds.maxItems ?? 4]
   const count = Math.max(least, Math.min(most, Math.floor(random() * 4)))
   const items: Json[] = []
   const seen = new Set<string>()
   for (let attempt = 0; attempt < 4 * count && items.length < count; attempt++) {
-    const item = randomValue(random, schemaOf(schema.items), words, depth + 1)
+    const item = randomValue(random, schema.items ?? ANYTHING, words, depth + 1)
     const key =
       schema.keys === '=' || schema.keys.length === 0
         ? JSON.stringify(item)
