@@ -31,11 +31,17 @@ export class Optional {
   }
 }
 
-/** A map: its entries by the canonical text of their keys. */
+type Entries = ReadonlyMap<string, readonly [CelValue, CelValue]>
+
+/** A map: its entries by the canonical text of their keys. A function makes them when an expression reads them. */
 export class CelMap {
-  readonly entries: ReadonlyMap<string, readonly [CelValue, CelValue]>
-  constructor(entries: ReadonlyMap<string, readonly [CelValue, CelValue]>) {
-    this.entries = entries
+  #entries: Entries | (() => Entries)
+  constructor(entries: Entries | (() => Entries)) {
+    this.#entries = entries
+  }
+  get entries(): Entries {
+    if (typeof this.#entries === 'function') this.#entries = this.#entries()
+    return this.#entries
   }
 }
 

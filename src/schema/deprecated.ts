@@ -24,8 +24,14 @@ const DEPRECATED: readonly (readonly [apiVersion: string, kinds: string, since: 
   ['storagemigration.k8s.io/v1beta1', 'StorageVersionMigration', 37, 40],
 ]
 
+const BY_KIND: ReadonlyMap<string, Deprecation> = new Map(
+  DEPRECATED.flatMap(([apiVersion, kinds, since, removed]) =>
+    kinds.split(' ').map(kind => [`${apiVersion} ${kind}`, { since, removed }] as const),
+  ),
+)
+
 /** The deprecation of an API version in a minor version of Kubernetes that serves it; undefined if it is not deprecated. */
 export function deprecationOf(apiVersion: string, kind: string, version: number): Deprecation | undefined {
-  const row = DEPRECATED.find(([name, kinds]) => name === apiVersion && kinds.split(' ').includes(kind))
-  return row && row[2] <= version ? { since: row[2], removed: row[3] } : undefined
+  const row = BY_KIND.get(`${apiVersion} ${kind}`)
+  return row && row.since <= version ? row : undefined
 }

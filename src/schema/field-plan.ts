@@ -30,6 +30,8 @@ export interface FieldPlan {
   /** Undefined for JSON of any shape. */
   object(): ObjectPlan | undefined
   readonly check: FieldCheck | undefined
+  /** Values of this JavaScript type have no problem. */
+  readonly plain: 'string' | 'boolean' | undefined
 }
 
 const plans = new Map<number, Map<string, ObjectPlan | undefined>>()
@@ -70,6 +72,7 @@ function fieldPlan(
   check: FieldCheck | undefined,
 ): FieldPlan {
   const below = type.is === 'list' ? type.items : type.is === 'map' ? type.values : undefined
+  const isFree = words === undefined && check === undefined && type.is === 'scalar'
   let object: { readonly plan: ObjectPlan | undefined } | undefined
   return {
     is: type.is,
@@ -83,5 +86,6 @@ function fieldPlan(
       return object.plan
     },
     check,
+    plain: isFree && (type.scalar === 'string' || type.scalar === 'boolean') ? type.scalar : undefined,
   }
 }

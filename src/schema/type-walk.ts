@@ -55,6 +55,7 @@ export class TypeWalk {
   }
 
   #below(key: string | number, node: Node, plan: FieldPlan, isItem: boolean): void {
+    if (plan.plain !== undefined && node.type === 'scalar' && typeof node.value === plan.plain) return
     this.#path.push(key)
     this.#value(node, plan, isItem)
     plan.check?.(node, this.#path, this.#hear)

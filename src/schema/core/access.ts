@@ -52,18 +52,16 @@ const rules =
   (isScoped: boolean): TypeCheck =>
   (node, path, add) => {
     for (const [index, rule] of mapsIn(node, 'rules')) {
-      const here = [...path, 'rules', index]
-      const [urls, groups, resources] = ['nonResourceURLs', 'apiGroups', 'resources'].map(
-        name => itemsIn(rule, name).length,
-      )
-      if (urls! > 0) {
-        if (isScoped) add(forbiddenField([...here, 'nonResourceURLs'], 'this field in a ClusterRole'))
-        else if (groups! > 0 || resources! > 0)
-          add(forbiddenField([...here, 'nonResourceURLs'], 'nonResourceURLs in a rule of its own'))
+      const here = () => [...path, 'rules', index]
+      const [groups, resources] = [itemsIn(rule, 'apiGroups').length, itemsIn(rule, 'resources').length]
+      if (itemsIn(rule, 'nonResourceURLs').length > 0) {
+        if (isScoped) add(forbiddenField([...here(), 'nonResourceURLs'], 'this field in a ClusterRole'))
+        else if (groups > 0 || resources > 0)
+          add(forbiddenField([...here(), 'nonResourceURLs'], 'nonResourceURLs in a rule of its own'))
         continue
       }
-      if (groups === 0) add(missingField([...here, 'apiGroups'], 'at least one API group, "" for that of Pods'))
-      if (resources === 0) add(missingField([...here, 'resources'], 'at least one resource'))
+      if (groups === 0) add(missingField([...here(), 'apiGroups'], 'at least one API group, "" for that of Pods'))
+      if (resources === 0) add(missingField([...here(), 'resources'], 'at least one resource'))
     }
   }
 

@@ -1,4 +1,5 @@
 import type { MapNode } from '../../kube/node.ts'
+import { bytesIn } from '../model/bytes-in.ts'
 import { badValue, isHidden, mapIn, missingField, type TypeCheck, textIn } from './read-field.ts'
 
 /** Keys that a Secret must have, by its type (ValidateSecret). */
@@ -42,12 +43,13 @@ export const checkConfigMap: TypeCheck = (node, path, add) => {
         allowed: 'each key in data or in binaryData',
         found: 'a duplicate',
       })
-  let size = 0
+  const texts: string[] = []
   for (const { value } of data?.fields.values() ?? [])
-    if (value.type === 'scalar' && typeof value.value === 'string' && !value.opaque)
-      size += Buffer.byteLength(value.value)
+    if (value.type === 'scalar' && typeof value.value === 'string' && !value.opaque) texts.push(value.value)
+  let size = 0
   for (const { value } of binary?.fields.values() ?? [])
     if (value.type === 'scalar' && typeof value.value === 'string')
       size += Math.floor((value.value.replaceAll(/[\s=]/g, '').length * 3) / 4)
+  size += bytesIn(texts, MAX_CONTENT - size)
   if (size > MAX_CONTENT) add(badValue([...path, 'data'], `at most ${MAX_CONTENT} bytes`, `${size} bytes`))
 }

@@ -1,4 +1,5 @@
 import type { MapNode, Path } from '../../kube/node.ts'
+import { bytesIn } from '../model/bytes-in.ts'
 import { isUnknown } from '../model/is-unknown.ts'
 import type { Problem } from '../model/problem.ts'
 import {
@@ -50,7 +51,7 @@ export const checkMetadata: TypeCheck = (node, path, add) => {
   checkTexts(mapIn(node, 'labels'), [...path, 'labels'], 'qualified', 'label-value', add)
   const annotations = mapIn(node, 'annotations')
   if (annotations === undefined) return
-  let size = 0
+  const texts: string[] = []
   for (const [key, { value }] of annotations.fields) {
     if (!FORMS.qualified.fits(key.toLowerCase()))
       add(
@@ -60,9 +61,9 @@ export const checkMetadata: TypeCheck = (node, path, add) => {
           'written with a key of another form',
         ),
       )
-    if (value.type === 'scalar' && !value.opaque)
-      size += Buffer.byteLength(key) + Buffer.byteLength(String(value.value))
+    if (value.type === 'scalar' && !value.opaque) texts.push(key, String(value.value))
   }
+  const size = bytesIn(texts, MAX_ANNOTATIONS)
   if (size > MAX_ANNOTATIONS)
     add(badValue([...path, 'annotations'], `at most ${MAX_ANNOTATIONS} bytes`, `${size} bytes`))
 }

@@ -16,13 +16,16 @@ import {
 
 type Add = (problem: Problem) => void
 const LISTS = ['initContainers', 'containers'] as const
+const MOUNTS = ['volumeMounts', 'volumeDevices'] as const
 
 /** Checks of a Pod across its containers (ValidatePodSpec). */
 export const checkPod: TypeCheck = (node, path, add) => {
+  const first = new Set<string | undefined>()
+  for (const [, container] of mapsIn(node, 'initContainers')) first.add(textIn(container, 'name'))
   for (const [index, container] of mapsIn(node, 'containers')) {
     const name = textIn(container, 'name')
     // the check of the list itself reports duplicates within one list
-    if (name !== undefined && isIn(node, 'initContainers', name))
+    if (name !== undefined && first.has(name))
       add({
         kind: 'duplicate',
         path: [...path, 'containers', index],
@@ -38,9 +41,6 @@ export const checkPod: TypeCheck = (node, path, add) => {
     add(missingField([...path, 'dnsConfig', 'nameservers'], 'at least one name server where dnsPolicy is None'))
   if (isTrue(node, 'hostNetwork')) checkHostPorts(node, path, add)
 }
-
-const isIn = (node: MapNode, list: string, name: string): boolean =>
-  [...mapsIn(node, list)].some(([, item]) => textIn(item, 'name') === name)
 
 const isTrue = (node: MapNode, name: string): boolean => {
   const value = node.fields.get(name)?.value
@@ -68,7 +68,7 @@ const mounts =
     const spec = steps.reduce<MapNode | undefined>((at, step) => mapIn(at, step), node)
     const [own, claims] = [spec && namesIn(spec, 'volumes'), claimNames(node)]
     if (spec === undefined || own === undefined || claims.includes(undefined)) return
-    const names = [...new Set([...own, ...(claims as string[])])]
+    const names = new Set([...own, ...(claims as string[])])
     for (const list of LISTS)
       for (const [index, container] of mapsIn(spec, list))
         checkMounts(container, [...path, ...steps, list, index], names, add)
@@ -77,12 +77,12 @@ const mounts =
 export const checkTemplateMounts = mounts(['template', 'spec'])
 export const checkPodMounts = mounts(['spec'])
 
-function checkMounts(container: MapNode, path: Path, names: readonly string[], add: Add): void {
-  for (const list of ['volumeMounts', 'volumeDevices'])
+function checkMounts(container: MapNode, path: Path, names: ReadonlySet<string>, add: Add): void {
+  for (const list of MOUNTS)
     for (const [index, mount] of mapsIn(container, list)) {
       const name = textIn(mount, 'name')
-      if (name !== undefined && !names.includes(name))
-        add({ ...wrongWord([...path, list, index, 'name'], names), found: 'the name of no volume' })
+      if (name !== undefined && !names.has(name))
+        add({ ...wrongWord([...path, list, index, 'name'], [...names]), found: 'the name of no volume' })
     }
 }
 
@@ -108,6 +108,8 @@ function checkHostPorts(node: MapNode, path: Path, add: Add): void {
       }
 }
 
+const PROBES = ['livenessProbe', 'startupProbe'] as const
+
 /** Ports, environment and probes of one container (validateContainerCommon). */
 export const checkContainer: TypeCheck = (node, path, add) => {
   const names = new Set<string>()
@@ -122,7 +124,7 @@ export const checkContainer: TypeCheck = (node, path, add) => {
       })
     if (name) names.add(name)
   }
-  for (const probe of ['livenessProbe', 'startupProbe']) {
+  for (const probe of PROBES) {
     const threshold = numberIn(mapIn(node, probe), 'successThreshold')
     if (threshold !== undefined && threshold > 1)
       add(badValue([...path, probe, 'successThreshold'], '1', 'another number'))

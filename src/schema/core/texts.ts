@@ -20,10 +20,11 @@ const isSubdomain = (text: string): boolean => text.length <= MAX_SUBDOMAIN && S
 
 /** A label or annotation key. */
 export function isQualifiedName(text: string): boolean {
-  const [first = '', second, more] = text.length > MAX_SUBDOMAIN + MAX_LABEL + 1 ? [] : text.split('/')
-  if (more !== undefined) return false
-  const name = second ?? first
-  return (second === undefined || isSubdomain(first)) && name.length <= MAX_LABEL && NAME_PART.test(name)
+  const slash = text.indexOf('/')
+  if (slash < 0) return text.length <= MAX_LABEL && NAME_PART.test(text)
+  const name = text.slice(slash + 1)
+  // a second slash is not allowed in a name
+  return name.length <= MAX_LABEL && NAME_PART.test(name) && isSubdomain(text.slice(0, slash))
 }
 
 const isLabelValue = (text: string): boolean => text === '' || (text.length <= MAX_LABEL && NAME_PART.test(text))

@@ -72,7 +72,7 @@ class RuleWalk {
   visit(node: Node, place: Place, related: Correlated): void {
     const { schema, rules, path } = place
     if (isNull(node) || (rules === schema && !schema.hasRules && schema.all.length === 0)) return
-    for (const rule of rules.rules) if (rule.rule.trim() !== '') this.#ask(rule, node, place, related)
+    for (const rule of rules.rules) if (readyRule(rule).text !== '') this.#ask(rule, node, place, related)
     for (const one of rules.all) {
       // for rules under `allOf` at the root, the API server also evaluates unchanged values
       this.visit(
@@ -99,21 +99,20 @@ class RuleWalk {
   }
 
   #ask(rule: CustomRule, node: Node, { schema, path, isRoot }: Place, { old, isSame }: Correlated): void {
-    const expression = compiled(rule.rule)
-    const here = [...path, ...fieldsOf(rule.fieldPath)]
-    const asked = { path: here, rule: rule.rule.trim() }
+    const { expression, isTransition, text, fields } = readyRule(rule)
+    if (isTransition && old === undefined && !rule.isOldOptional) return
+    const here = () => [...path, ...fields]
     if ('problem' in expression) {
-      this.#heard.notEvaluated({ ...asked, why: expression.problem })
+      this.#heard.notEvaluated({ path: here(), rule: text, why: expression.problem })
       return
     }
-    const isTransition = expression.reads('oldSelf')
-    if (isTransition && old === undefined && !rule.isOldOptional) return
     const self = this.#valueOf(node, schema, isRoot)
     const before = old === undefined ? undefined : this.#valueOf(old, schema, isRoot)
     const outcome = expression.evaluate(namesOf(self, before, rule.isOldOptional), this.#budget)
-    const refuse = (found: string) => this.#heard.problem({ kind: 'rule', path: here, allowed: asked.rule, found })
-    if ('notEvaluated' in outcome) this.#heard.notEvaluated({ ...asked, why: outcome.notEvaluated })
-    else if ('error' in outcome) refuse(`${outcome.error} evaluating rule: ${rule.message.trim() || asked.rule}`)
+    const refuse = (found: string) => this.#heard.problem({ kind: 'rule', path: here(), allowed: text, found })
+    if ('notEvaluated' in outcome)
+      this.#heard.notEvaluated({ path: here(), rule: text, why: outcome.notEvaluated })
+    else if ('error' in outcome) refuse(`${outcome.error} evaluating rule: ${rule.message.trim() || text}`)
     else if (outcome.value !== true && (!isSame || isTransition))
       refuse(this.#messageOf(rule, namesOf(self, before, false)))
   }
@@ -163,6 +162,26 @@ function compiled(text: string): ReturnType<typeof PolicyExpression.compile> {
   const made = PolicyExpression.compile(text)
   if (expressions.size >= KEPT) expressions.clear()
   expressions.set(text, made)
+  return made
+}
+
+/** What a rule says, worked out once. */
+interface ReadyRule {
+  readonly expression: ReturnType<typeof PolicyExpression.compile>
+  readonly isTransition: boolean
+  readonly text: string
+  readonly fields: readonly string[]
+}
+
+const ready = new WeakMap<CustomRule, ReadyRule>()
+
+function readyRule(rule: CustomRule): ReadyRule {
+  const known = ready.get(rule)
+  if (known) return known
+  const expression = compiled(rule.rule)
+  const isTransition = !('problem' in expression) && expression.reads('oldSelf')
+  const made = { expression, isTransition, text: rule.rule.trim(), fields: fieldsOf(rule.fieldPath) }
+  ready.set(rule, made)
   return made
 }
 

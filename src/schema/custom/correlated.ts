@@ -40,12 +40,13 @@ export function correlatedItems(
     if (key !== undefined && !before.has(key)) before.set(key, item)
   }
   return items.map(item => {
-    const was = before.get(keyOf(item, keys, NO_DEFAULTS) ?? '')
+    const key = keyOf(item, keys, NO_DEFAULTS)
+    const was = key === undefined ? undefined : before.get(key)
     return was === undefined ? none : pair(was, item)
   })
 }
 
 /** The value already includes the defaults. */
-const NO_DEFAULTS = {}
+const NO_DEFAULTS: ReadonlyMap<string, string> = new Map()
 
 const pair = (old: Node, value: Node): Correlated => ({ old, isSame: canonical(value) === canonical(old) })

@@ -27,6 +27,8 @@ export interface CustomSchema {
   readonly default: Node | undefined
   /** Some field at this level or below has a default. */
   readonly hasDefaults: boolean
+  /** The properties of which that is true. */
+  readonly defaulted: readonly (readonly [name: string, schema: CustomSchema])[]
   readonly words: readonly Json[] | undefined
   readonly format: string
   readonly pattern: string
@@ -39,6 +41,8 @@ export interface CustomSchema {
   readonly not: CustomSchema | undefined
   /** Whether a schema at this level bounds the value alone: words, bounds, pattern or format. */
   readonly isBounded: boolean
+  /** Every text is allowed. */
+  readonly isPlainText: boolean
   /** As `FieldType.keys`. */
   readonly keys: readonly string[] | '='
   readonly rules: readonly CustomRule[]
@@ -93,10 +97,14 @@ function readSchema(from: JsonMap): CustomSchema {
   const rules = listOf(get('x-kubernetes-validations')).map(ruleOf)
   const words = Array.isArray(get('enum')) ? listOf(get('enum')) : undefined
   const [format, pattern, isUnique] = [textOf(get('format')), textOf(get('pattern')), get('uniqueItems') === true]
+  const [type, isIntOrString] = [textOf(get('type')), get('x-kubernetes-int-or-string') === true]
+  const logic = { all: listed('allOf'), any: listed('anyOf'), one: listed('oneOf'), not: below('not') }
+  const isBounded = words !== undefined || bounds !== undefined || isUnique || format !== '' || pattern !== ''
+  const hasLogic = logic.all.length + logic.any.length + logic.one.length > 0 || logic.not !== undefined
   return {
-    type: textOf(get('type')),
+    type,
     isNullable: get('nullable') === true,
-    isIntOrString: get('x-kubernetes-int-or-string') === true,
+    isIntOrString,
     isEmbedded: get('x-kubernetes-embedded-resource') === true,
     isOpen: get('x-kubernetes-preserve-unknown-fields') === true,
     properties,
@@ -105,16 +113,15 @@ function readSchema(from: JsonMap): CustomSchema {
     required: listOf(get('required')).map(textOf),
     default: value === undefined ? undefined : jsonNode(value),
     hasDefaults: value !== undefined || inner.some(one => one?.hasDefaults),
+    defaulted: [...properties].filter(([, schema]) => schema.hasDefaults),
     words,
     format,
     pattern,
     bounds: bounds ?? UNBOUNDED,
     isUnique,
-    all: listed('allOf'),
-    any: listed('anyOf'),
-    one: listed('oneOf'),
-    not: below('not'),
-    isBounded: words !== undefined || bounds !== undefined || isUnique || format !== '' || pattern !== '',
+    ...logic,
+    isBounded,
+    isPlainText: type === 'string' && !isBounded && !hasLogic,
     keys: listType === 'set' ? '=' : listType === 'map' ? listOf(get('x-kubernetes-list-map-keys')).map(textOf) : [],
     rules,
     hasRules: rules.length > 0 || inner.some(one => one?.hasRules),

@@ -60,6 +60,7 @@ export class CustomWalk implements ValueListener {
   }
 
   #below(key: string | number, node: Node, schema: CustomSchema, isStructural: boolean): void {
+    if (schema.isPlainText && isText(node) && !isUnknown(node)) return
     this.#path.push(key)
     this.value(node, schema, isStructural)
     this.#path.pop()
@@ -135,7 +136,7 @@ export class CustomWalk implements ValueListener {
 
 const NEEDED_IN_OBJECTS = ['apiVersion', 'kind']
 /** They stand in the value already. */
-const NO_DEFAULTS = {}
+const NO_DEFAULTS: ReadonlyMap<string, string> = new Map()
 
 const isNull = (node: Node): node is ScalarNode => node.type === 'scalar' && node.value === null
 

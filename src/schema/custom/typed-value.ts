@@ -37,7 +37,10 @@ export function typedValue(node: Node, schema: CustomSchema, isRoot = schema.isE
 
 const untyped = (node: Node): CelValue => fromJson(toJson(node))
 
-function ofMap(node: MapNode, schema: CustomSchema, isRoot: boolean): CelMap {
+const ofMap = (node: MapNode, schema: CustomSchema, isRoot: boolean): CelMap =>
+  new CelMap(() => entriesOf(node, schema, isRoot))
+
+function entriesOf(node: MapNode, schema: CustomSchema, isRoot: boolean): Entries {
   const entries: Entries = new Map()
   const isStruct = isRoot || schema.properties.size > 0
   for (const [key, { value }] of node.fields) {
@@ -48,7 +51,7 @@ function ofMap(node: MapNode, schema: CustomSchema, isRoot: boolean): CelMap {
     if (inner === undefined || name === undefined || isAbsent) entries.set(`hidden ${key}`, [key, untyped(value)])
     else entries.set(`s${name}`, [name, typedValue(value, inner)])
   }
-  return new CelMap(entries)
+  return entries
 }
 
 function fieldSchema(key: string, { properties, additional }: CustomSchema): CustomSchema | undefined {

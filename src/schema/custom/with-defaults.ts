@@ -19,20 +19,24 @@ function ofNode(node: Node, schema: CustomSchema): Node {
 function ofMap(node: MapNode, schema: CustomSchema): MapNode {
   let fields: Map<string, Field> | undefined
   const change = () => (fields ??= new Map(node.fields))
-  for (const [key, field] of node.fields) {
-    const inner = schema.properties.get(key) ?? schema.additional
-    if (inner === undefined || !inner.hasDefaults) continue
-    if (isNull(field.value) && !inner.isNullable && inner.default !== undefined) {
-      change().set(key, { ...field, value: ofNode(inner.default, inner) })
-      continue
-    }
-    const value = ofNode(field.value, inner)
-    if (value !== field.value) change().set(key, { ...field, value })
+  for (const [key, inner] of schema.defaulted) {
+    const field = node.fields.get(key)
+    const value = field ? defaultedValue(field.value, inner) : inner.default && ofNode(inner.default, inner)
+    if (value !== undefined && value !== field?.value)
+      change().set(key, field ? { ...field, value } : { key: node.origin, value })
   }
-  for (const [key, inner] of schema.properties) {
-    if (inner.default !== undefined && !node.fields.has(key)) change().set(key, { key: node.origin, value: ofNode(inner.default, inner) })
+  const { additional } = schema
+  if (additional?.hasDefaults) {
+    for (const [key, field] of node.fields) {
+      if (schema.properties.has(key)) continue
+      const value = defaultedValue(field.value, additional)
+      if (value !== field.value) change().set(key, { ...field, value })
+    }
   }
   return fields ? { ...node, fields } : node
 }
+
+const defaultedValue = (value: Node, schema: CustomSchema): Node =>
+  ofNode(isNull(value) && !schema.isNullable ? (schema.default ?? value) : value, schema)
 
 const isNull = (node: Node): boolean => node.type === 'scalar' && node.value === null

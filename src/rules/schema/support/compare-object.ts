@@ -3,7 +3,7 @@ import { type Message, message, part } from '../../../message/message.ts'
 import { checkObject, type SchemaAnswer } from '../../../schema/check-object.ts'
 import { catalogued } from '../../../schema/custom/catalog.ts'
 import { checkCustom } from '../../../schema/custom/check-custom.ts'
-import { definitionOf } from '../../../schema/custom/definition.ts'
+import { type Definition, definitionOf } from '../../../schema/custom/definition.ts'
 import type { ComparedVersion } from './compared-version.ts'
 
 /** What an object is compared with. */
@@ -39,16 +39,36 @@ export function compareObject(
   if (custom === undefined) {
     const isAssumed = !version.isCertain
     const answer = checkObject(object.root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
-    const assumed = version.isCertain ? '' : ' (assumed)'
-    const server = message`Kubernetes ${part('value', `1.${version.minor}`)}${assumed}`
-    return { answer, server, isCertain: version.isCertain, isCustom: false }
+    return { answer, server: versionName(version), isCertain: version.isCertain, isCustom: false }
   }
-  const server = own
-    ? message`CustomResourceDefinition ${part('object', `${group}/${kind}`)}`
-    : message`the catalog's definition of ${part('object', `${group}/${kind}`)}`
+  const server = definitionName(custom, own !== undefined)
   // what one release of a project does not serve, the cluster's may
   const isOther = own === undefined && !custom.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
   const answer = name === '' || isOther ? UNKNOWN : checkCustom(object.root, custom, { isDecrypted, old: old?.root })
   // two definitions of one kind: the cluster has the one that was applied last
   return { answer, server, isCertain: own !== undefined && rendered.length === 1, isCustom: true }
+}
+
+// objects are many, and what they are compared with is the same for most
+const versionNames = new Map<string, Message>()
+const ownNames = new WeakMap<Definition, Message>()
+const catalogNames = new WeakMap<Definition, Message>()
+
+function versionName({ minor, isCertain }: ComparedVersion): Message {
+  const key = `1.${minor}${isCertain ? '' : ' (assumed)'}`
+  const known = versionNames.get(key)
+  if (known) return known
+  const name = message`Kubernetes ${part('value', `1.${minor}`)}${isCertain ? '' : ' (assumed)'}`
+  versionNames.set(key, name)
+  return name
+}
+
+function definitionName(definition: Definition, isOwn: boolean): Message {
+  const names = isOwn ? ownNames : catalogNames
+  const known = names.get(definition)
+  if (known) return known
+  const kind = part('object', definition.kind)
+  const name = isOwn ? message`CustomResourceDefinition ${kind}` : message`the catalog's definition of ${kind}`
+  names.set(definition, name)
+  return name
 }
