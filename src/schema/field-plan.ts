@@ -1,5 +1,5 @@
 import { filledFields, isEnforced } from './beyond-types.ts'
-import { type FieldCheck, checksOf } from './core/checks-of.ts'
+import { checksOf, type FieldCheck } from './core/checks-of.ts'
 import type { TypeCheck } from './core/read-field.ts'
 import { type FieldType, isKnownIn, type KnownSince, objectType, type Scalar } from './types-table.ts'
 
@@ -38,8 +38,8 @@ const plans = new Map<number, Map<string, ObjectPlan | undefined>>()
 
 /** The plan of an object type by its name in the table, and of a minor version; undefined for JSON of any shape. */
 export function objectPlan(name: string, version: number): ObjectPlan | undefined {
-  let ofVersion = plans.get(version)
-  if (!ofVersion) plans.set(version, (ofVersion = new Map()))
+  const ofVersion = plans.get(version) ?? new Map<string, ObjectPlan | undefined>()
+  plans.set(version, ofVersion)
   const known = ofVersion.get(name)
   if (known !== undefined || ofVersion.has(name)) return known
   const made = planOf(name, version)

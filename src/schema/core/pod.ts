@@ -59,7 +59,7 @@ function namesIn(node: MapNode, list: string): string[] | undefined {
 }
 
 const claimNames = (node: MapNode): (string | undefined)[] =>
-  [...mapsIn(node, 'volumeClaimTemplates')].map(([, claim]) => textIn(mapIn(claim, 'metadata'), 'name'))
+  mapsIn(node, 'volumeClaimTemplates').map(([, claim]) => textIn(mapIn(claim, 'metadata'), 'name'))
 
 /** Every mount must name a volume of the Pod or, in a StatefulSet, one of its claim templates. */
 const mounts =

@@ -30,6 +30,7 @@ export function mapIn(node: MapNode | undefined, name: string): MapNode | undefi
 }
 
 const NO_ITEMS: ListNode['items'] = []
+const NO_MAPS: readonly (readonly [number, MapNode])[] = []
 
 export function itemsIn(node: MapNode | undefined, name: string): readonly Node[] {
   const value = valueIn(node, name)
@@ -37,8 +38,15 @@ export function itemsIn(node: MapNode | undefined, name: string): readonly Node[
 }
 
 /** The items of a list that are maps, with their index. */
-export function* mapsIn(node: MapNode | undefined, name: string): Generator<[index: number, item: MapNode]> {
-  for (const [index, item] of itemsIn(node, name).entries()) if (item.type === 'map') yield [index, item]
+export function mapsIn(node: MapNode | undefined, name: string): readonly (readonly [index: number, item: MapNode])[] {
+  const items = itemsIn(node, name)
+  if (items.length === 0) return NO_MAPS
+  const maps: [number, MapNode][] = []
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index]!
+    if (item.type === 'map') maps.push([index, item])
+  }
+  return maps
 }
 
 /** Whether a field is set; null and empty text count as absent. */

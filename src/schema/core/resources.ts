@@ -22,7 +22,7 @@ function quantityOf(node: Node | undefined): string | undefined {
   return node.value === null ? '0' : (node.text ?? String(node.value))
 }
 
-const isNegative = (text: string): boolean => (compareQuantities(text, '0') ?? 0) < 0
+const isNegative = (text: string): boolean => text.startsWith('-') && (compareQuantities(text, '0') ?? 0) < 0
 
 /** Requests and limits of a container (ValidateContainerResourceRequirements). */
 export const checkResources: TypeCheck = (node, path, add) => {
@@ -32,24 +32,24 @@ export const checkResources: TypeCheck = (node, path, add) => {
     ['limits', limits],
   ] as const) {
     for (const [name, { value }] of map?.fields ?? []) {
-      const here = [...path, list, name]
-      if (!isResource(name)) add(badValue(here, RESOURCES, 'under the name of another resource'))
+      const here = () => [...path, list, name]
+      if (!isResource(name)) add(badValue(here(), RESOURCES, 'under the name of another resource'))
       const text = quantityOf(value)
       if (text === undefined) continue
-      if (isNegative(text)) add(badValue(here, 'a quantity that is not negative', 'a negative quantity'))
+      if (isNegative(text)) add(badValue(here(), 'a quantity that is not negative', 'a negative quantity'))
       if (list === 'requests') compareWithLimit(name, text, limits)
     }
   }
   function compareWithLimit(name: string, request: string, all: MapNode | undefined): void {
     const field = all?.fields.get(name)
     const limit = quantityOf(field?.value)
-    const here = [...path, 'requests', name]
     if (field === undefined) {
       if (isExtended(name)) add(missingField([...path, 'limits', name], 'the same quantity as in requests'))
       return
     }
     const order = limit === undefined ? undefined : compareQuantities(request, limit)
     if (order === undefined || order === 0) return
+    const here = [...path, 'requests', name]
     if (isExtended(name)) add(badValue(here, 'the quantity of the limit', 'another quantity'))
     else if (order > 0) add(badValue(here, 'at most the limit', 'more than the limit'))
   }

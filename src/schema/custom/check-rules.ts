@@ -75,11 +75,7 @@ class RuleWalk {
     for (const rule of rules.rules) if (readyRule(rule).text !== '') this.#ask(rule, node, place, related)
     for (const one of rules.all) {
       // for rules under `allOf` at the root, the API server also evaluates unchanged values
-      this.visit(
-        node,
-        { ...place, rules: one },
-        { old: related.old, isSame: path.length > 0 && related.isSame },
-      )
+      this.visit(node, { ...place, rules: one }, { old: related.old, isSame: path.length > 0 && related.isSame })
     }
     if (node.type === 'map') {
       for (const [key, { value }] of node.fields) {
@@ -110,8 +106,7 @@ class RuleWalk {
     const before = old === undefined ? undefined : this.#valueOf(old, schema, isRoot)
     const outcome = expression.evaluate(namesOf(self, before, rule.isOldOptional), this.#budget)
     const refuse = (found: string) => this.#heard.problem({ kind: 'rule', path: here(), allowed: text, found })
-    if ('notEvaluated' in outcome)
-      this.#heard.notEvaluated({ path: here(), rule: text, why: outcome.notEvaluated })
+    if ('notEvaluated' in outcome) this.#heard.notEvaluated({ path: here(), rule: text, why: outcome.notEvaluated })
     else if ('error' in outcome) refuse(`${outcome.error} evaluating rule: ${rule.message.trim() || text}`)
     else if (outcome.value !== true && (!isSame || isTransition))
       refuse(this.#messageOf(rule, namesOf(self, before, false)))
@@ -137,10 +132,7 @@ class RuleWalk {
 const isNull = (node: Node): boolean => node.type === 'scalar' && node.value === null
 
 /** The schema and the rules one step further down; undefined if rules cannot apply there. */
-function placeOf(
-  schema: CustomSchema | undefined,
-  rules: CustomSchema | undefined,
-): Omit<Place, 'path'> | undefined {
+function placeOf(schema: CustomSchema | undefined, rules: CustomSchema | undefined): Omit<Place, 'path'> | undefined {
   if (schema === undefined || rules === undefined || schema === ANYTHING || rules === ANYTHING) return undefined
   return isExposed(schema) ? { schema, rules, isRoot: schema.isEmbedded } : undefined
 }

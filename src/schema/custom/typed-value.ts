@@ -35,7 +35,11 @@ export function typedValue(node: Node, schema: CustomSchema, isRoot = schema.isE
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value
 }
 
-const untyped = (node: Node): CelValue => fromJson(toJson(node))
+function untyped(node: Node): CelValue {
+  if (node.type === 'list') return node.items.map(untyped)
+  if (node.type === 'scalar') return fromJson(toJson(node))
+  return new CelMap(() => new Map([...node.fields].map(([key, { value }]) => [`s${key}`, [key, untyped(value)]])))
+}
 
 const ofMap = (node: MapNode, schema: CustomSchema, isRoot: boolean): CelMap =>
   new CelMap(() => entriesOf(node, schema, isRoot))

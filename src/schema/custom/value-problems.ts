@@ -68,12 +68,7 @@ function checkText(text: string, { bounds, pattern, format }: CustomSchema, path
   if (problem) heard.problem(problem)
 }
 
-function checkNumber(
-  value: number | bigint,
-  { bounds, format }: CustomSchema,
-  path: Path,
-  heard: ValueListener,
-): void {
+function checkNumber(value: number | bigint, { bounds, format }: CustomSchema, path: Path, heard: ValueListener): void {
   const number = Number(value)
   const bad = (allowed: string) => heard.problem({ kind: 'bad-format', path, allowed, found: 'another number' })
   const { minimum: least, maximum: most, multipleOf: step, isMoreThan, isLessThan } = bounds
