@@ -29,7 +29,7 @@ export interface KnownSince {
 }
 
 /** What may stand in one type of object. */
-export interface ObjectType {
+interface ObjectType {
   readonly name: string
   readonly fields: ReadonlyMap<string, KnownSince>
   readonly required: readonly string[]

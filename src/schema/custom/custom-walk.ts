@@ -104,19 +104,19 @@ export class CustomWalk implements ValueListener {
     }
   }
 
-  #logic(node: Node, { all, any, one, not }: CustomSchema): void {
-    for (const schema of all) this.value(node, schema, false)
-    if (any.length > 0) {
-      const fits = any.map(schema => this.#fits(node, schema))
-      if (!fits.includes(true)) fits.includes(undefined) ? this.unsure() : this.#noMatch(alternatives(any))
+  #logic(node: Node, schema: CustomSchema): void {
+    for (const part of schema.all) this.value(node, part, false)
+    if (schema.any.length > 0) {
+      const fits = schema.any.map(part => this.#fits(node, part))
+      if (!fits.includes(true)) fits.includes(undefined) ? this.unsure() : this.#noMatch(alternatives(schema.any))
     }
-    if (one.length > 0) {
-      const fits = one.map(schema => this.#fits(node, schema))
+    if (schema.one.length > 0) {
+      const fits = schema.one.map(part => this.#fits(node, part))
       if (fits.includes(undefined)) this.unsure()
-      else if (fits.filter(Boolean).length !== 1) this.#noMatch(`exactly one of: ${alternatives(one)}`)
+      else if (fits.filter(Boolean).length !== 1) this.#noMatch(`exactly one of: ${alternatives(schema.one)}`)
     }
-    if (not === undefined) return
-    const fits = this.#fits(node, not)
+    if (schema.not === undefined) return
+    const fits = this.#fits(node, schema.not)
     if (fits === undefined) this.unsure()
     else if (fits) this.#noMatch('another value')
   }
