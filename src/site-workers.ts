@@ -21,7 +21,11 @@ const TOKEN_LASTS_MS = 600_000
  */
 export function openSiteWorkers(
   config: Config,
-  { queue, store, log }: { readonly queue: Pick<Queue, 'add' | 'alone'>; readonly store: WorkStore; readonly log: Log },
+  {
+    queue,
+    store,
+    log,
+  }: { readonly queue: Pick<Queue, 'add' | 'withLock'>; readonly store: WorkStore; readonly log: Log },
 ): ClusterDoor | undefined {
   const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
   const files = new Map(bindings.flatMap(({ name, workerKey }) => (workerKey === undefined ? [] : [[name, workerKey]])))
@@ -36,8 +40,8 @@ export function openSiteWorkers(
       return file === undefined ? undefined : readKeys(file)
     },
     tokens: keptTokens(app),
-    alone: (key, work) => queue.alone(key, work),
-    onResults: cluster => queue.add('say-results', { cluster }),
+    withLock: (key, work) => queue.withLock(key, work),
+    onResults: cluster => queue.add('publish-results', { cluster }),
     log,
   })
 }

@@ -14,10 +14,10 @@ import type { Log } from '../src/process/log.ts'
 import { isLoopbackUrl } from '../src/process/loopback.ts'
 import type { JobName, Jobs, Queue } from '../src/queue/queue.ts'
 import type { Offered } from './apply/offered.ts'
+import { publishResults } from './apply/publish-results.ts'
 import { reconcileCluster } from './apply/reconcile-cluster.ts'
 import { ReconciledClusters } from './apply/reconciled-clusters.ts'
 import { COMMENT_PACE, LOOPBACK_COMMENT_PACE, ReportMemory } from './apply/report-memory.ts'
-import { sayResults } from './apply/say-results.ts'
 import { DesignationMemory } from './context/designation-memory.ts'
 import { RepositoryMemory } from './context/repository-memory.ts'
 import type { WorkerContext } from './context/worker-context.ts'
@@ -120,7 +120,7 @@ async function workOnClusters(context: WorkerContext, memory: Parameters<typeof 
     await promise(queue, 'reconcile', { cluster }, resyncSeconds ?? config.resyncSeconds)
     queue.work('reconcile', (data, attempt) => reconcileCluster(context, memory, data, attempt), { cluster })
   }
-  queue.work('say-results', data => sayResults(context, memory.offers, data), { concurrency: RESULTS_AT_ONCE })
+  queue.work('publish-results', data => publishResults(context, memory.offers, data), { concurrency: RESULTS_AT_ONCE })
 }
 
 /** Now and then every so often: a repeat that Redis kept from before does not tick for a worker that starts. */

@@ -3,7 +3,7 @@ import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
 import type { ResourceTable } from '../kube/rbac/resource-table.ts'
 
 const CHANGING = new Set(['*', 'create', 'update', 'patch', 'delete', 'deletecollection', 'impersonate'])
-/** Asking these what one may do is written as `create`, and changes nothing. */
+/** CommandContext these what one may do is written as `create`, and changes nothing. */
 const QUESTIONS = new Set(['authentication.k8s.io', 'authorization.k8s.io'])
 
 /** The grants that allow a change in a namespace: one per binding. */

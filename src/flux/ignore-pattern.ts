@@ -54,13 +54,13 @@ export class IgnoreRules {
     const { patterns, work } = this
     for (let index = patterns.length - 1; index >= 0; index--) {
       const pattern = patterns[index]!
-      if (speaksAbout(pattern, path, isDirectory, work)) return !pattern.includes
+      if (isAbout(pattern, path, isDirectory, work)) return !pattern.includes
     }
     return false
   }
 }
 
-function speaksAbout(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean, work: MatchWork): boolean {
+function isAbout(pattern: IgnorePattern, path: readonly string[], isDirectory: boolean, work: MatchWork): boolean {
   const { domain, parts } = pattern
   work.spend(3)
   if (path.length <= domain.length) return false

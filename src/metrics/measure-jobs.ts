@@ -9,7 +9,7 @@ export function measureJobs(queue: Queue, metrics: Metrics): Queue {
   return {
     add: (name, data, options) => queue.add(name, data, options),
     repeat: (name, data, everyMs) => queue.repeat(name, data, everyMs),
-    alone: (key, work) => queue.alone(key, work),
+    withLock: (key, work) => queue.withLock(key, work),
     entries: key => queue.entries(key),
     idle: () => queue.idle(),
     close: graceMs => queue.close(graceMs),

@@ -4,7 +4,7 @@ import type { Log } from '../process/log.ts'
 import { type LockTimes, workerOptions } from './bullmq-settings.ts'
 import { holderOf, pauseOf } from './pause.ts'
 import type { Attempt } from './queue.ts'
-import type { RedisHolds } from './redis-holds.ts'
+import type { RedisRateLimitPauses } from './redis-rate-limit-pauses.ts'
 import { isFinal } from './retry.ts'
 
 /** What a lane needs to work: where, how, and what to do with a job. */
@@ -15,7 +15,7 @@ interface BullmqLaneSettings {
   readonly concurrency: number
   readonly locks: LockTimes
   readonly log: Log
-  readonly holds: RedisHolds
+  readonly pauses: RedisRateLimitPauses
   readonly handler: (data: unknown, attempt: Attempt) => Promise<void>
   /** Told of each job that is over without success. */
   readonly dead: (data: object, error: unknown) => Promise<void>
@@ -79,14 +79,14 @@ export class BullmqLane {
     // before anything is waited for: whoever stops waits for this job as well
     this.#running.set(id, controller)
     try {
-      const left = await this.#settings.holds.left(holder)
+      const left = await this.#settings.pauses.left(holder)
       if (left > 0) return await this.#rest(job, token, left)
       await this.#settings.handler(job.data, attemptOf(job, controller.signal))
     } catch (error) {
       const pause = pauseOf(error)
       if (pause !== undefined) {
         this.#settings.log.warn({ queue: this.#worker.name, job: id, err: error }, 'job waits for a rate limit')
-        await this.#settings.holds.hold(holder, pause)
+        await this.#settings.pauses.pause(holder, pause)
         await this.#rest(job, token, pause)
       }
       if (isFinal(error)) throw unrecoverable(error)

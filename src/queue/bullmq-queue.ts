@@ -11,12 +11,12 @@ import { closed, DEFAULT_CONCURRENCY } from './in-process-queue.ts'
 import { clusterOf, jobKey, queueName } from './job-key.ts'
 import { shareOf } from './pause.ts'
 import type { Handler, JobName, Jobs, OpenQueue, QueueDepth, WorkOptions } from './queue.ts'
-import { RedisHolds } from './redis-holds.ts'
-import { RedisRooms } from './redis-rooms.ts'
+import { RedisKeyedLock } from './redis-keyed-lock.ts'
+import { RedisRateLimitPauses } from './redis-rate-limit-pauses.ts'
 import { RedisShares } from './redis-shares.ts'
+import { reportDeadJob } from './report-dead-job.ts'
 import { defaultRetry, type RetryPolicy, retryOf } from './retry.ts'
 import { sumDepths } from './sum-depths.ts'
-import { tellDead } from './tell-dead.ts'
 import { within } from './within.ts'
 
 /** Settings of a queue on Redis; the times are for tests to shorten. */
@@ -39,9 +39,9 @@ export class BullmqQueue implements OpenQueue {
   readonly #queues = new Map<string, BullQueue>()
   readonly #lanes = new Map<string, BullmqLane>()
   readonly #repeats: BullmqRepeats
-  readonly #holds: RedisHolds
+  readonly #pauses: RedisRateLimitPauses
   readonly #shares: RedisShares
-  readonly #rooms: RedisRooms
+  readonly #locks: RedisKeyedLock
   #consumer: Redis | undefined
   #closing: Promise<void> | undefined
   /** Later than closing: what a job asks for while it ends is still stored. */
@@ -51,8 +51,8 @@ export class BullmqQueue implements OpenQueue {
     this.#settings = settings
     this.#producer = this.#listen(producerConnection(settings.redisUrl))
     this.#shares = new RedisShares(this.#producer, settings.prefix)
-    this.#rooms = new RedisRooms(this.#producer, settings.prefix, settings.log)
-    this.#holds = new RedisHolds(() => this.#workerConnection(), settings.prefix)
+    this.#locks = new RedisKeyedLock(this.#producer, settings.prefix, settings.log)
+    this.#pauses = new RedisRateLimitPauses(() => this.#workerConnection(), settings.prefix)
     this.#repeats = new BullmqRepeats({
       queue: () => this.#queue('repeats'),
       connection: () => this.#workerConnection(),
@@ -79,9 +79,9 @@ export class BullmqQueue implements OpenQueue {
       concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
       locks,
       log,
-      holds: this.#holds,
+      pauses: this.#pauses,
       handler: async (data, attempt) => handler(checkJob(name, data), attempt),
-      dead: tellDead<Jobs[N]>(
+      dead: reportDeadJob<Jobs[N]>(
         options.dead && (async (data, error) => options.dead?.(checkJob(name, data), error)),
         log,
       ),
@@ -95,12 +95,12 @@ export class BullmqQueue implements OpenQueue {
     await this.#timely(this.#repeats.start(name, checkJob(name, data), everyMs))
   }
 
-  alone<T>(key: string, work: (entry: number) => Promise<T>): Promise<T> {
-    return this.#rooms.alone(key, work)
+  withLock<T>(key: string, work: (entry: number) => Promise<T>): Promise<T> {
+    return this.#locks.withLock(key, work)
   }
 
   entries(key: string): Promise<number> {
-    return this.#rooms.entries(key)
+    return this.#locks.entries(key)
   }
 
   /** About all queues of this prefix that any process added to. */

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BailiwickError } from '../errors.ts'
 import type { Log } from '../process/log.ts'
 import { checkJob } from './check-job.ts'
-import { Holds } from './holds.ts'
 import { clusterOf, jobKey, queueName } from './job-key.ts'
+import { KeyedLock } from './keyed-lock.ts'
 import { Lane } from './lane.ts'
 import type { Handler, JobName, Jobs, OpenQueue, QueueDepth, WorkOptions } from './queue.ts'
+import { RateLimitPauses } from './rate-limit-pauses.ts'
+import { reportDeadJob } from './report-dead-job.ts'
 import { defaultRetry, type RetryPolicy, retryOf } from './retry.ts'
-import { Rooms } from './rooms.ts'
 import { sumDepths } from './sum-depths.ts'
-import { tellDead } from './tell-dead.ts'
 
 /** How many jobs of one kind run side by side unless `work` says otherwise. */
 export const DEFAULT_CONCURRENCY = 4
@@ -21,8 +21,8 @@ export const DEFAULT_CONCURRENCY = 4
 export class InProcessQueue implements OpenQueue {
   readonly #lanes = new Map<string, Lane>()
   readonly #repeats = new Map<string, NodeJS.Timeout>()
-  readonly #holds = new Holds()
-  readonly #rooms = new Rooms()
+  readonly #pauses = new RateLimitPauses()
+  readonly #locks = new KeyedLock()
   readonly #retry: RetryPolicy
   readonly #log: Log
   #idlers: (() => void)[] = []
@@ -48,7 +48,7 @@ export class InProcessQueue implements OpenQueue {
       throw new BailiwickError('internal', `queue ${queueName(name, options.cluster)}: already has a handler`)
     lane.work({
       handler: (data, attempt) => handler(data as Jobs[N], attempt),
-      dead: tellDead(options.dead, this.#log),
+      dead: reportDeadJob(options.dead, this.#log),
       concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
     })
   }
@@ -65,12 +65,12 @@ export class InProcessQueue implements OpenQueue {
     )
   }
 
-  alone<T>(key: string, work: (entry: number) => Promise<T>): Promise<T> {
-    return this.#rooms.alone(key, work)
+  withLock<T>(key: string, work: (entry: number) => Promise<T>): Promise<T> {
+    return this.#locks.withLock(key, work)
   }
 
   async entries(key: string): Promise<number> {
-    return this.#rooms.entries(key)
+    return this.#locks.entries(key)
   }
 
   async idle(): Promise<void> {
@@ -116,7 +116,7 @@ export class InProcessQueue implements OpenQueue {
 
   #newLane(name: JobName): Lane {
     const retry = retryOf(name, this.#retry)
-    return new Lane({ retry, log: this.#log, holds: this.#holds, onQuiet: () => this.#wake() })
+    return new Lane({ retry, log: this.#log, pauses: this.#pauses, onQuiet: () => this.#wake() })
   }
 
   #wake(): void {

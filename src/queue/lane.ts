@@ -1,14 +1,14 @@
 import type { Log } from '../process/log.ts'
-import type { Holds } from './holds.ts'
 import { askedFor, holderOf, pauseOf, shareOf } from './pause.ts'
 import type { Attempt } from './queue.ts'
+import type { RateLimitPauses } from './rate-limit-pauses.ts'
 import { backoff, isFinal, type RetryPolicy } from './retry.ts'
 
 /** What a lane shares with the others of its queue. */
 interface LaneSettings {
   readonly retry: RetryPolicy
   readonly log: Log
-  readonly holds: Holds
+  readonly pauses: RateLimitPauses
   readonly onQuiet: () => void
 }
 
@@ -105,7 +105,7 @@ export class Lane {
     const due = new Map<string, Waiting>()
     for (const [key, waiting] of this.#waiting) {
       if (waiting.timer !== undefined) continue
-      const left = this.#settings.holds.left(holderOf(waiting.data))
+      const left = this.#settings.pauses.left(holderOf(waiting.data))
       if (left > 0) this.#rest(waiting, left)
       else due.set(key, waiting)
     }
@@ -115,14 +115,14 @@ export class Lane {
   }
 
   async #run({ handler, dead }: LaneWork, key: string, job: Waiting, running: Running): Promise<void> {
-    const { retry, log, holds } = this.#settings
+    const { retry, log, pauses } = this.#settings
     const lastAttempt = job.number >= retry.attempts
     let again: { readonly number: number; readonly delayMs: number } | undefined
     try {
       await handler(job.data, { number: job.number, lastAttempt, signal: running.abort.signal, addedAt: job.addedAt })
     } catch (err) {
       const pause = pauseOf(err)
-      if (pause !== undefined) holds.hold(holderOf(job.data), pause)
+      if (pause !== undefined) pauses.pause(holderOf(job.data), pause)
       if (pause !== undefined) again = { number: job.number, delayMs: pause }
       else if (!lastAttempt && !isFinal(err)) {
         again = { number: job.number + 1, delayMs: Math.max(backoff(retry, job.number), askedFor(err)) }

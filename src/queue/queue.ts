@@ -23,7 +23,7 @@ export interface ValidatePush extends Asked {
 }
 
 /** Evaluate every open pull request with this head commit, because they share its check run. */
-export interface JudgeCommit extends Asked {
+export interface EvaluateCommit extends Asked {
   readonly installation: number
   readonly owner: string
   readonly repo: string
@@ -49,7 +49,7 @@ export interface SettleRotation {
 }
 
 /** Report to a fleet which encrypted files have other recipients than `.sops.yaml` names. */
-export interface SayRecipients {
+export interface ReportRecipients {
   readonly installation: number
   readonly owner: string
   readonly repo: string
@@ -64,7 +64,7 @@ export interface SettleOffboarding {
 }
 
 /** Evaluate the fleets that follow a tag or branch that moved or was deleted. */
-export interface JudgeFollowers {
+export interface EvaluateFollowers {
   readonly installation: number
   readonly owner: string
   readonly repo: string
@@ -134,7 +134,7 @@ export interface SweepInstallation {
 type Redeliver = Record<never, never>
 
 /** Publish on the present head of a pull request that its evaluation job failed for good. */
-export interface SayDeadPullRequest {
+export interface ReportDeadPullRequest {
   readonly installation: number
   readonly owner: string
   readonly repo: string
@@ -146,7 +146,7 @@ export interface SayDeadPullRequest {
 }
 
 /** Publish on a commit that its evaluation job failed for good. */
-export interface SayDeadCommit {
+export interface ReportDeadCommit {
   readonly installation: number
   readonly owner: string
   readonly repo: string
@@ -158,7 +158,7 @@ export interface SayDeadCommit {
 }
 
 /** Update the comment and the suggestions on a pull request to its last evaluation. */
-export interface SayOnPullRequest {
+export interface PostOnPullRequest {
   readonly installation: number
   readonly owner: string
   readonly repo: string
@@ -166,7 +166,7 @@ export interface SayOnPullRequest {
 }
 
 /** Publish on a merged pull request what became of its commit on the clusters. */
-export interface SayApplied {
+export interface PostApplied {
   readonly installation: number
   readonly owner: string
   readonly repo: string
@@ -186,7 +186,7 @@ export interface Reconcile {
 }
 
 /** Publish what the worker in a cluster reported last. */
-export interface SayResults {
+export interface PublishResults {
   readonly cluster: string
 }
 
@@ -196,14 +196,14 @@ type Sweep = Record<never, never>
 /** All kinds of jobs. Their data are keys only; each worker reads the present state itself. */
 export interface Jobs {
   readonly 'validate-pull-request': ValidatePullRequest
-  readonly 'say-on-pull-request': SayOnPullRequest
+  readonly 'post-on-pull-request': PostOnPullRequest
   readonly 'validate-push': ValidatePush
-  readonly 'judge-commit': JudgeCommit
+  readonly 'evaluate-commit': EvaluateCommit
   readonly 'withdraw-access': WithdrawAccess
   readonly 'settle-rotation': SettleRotation
-  readonly 'say-recipients': SayRecipients
+  readonly 'report-recipients': ReportRecipients
   readonly 'settle-offboarding': SettleOffboarding
-  readonly 'judge-followers': JudgeFollowers
+  readonly 'evaluate-followers': EvaluateFollowers
   readonly 'validate-merge-group': ValidateMergeGroup
   readonly 'settle-checks': SettleChecks
   readonly command: CommandJob
@@ -212,12 +212,12 @@ export interface Jobs {
   readonly survey: Survey
   readonly 'sweep-installation': SweepInstallation
   readonly redeliver: Redeliver
-  readonly 'say-dead-pull-request': SayDeadPullRequest
-  readonly 'say-dead-commit': SayDeadCommit
+  readonly 'report-dead-pull-request': ReportDeadPullRequest
+  readonly 'report-dead-commit': ReportDeadCommit
   readonly 'write-trail': WriteTrail
   readonly reconcile: Reconcile
-  readonly 'say-applied': SayApplied
-  readonly 'say-results': SayResults
+  readonly 'post-applied': PostApplied
+  readonly 'publish-results': PublishResults
   readonly sweep: Sweep
 }
 
@@ -262,8 +262,8 @@ export interface Queue {
    * Does something while nobody else does it with this key, in any process on the store, as far as the store can say so.
    * `entry` is one more than that of who was there last; NaN where the store does not answer.
    */
-  alone<T>(key: string, work: (entry: number) => Promise<T>): Promise<T>
-  /** The last entry of `alone` with this key; 0: nobody came yet. */
+  withLock<T>(key: string, work: (entry: number) => Promise<T>): Promise<T>
+  /** The last entry of `withLock` with this key; 0: nobody came yet. */
   entries(key: string): Promise<number>
   /** Resolves when no job waits or runs (tests, the demo, a graceful stop). Repeats do not count while they wait. */
   idle(): Promise<void>

@@ -11,7 +11,7 @@ export interface RetryPolicy {
 export const defaultRetry: RetryPolicy = { attempts: 6, backoffMs: 1_000 }
 
 /** Saying that a job is dead must outlast what killed it: twice the tries are half an hour and more. */
-const PATIENT: ReadonlySet<JobName> = new Set(['say-dead-pull-request', 'say-dead-commit'])
+const PATIENT: ReadonlySet<JobName> = new Set(['report-dead-pull-request', 'report-dead-commit'])
 
 /** The policy of one kind of job. */
 export function retryOf(name: JobName, policy: RetryPolicy): RetryPolicy {

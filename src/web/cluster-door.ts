@@ -23,7 +23,7 @@ interface ClusterDoorSettings {
   /** Tokens that read these repositories of an installation. */
   readonly tokens: (installation: number, repositories: readonly number[]) => Promise<readonly ContentToken[]>
   /** Does something while nobody else does it with this key, in any process of the site. */
-  readonly alone: Queue['alone']
+  readonly withLock: Queue['withLock']
   /** The cluster's worker sent results. */
   readonly onResults: (cluster: string) => Promise<void>
   readonly log: Log
@@ -111,8 +111,8 @@ export class ClusterDoor {
     if (body === 'busy') return refuse(request, response, { status: 503, text: 'other results are read' })
     const results = parseApplyResults(body.toString('utf8'))
     const before = tagOf(request.headers['if-match'])
-    const { store, alone } = this.#settings
-    const kept = await alone(`results ${cluster}`, () => store.report(cluster, results, before))
+    const { store, withLock } = this.#settings
+    const kept = await withLock(`results ${cluster}`, () => store.report(cluster, results, before))
     if (kept.tag !== undefined) response.setHeader('etag', `"${kept.tag}"`)
     if ('refused' in kept) return answer(response, REFUSALS[kept.refused])
     await this.#settings.onResults(cluster)

@@ -1,11 +1,11 @@
 import { evaluateAgain } from './evaluate-again.ts'
-import type { Heard, Payload, RepositoryTarget } from './heard.ts'
+import type { EventJobs, Payload, RepositoryTarget } from './event-jobs.ts'
 
 /**
  * "Re-run" and the buttons of our own check runs. Other Apps' runs and their buttons are theirs; `created` and
  * `completed` are our own doing: https://docs.github.com/en/webhooks/webhook-events-and-payloads#check_run
  */
-export const checkRun: Heard<'check_run'> = {
+export const checkRun: EventJobs<'check_run'> = {
   event: 'check_run',
   jobs: (payload, place, us) => {
     if (payload.check_run.app?.id !== us) return []

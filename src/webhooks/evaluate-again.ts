@@ -1,4 +1,4 @@
-import type { AskedJob, RepositoryTarget } from './heard.ts'
+import type { AskedJob, RepositoryTarget } from './event-jobs.ts'
 
 /**
  * Has what stands on a commit evaluated again: the pull requests that it is the head of, and the branch that GitHub names
@@ -11,7 +11,7 @@ export function evaluateAgain(
   asked: { readonly rerun?: true } = {},
 ): readonly AskedJob[] {
   return [
-    { name: 'judge-commit', data: { installation, owner, repo, sha, ...asked } },
+    { name: 'evaluate-commit', data: { installation, owner, repo, sha, ...asked } },
     ...(branch ? [{ name: 'validate-push', data: { installation, owner, repo, branch, sha, ...asked } } as const] : []),
   ]
 }

@@ -1,8 +1,8 @@
-import type { Heard } from './heard.ts'
-import { lookAtAll } from './look-at-all.ts'
+import type { EventJobs } from './event-jobs.ts'
+import { surveyInstallation } from './survey-installation.ts'
 
 /** Repositories that came are evaluated; one that went may have been the source of a fleet. */
-export const installationRepositories: Heard<'installation_repositories'> = {
+export const installationRepositories: EventJobs<'installation_repositories'> = {
   event: 'installation_repositories',
-  jobs: (_, place) => lookAtAll(place),
+  jobs: (_, place) => surveyInstallation(place),
 }

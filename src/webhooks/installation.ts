@@ -1,10 +1,10 @@
-import type { Heard } from './heard.ts'
-import { lookAtAll } from './look-at-all.ts'
+import type { EventJobs } from './event-jobs.ts'
+import { surveyInstallation } from './survey-installation.ts'
 
 const BEGINS = ['created', 'unsuspend', 'new_permissions_accepted']
 
 /** The App may work in an account (again, or with more rights): the first report, and all that is open there. */
-export const installation: Heard<'installation'> = {
+export const installation: EventJobs<'installation'> = {
   event: 'installation',
-  jobs: ({ action }, place) => (BEGINS.includes(action) ? lookAtAll(place) : []),
+  jobs: ({ action }, place) => (BEGINS.includes(action) ? surveyInstallation(place) : []),
 }

@@ -1,10 +1,10 @@
-import type { Heard, Payload } from './heard.ts'
+import type { EventJobs, Payload } from './event-jobs.ts'
 
 /**
  * `/bailiwick ...` on the first line of a new comment by a person. Not edited comments, not quoted replies, not bots
  * (ours included). What it says and whether the person may is the worker's question, which GitHub answers.
  */
-export const issueComment: Heard<'issue_comment'> = {
+export const issueComment: EventJobs<'issue_comment'> = {
   event: 'issue_comment',
   jobs: (payload, place) => {
     if (payload.action !== 'created' || isFromBot(payload) || !isCommand(payload.comment.body)) return []

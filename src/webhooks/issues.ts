@@ -1,4 +1,4 @@
-import type { Heard, Payload } from './heard.ts'
+import type { EventJobs, Payload } from './event-jobs.ts'
 
 /** What the issue form for a new tenant puts on its issues, where the repository has that label. */
 const LABEL = 'tenant-request'
@@ -9,7 +9,7 @@ const FORM = /^\s*### Tenant\b/
  * An issue that asks for a new tenant: opened with the form, mended, or labelled so later. Not pull requests, not bots.
  * What it says is read again by the worker.
  */
-export const issues: Heard<'issues'> = {
+export const issues: EventJobs<'issues'> = {
   event: 'issues',
   jobs: (payload, place) => {
     if (payload.sender.type !== 'User' || !asksForTenant(payload)) return []

@@ -1,10 +1,10 @@
-import type { Heard } from './heard.ts'
+import type { EventJobs } from './event-jobs.ts'
 
 /**
  * A review that agrees, objects, or is taken back may meet a demand. What it says is asked of GitHub; a review that only
  * comments changes nothing: https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request_review
  */
-export const pullRequestReview: Heard<'pull_request_review'> = {
+export const pullRequestReview: EventJobs<'pull_request_review'> = {
   event: 'pull_request_review',
   jobs: (payload, place) => {
     const counts = payload.action === 'dismissed' || (payload.action === 'submitted' && decides(payload.review.state))

@@ -1,18 +1,18 @@
-import type { AskedJob, Heard, Payload } from './heard.ts'
+import type { AskedJob, EventJobs, Payload } from './event-jobs.ts'
 
 /**
  * A pull request that is new, moved, aims elsewhere, or of which people decided something is evaluated. Retargeting counts,
  * because a verdict belongs to one base branch. A closed one leaves its check run to the others with the same head:
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request
  */
-export const pullRequest: Heard<'pull_request'> = {
+export const pullRequest: EventJobs<'pull_request'> = {
   event: 'pull_request',
   jobs: (payload, place) => {
     const { number: pull, head } = payload.pull_request
     const jobs: AskedJob[] = []
     if (asksForVerdict(payload)) jobs.push({ name: 'validate-pull-request', data: { ...place, pull } })
     if (payload.action === 'closed')
-      jobs.push({ name: 'judge-commit', data: { ...place, sha: head.sha, closed: pull } })
+      jobs.push({ name: 'evaluate-commit', data: { ...place, sha: head.sha, closed: pull } })
     if (payload.action === 'closed' && !payload.pull_request.merged && head.ref.startsWith(ONBOARDING)) {
       jobs.push({ name: 'withdraw-access', data: { ...place, pull } })
     }

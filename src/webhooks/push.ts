@@ -1,4 +1,4 @@
-import type { Heard } from './heard.ts'
+import type { EventJobs } from './event-jobs.ts'
 
 const BRANCH = 'refs/heads/'
 /** What git writes for a branch that is not there. */
@@ -10,7 +10,7 @@ const SETTLE_MS = 1_000
  * A branch that moved is evaluated, whichever it is: some source may follow it. A tag, or a branch that is gone, has no
  * commit of its own to say anything on: who follows it is evaluated.
  */
-export const push: Heard<'push'> = {
+export const push: EventJobs<'push'> = {
   event: 'push',
   jobs: ({ ref, deleted, before, after }, { installation, owner, repo }) => {
     const isGone = deleted || NOTHING.test(after)
@@ -19,6 +19,6 @@ export const push: Heard<'push'> = {
       // whom the push concerns is what differs from what was there
       return [{ name: 'validate-push', data: NOTHING.test(before) ? data : { ...data, before } }]
     }
-    return [{ name: 'judge-followers', data: { installation, owner, repo, ref }, delayMs: SETTLE_MS }]
+    return [{ name: 'evaluate-followers', data: { installation, owner, repo, ref }, delayMs: SETTLE_MS }]
   },
 }

@@ -2,8 +2,8 @@ import type { Probot } from 'probot'
 import { isAllowedAccount } from '../process/allowed-account.ts'
 import type { Log } from '../process/log.ts'
 import type { JobName, Jobs, Queue } from '../queue/queue.ts'
-import type { AskedJob, Heard, HeardEvent, Payload } from './heard.ts'
-import { installationEvents, repositoryEvents } from './heard-events.ts'
+import type { AskedJob, EventJobs, Payload, ReceivedEvent } from './event-jobs.ts'
+import { installationEvents, repositoryEvents } from './received-events.ts'
 
 /** What the handlers need: where jobs go, whose events count, and which App is ours. */
 interface Intake {
@@ -15,7 +15,7 @@ interface Intake {
 
 /** Makes the App hear its events. A handler resolves when its jobs are stored and rejects when one was not. */
 export function registerWebhooks(app: Pick<Probot, 'on'>, intake: Intake): void {
-  const listen = <E extends HeardEvent>(event: Heard<E>, isWhole: boolean): void => {
+  const listen = <E extends ReceivedEvent>(event: EventJobs<E>, isWhole: boolean): void => {
     // Probot types its handlers by the name of the event, which here is any of ours
     const handler = ({ payload }: { payload: Payload<E> }) => hear(event, payload, isWhole, intake)
     app.on(event.event, handler as unknown as Parameters<typeof app.on>[1])
@@ -24,8 +24,8 @@ export function registerWebhooks(app: Pick<Probot, 'on'>, intake: Intake): void 
   for (const one of Object.values(installationEvents)) listen(one, true)
 }
 
-async function hear<E extends HeardEvent>(
-  event: Heard<E>,
+async function hear<E extends ReceivedEvent>(
+  event: EventJobs<E>,
   payload: Payload<E>,
   isWhole: boolean,
   intake: Intake,
@@ -36,7 +36,7 @@ async function hear<E extends HeardEvent>(
   }
   const { account, installation, repo } = found
   const place = isWhole ? { installation } : { installation, owner: account, repo }
-  const asked = event.jobs(payload, place as Parameters<Heard<E>['jobs']>[1], intake.appId)
+  const asked = event.jobs(payload, place as Parameters<EventJobs<E>['jobs']>[1], intake.appId)
   if (asked.length === 0) return
   if (!isAllowedAccount(intake.allowedAccounts, account)) {
     return intake.log.warn({ event: event.event, account }, 'event ignored: the account is not in ALLOWED_ACCOUNTS')

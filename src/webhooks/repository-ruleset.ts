@@ -1,8 +1,8 @@
-import type { Heard } from './heard.ts'
-import { lookAtAll } from './look-at-all.ts'
+import type { EventJobs } from './event-jobs.ts'
+import { surveyInstallation } from './survey-installation.ts'
 
 /** A ruleset of a repository or of the whole organization changed: which checks it requires is asked of GitHub. */
-export const repositoryRuleset: Heard<'repository_ruleset'> = {
+export const repositoryRuleset: EventJobs<'repository_ruleset'> = {
   event: 'repository_ruleset',
-  jobs: (_, place) => lookAtAll(place),
+  jobs: (_, place) => surveyInstallation(place),
 }

@@ -1,13 +1,13 @@
-import type { Heard, Payload } from './heard.ts'
-import { lookAtAll } from './look-at-all.ts'
+import type { EventJobs, Payload } from './event-jobs.ts'
+import { surveyInstallation } from './survey-installation.ts'
 
 /**
  * A repository that is another one now, or elsewhere, or seen by others: sources that name it mean something else.
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads#repository
  */
-export const repository: Heard<'repository'> = {
+export const repository: EventJobs<'repository'> = {
   event: 'repository',
-  jobs: (payload, place) => (changesMeaning(payload) ? lookAtAll(place) : []),
+  jobs: (payload, place) => (changesMeaning(payload) ? surveyInstallation(place) : []),
 }
 
 function changesMeaning(payload: Payload<'repository'>): boolean {

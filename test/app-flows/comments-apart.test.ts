@@ -20,7 +20,7 @@ const ours = (pull: number) => stage.github.commentsOf(DEV, pull).filter(({ body
 
 async function askForComment(pull: number): Promise<void> {
   const installation = [...stage.github.world.installations.values()][0]!.id
-  await stage.site.queue.add('say-on-pull-request', { installation, owner: 'acme', repo: 'dev-team', pull })
+  await stage.site.queue.add('post-on-pull-request', { installation, owner: 'acme', repo: 'dev-team', pull })
   await stage.settle()
 }
 

@@ -33,14 +33,14 @@ export async function acme(options: GitHubOptions = {}) {
   return { github, installation, app, as }
 }
 
-interface Heard {
+interface EventJobs {
   readonly headers: IncomingHttpHeaders
   readonly body: string
 }
 
 /** A place that webhooks are sent to; a silent one never answers. */
 export async function hookReceiver(status: number | 'silent' = 200) {
-  const heard: Heard[] = []
+  const heard: EventJobs[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', chunk => chunks.push(chunk))

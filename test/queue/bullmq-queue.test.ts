@@ -56,13 +56,13 @@ describe.skipIf(!hasRedis)('on a real Redis', () => {
     const [one, two] = [open('alone'), open('alone')]
     let left = false
     const entered = Promise.withResolvers<void>()
-    const first = one.alone('head', async () => {
+    const first = one.withLock('head', async () => {
       entered.resolve()
       await sleep(4_000) // longer than a lock that is not renewed
       left = true
     })
     await entered.promise
-    expect(await two.alone('head', async entry => [entry, left])).toEqual([2, true])
+    expect(await two.withLock('head', async entry => [entry, left])).toEqual([2, true])
     expect(await one.entries('head')).toBe(2)
     await first
     await Promise.all([one.close(), two.close()])
@@ -70,11 +70,11 @@ describe.skipIf(!hasRedis)('on a real Redis', () => {
 
   test('who died inside keeps the next one out for seconds only', async () => {
     const [dead, next] = [open('died'), open('died')]
-    const stuck = dead.alone('head', () => new Promise(() => undefined))
+    const stuck = dead.withLock('head', () => new Promise(() => undefined))
     await until(async () => (await next.entries('head')) === 1)
     await dead.close(0)
     const start = performance.now()
-    expect(await next.alone('head', async entry => entry)).toBe(2)
+    expect(await next.withLock('head', async entry => entry)).toBe(2)
     expect(performance.now() - start).toBeLessThan(5_000)
     expect(stuck).toBeInstanceOf(Promise)
     await next.close()

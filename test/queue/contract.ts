@@ -288,7 +288,7 @@ export function queueContract(title: string, open: () => OpenQueue): void {
         if (entry === 2) throw new Error('the second one')
         return entry
       }
-      const told = await Promise.allSettled([1, 2, 3, 4].map(() => queue.alone('head', inside)))
+      const told = await Promise.allSettled([1, 2, 3, 4].map(() => queue.withLock('head', inside)))
       expect(most).toBe(1)
       expect(told.map(one => (one.status === 'fulfilled' ? one.value : one.reason.message)).sort()).toEqual(
         [1, 3, 4, 'the second one'].sort(),
@@ -299,7 +299,7 @@ export function queueContract(title: string, open: () => OpenQueue): void {
     test('with different keys they are inside together', async () => {
       const queue = opened()
       const gate = new Gate()
-      const inside = ['one', 'two'].map(key => queue.alone(key, () => gate.run()))
+      const inside = ['one', 'two'].map(key => queue.withLock(key, () => gate.run()))
       await until(() => gate.started === 2)
       gate.open()
       await Promise.all(inside)

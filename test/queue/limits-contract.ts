@@ -45,13 +45,13 @@ export function limitsContract(title: string, open: () => OpenQueue): void {
         }
         note(`pull ${data.pull}`, data)
       })
-      queue.work('judge-commit', async data => note('commit', data))
+      queue.work('evaluate-commit', async data => note('commit', data))
       await queue.add('validate-pull-request', pull(1))
       await until(() => seen.length === 1)
       await sleep(50)
       const commit = { owner: 'acme', repo: 'fleet', sha: 'a'.repeat(40) }
-      await queue.add('judge-commit', { ...commit, installation: 1 })
-      await queue.add('judge-commit', { ...commit, installation: 2 })
+      await queue.add('evaluate-commit', { ...commit, installation: 1 })
+      await queue.add('evaluate-commit', { ...commit, installation: 2 })
       await queue.add('validate-pull-request', { ...pull(2), installation: 2 })
       await queue.add('validate-pull-request', pull(3))
       await sleep(600)

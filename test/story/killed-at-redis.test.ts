@@ -109,7 +109,7 @@ describe.skipIf(missing)(`killed at a command to Redis${missing ? ` (${missing})
   }
 
   test('an apply takes jobs, makes one, ends them, and notes what it did', () => {
-    const queues = ['validate-push', 'reconcile-H', 'say-applied']
+    const queues = ['validate-push', 'reconcile-H', 'post-applied']
     const jobs = queues.flatMap(queue =>
       ['moveToActive', 'moveToFinished'].map(how => `${how} bailiwick:${queue}:wait`),
     )

@@ -48,8 +48,8 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
     'workers/commands/override.ts',
     'workers/offboarding/open-offboarding.ts',
     // `cancelled` on what was announced and never decided
-    'workers/publish/say-overtaken.ts',
-    'workers/publish/say-verdict.ts',
+    'workers/publish/cancel-overtaken-runs.ts',
+    'workers/publish/publish-verdict.ts',
   ],
   'checks/announce-check-run.ts': 'a check in progress',
   'checks/rename-check-runs.ts': 'the name of a verdict that does not count any more',

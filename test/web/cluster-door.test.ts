@@ -53,7 +53,7 @@ describe('what the worker of a cluster may ask of the web process', () => {
         return Object.hasOwn(KEYS, cluster) ? KEYS[cluster] : undefined
       },
       tokens: async () => [{ token: 't', expiresAt: '2030-01-01T00:00:00Z', repositories: [1] }],
-      alone: (_key, work) => {
+      withLock: (_key, work) => {
         const mine = turn.then(() => work(1))
         turn = mine.catch(() => {})
         return mine

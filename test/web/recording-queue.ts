@@ -18,7 +18,7 @@ export class RecordingQueue implements OpenQueue {
     return []
   }
 
-  alone<T>(_key: string, work: (entry: number) => Promise<T>): Promise<T> {
+  withLock<T>(_key: string, work: (entry: number) => Promise<T>): Promise<T> {
     return work(1)
   }
 

@@ -9,9 +9,9 @@ const payload = (action: string, more: object = {}, run: object = {}): object =>
 })
 const pressed = (identifier: string, more: object = {}) =>
   payload('requested_action', { requested_action: { identifier }, ...more })
-const commit = ['judge-commit', { ...place, sha: SHA }]
+const commit = ['evaluate-commit', { ...place, sha: SHA }]
 const branch = ['validate-push', { ...place, branch: 'main', sha: SHA }]
-const commitAgain = ['judge-commit', { ...place, sha: SHA, rerun: true }]
+const commitAgain = ['evaluate-commit', { ...place, sha: SHA, rerun: true }]
 const branchAgain = ['validate-push', { ...place, branch: 'main', sha: SHA, rerun: true }]
 
 describe('our own check runs', () => {

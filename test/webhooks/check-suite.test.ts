@@ -6,7 +6,7 @@ const payload = (action: string, suite: object = {}): object => ({
   action,
   check_suite: { head_sha: SHA, head_branch: 'topic', app: { id: US }, ...suite },
 })
-const commit = ['judge-commit', { ...place, sha: SHA, rerun: true }]
+const commit = ['evaluate-commit', { ...place, sha: SHA, rerun: true }]
 
 test('rerequested: what stands on the commit is judged again', async () => {
   const branch = ['validate-push', { ...place, branch: 'topic', sha: SHA, rerun: true }]

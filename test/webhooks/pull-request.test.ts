@@ -30,7 +30,9 @@ test.each(['labeled', 'unlabeled'])('%s asks for one only when the label is ours
 })
 
 test('closed leaves the commit to the others that have it', async () => {
-  expect(await jobsOf('pull_request', payload('closed'))).toEqual([['judge-commit', { ...place, sha: SHA, closed: 5 }]])
+  expect(await jobsOf('pull_request', payload('closed'))).toEqual([
+    ['evaluate-commit', { ...place, sha: SHA, closed: 5 }],
+  ])
 })
 
 test('an onboarding of ours that was closed without a merge gives back what it was given', async () => {

@@ -10,7 +10,7 @@ const payload = (ref: string, more: object = {}): object => ({
   deleted: false,
   ...more,
 })
-const followersOf = (ref: string) => [['judge-followers', { ...place, ref }]]
+const followersOf = (ref: string) => [['evaluate-followers', { ...place, ref }]]
 
 test('every branch is judged, whatever its name', async () => {
   for (const branch of ['main', 'dev-team', 'feature/x', 'refs/heads/x', 'refs/tags/x', "$(id)'"]) {

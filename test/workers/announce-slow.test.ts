@@ -4,9 +4,9 @@ import { InProcessQueue } from '../../src/queue/in-process-queue.ts'
 import type { Progress } from '../../src/report/announcement.ts'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
 import { announceSlow } from '../../workers/publish/announce-slow.ts'
+import { cancelOvertakenRuns } from '../../workers/publish/cancel-overtaken-runs.ts'
 import { HeadRuns } from '../../workers/publish/head-runs.ts'
-import { sayOvertaken } from '../../workers/publish/say-overtaken.ts'
-import { type PublishTarget, sayVerdict } from '../../workers/publish/say-verdict.ts'
+import { type PublishTarget, publishVerdict } from '../../workers/publish/publish-verdict.ts'
 import { acme, FLEET } from '../github-adapter/acme.ts'
 import { twoViolations, verdict } from '../report/samples.ts'
 import { context } from '../report/situations.ts'
@@ -28,7 +28,12 @@ async function announcing(patienceMs: number, everyMs = 10_000) {
   const announced = announceSlow({ place, headSha, names: [CHECK_NAME], runs, log: silentLog, patienceMs, everyMs })
   const say = async (outcome = verdict()) => {
     const present = (await announced.end()) ?? (await runs())
-    await sayVerdict(place, CHECK, { outcome, context: { ...context, headSha } }, { runs: present, record: undefined })
+    await publishVerdict(
+      place,
+      CHECK,
+      { outcome, context: { ...context, headSha } },
+      { runs: present, record: undefined },
+    )
   }
   return { github, place, headSha, runs, asked, announced, say, shown: () => github.checkRunsOf('acme/fleet', headSha) }
 }
@@ -92,9 +97,9 @@ test('a GitHub that fails meanwhile does not hold the verdict back', async () =>
 test('what was announced on a head that moved is cancelled, which lets nothing pass', async () => {
   const { place, headSha, announced, shown } = await announcing(20)
   await expect.poll(() => shown()).toHaveLength(1)
-  await sayOvertaken(place, headSha, [CHECK_NAME], (await announced.end()) ?? [])
+  await cancelOvertakenRuns(place, headSha, [CHECK_NAME], (await announced.end()) ?? [])
   expect(shown()).toMatchObject([{ status: 'completed', conclusion: 'cancelled' }])
-  await sayOvertaken(place, headSha, [CHECK_NAME], [])
+  await cancelOvertakenRuns(place, headSha, [CHECK_NAME], [])
   expect(shown()).toHaveLength(1)
 })
 
@@ -102,7 +107,7 @@ test('the same verdict in another combination is brought up to date in place; an
   const { place, headSha, say, shown } = await announcing(5_000)
   await say(twoViolations())
   const where = { ...context, headSha }
-  await sayVerdict(
+  await publishVerdict(
     place,
     CHECK,
     { outcome: { ...twoViolations(), combination: 'f'.repeat(64) }, context: where },
@@ -111,6 +116,6 @@ test('the same verdict in another combination is brought up to date in place; an
   expect(shown()).toHaveLength(1)
   expect(shown()[0]).toMatchObject({ externalId: expect.stringContaining('f'.repeat(24)), annotations: [{}, {}] })
   expect(shown()[0]!.output.summary).toContain('`ffffffffffff`')
-  await sayVerdict(place, CHECK, { outcome: verdict(), context: where }, { record: undefined })
+  await publishVerdict(place, CHECK, { outcome: verdict(), context: where }, { record: undefined })
   expect(shown().map(run => run.conclusion)).toEqual(['failure', 'success'])
 })

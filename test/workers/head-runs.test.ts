@@ -3,7 +3,7 @@ import { CHECK_NAME } from '../../src/gate/check-names.ts'
 import { InProcessQueue } from '../../src/queue/in-process-queue.ts'
 import { announceSlow } from '../../workers/publish/announce-slow.ts'
 import { HeadRuns } from '../../workers/publish/head-runs.ts'
-import { sayVerdict } from '../../workers/publish/say-verdict.ts'
+import { publishVerdict } from '../../workers/publish/publish-verdict.ts'
 import { acme, FLEET } from '../github-adapter/acme.ts'
 import { twoViolations, verdict } from '../report/samples.ts'
 import { context } from '../report/situations.ts'
@@ -20,8 +20,8 @@ async function jobs(count: number) {
   const heads = Array.from({ length: count }, () => new HeadRuns({ queue, place, headSha, octokit }))
   const say = async (head: HeadRuns, outcome = verdict()) => {
     const present = await head.list()
-    return head.alone(present, runs =>
-      sayVerdict(place, CHECK, { outcome, context: { ...context, headSha } }, { runs, record: undefined }),
+    return head.withLock(present, runs =>
+      publishVerdict(place, CHECK, { outcome, context: { ...context, headSha } }, { runs, record: undefined }),
     )
   }
   asked()
@@ -42,8 +42,8 @@ test('who wrote nothing since lists the runs once; who finds that another one di
 
 test('jobs that announce at once share one run, and each ends it with what it says', async () => {
   const { heads, say, place, headSha, shown } = await jobs(3)
-  const announced = heads.map(({ list: runs, alone }) =>
-    announceSlow({ place, headSha, names: [CHECK.name], runs, alone, log: silentLog, patienceMs: 1 }),
+  const announced = heads.map(({ list: runs, withLock }) =>
+    announceSlow({ place, headSha, names: [CHECK.name], runs, withLock, log: silentLog, patienceMs: 1 }),
   )
   await expect.poll(() => shown()).toMatchObject([{ status: 'queued' }])
   await Promise.all(announced.map(one => one.end()))

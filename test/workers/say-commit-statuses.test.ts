@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
-import { sayCommitStatuses } from '../../workers/apply/say-commit-statuses.ts'
+import { publishCommitStatuses } from '../../workers/apply/publish-commit-statuses.ts'
 import { StatusMemory } from '../../workers/apply/status-memory.ts'
 import { acme, NAME } from '../github/acme.ts'
 
@@ -46,7 +46,7 @@ const say = (applied: AppliedNode[], sources: Record<string, object> = {}, commi
     },
     memory,
   }
-  return sayCommitStatuses(writer as never, { cluster: 'staging', approved: { nodes }, applied } as never)
+  return publishCommitStatuses(writer as never, { cluster: 'staging', approved: { nodes }, applied } as never)
 }
 const written = () =>
   env.github.world.repositories.get(NAME)!.statuses.map(({ context, state }) => `${context.split('/')[1]} ${state}`)

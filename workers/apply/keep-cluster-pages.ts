@@ -147,5 +147,5 @@ async function askForComment(
   const delayMs = memory.commentDelayMs(`${repository.id} ${sha}`, about)
   if (delayMs === undefined) return
   const { owner, name: repo } = repository
-  await context.queue.add('say-applied', { installation: installation.id, owner, repo, sha }, { delayMs })
+  await context.queue.add('post-applied', { installation: installation.id, owner, repo, sha }, { delayMs })
 }

@@ -1,7 +1,7 @@
 import type { ApplyResults } from '../../src/channel/apply-results.ts'
 import type { InstallationRecord } from '../fleets/recorded-installation.ts'
 import type { Offered } from './offered.ts'
-import { sayReported } from './say-reported.ts'
+import { publishReported } from './publish-reported.ts'
 import { workOf } from './work-of.ts'
 
 /**
@@ -21,7 +21,7 @@ export async function offerWork(offer: Offered, record: InstallationRecord): Pro
   const repositories = await installation.repositories()
   const offered = workOf({ binding, approved, record, repositories, prunes })
   await work.offer(cluster, { installation: installation.id, work: offered })
-  if (last?.revisionSet === offered.revisionSet) await sayReported(offer, last)
+  if (last?.revisionSet === offered.revisionSet) await publishReported(offer, last)
 }
 
 /** Nodes that the worker does not apply, for whatever reason. */

@@ -73,7 +73,7 @@ async function isOver(
     await board.tell(live, orphans(live, rest.entries))
     return true
   }
-  await tellGone(board, live, pruned.get(key) ?? [])
+  await reportGone(board, live, pruned.get(key) ?? [])
   const recorded = recordedEntries(live)
   if (present.has(key) || known.has(key) || recorded.length === 0 || !endsWithObjects(live)) return true
   // it never was ours: kustomize-controller applied it, and it left git before we came
@@ -86,7 +86,7 @@ async function isOver(
   const keep = keptFor(moves, { node: key, user })
   const { objects, remaining } = await pruneObjects(client, { user, owner, entries: recorded, keep, signal })
   const gone = objects.filter(({ action }) => action === 'deleted')
-  await tellGone(
+  await reportGone(
     board,
     live,
     gone.map(({ id }) => ({ object: id, action: 'deleted' })),
@@ -97,7 +97,7 @@ async function isOver(
   return true
 }
 
-async function tellGone(board: StatusBoard, live: Json, gone: readonly ObjectStep[]): Promise<void> {
+async function reportGone(board: StatusBoard, live: Json, gone: readonly ObjectStep[]): Promise<void> {
   if (gone.length === 0) return
   await board.tell(live, about(live, 'info', gone.map(({ object }) => `${subject(object)} deleted`).join('\n')))
 }

@@ -121,7 +121,7 @@ export class WatchedCluster {
 
   /** Applies what is approved and not settled, and looks at what nobody looked at for long. Throws like applyApproved. */
   async run(approved: Approved, signal: AbortSignal): Promise<AppliedNode[]> {
-    return this.#alone(async () => {
+    return this.#withLock(async () => {
       // what an earlier run came to is not of this one
       this.#memory.progress = () => []
       void this.#askAhead()
@@ -186,7 +186,7 @@ export class WatchedCluster {
   }
 
   /** Nothing else is applied meanwhile: a node that two of us write would be fenced. */
-  async #alone<T>(work: () => Promise<T>): Promise<T> {
+  async #withLock<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#turn.then(async () => {
       this.#watch?.begin()
       try {
@@ -267,7 +267,7 @@ export class WatchedCluster {
     const { log, client } = this.#settings
     try {
       await sleep(delayMs, undefined, { signal: this.#abort.signal })
-      await this.#alone(async () => {
+      await this.#withLock(async () => {
         await this.#refuseController()
         await Promise.all(keys.map(key => this.#slots.run(() => this.#correctOne(key))))
       })

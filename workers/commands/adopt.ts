@@ -1,15 +1,15 @@
 import { commandError } from '../../src/command/command-error.ts'
 import { codeWord, message } from '../../src/message/message.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { mayMaintain } from './may.ts'
 import { openChange } from './open-change.ts'
-import type { Verb } from './verb.ts'
 
 const USAGE = 'adopt TENANT [--kustomization NAMESPACE/NAME] [--service-account NAME]'
 const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
 const PAIR = /^[a-z0-9.-]{1,253}\/[a-z0-9.-]{1,253}$/
 
 /** Opens a pull request that moves Kustomizations from cluster-admin to an account with the least rights. */
-export const adopt: Verb = {
+export const adopt: BailiwickCommand = {
   name: 'adopt',
   decision: 'adoption',
   usage: USAGE,
@@ -18,8 +18,8 @@ export const adopt: Verb = {
   slow: true,
   may: mayMaintain,
   refusal: 'This cannot be moved to an account of its own',
-  run: async asking => {
-    const [name, ...words] = asking.line.words
+  run: async command => {
+    const [name, ...words] = command.line.words
     if (name === undefined || !NAME.test(name)) throw unreadable('TENANT is missing or is not a name')
     const kustomizations: string[] = []
     let account: string | undefined
@@ -30,7 +30,7 @@ export const adopt: Verb = {
       else throw unreadable('an option is not known, or its value is not a name')
     }
     const request = { name, kustomizations, ...(account === undefined ? {} : { account }) }
-    await openChange(asking, { kind: 'adopt', request })
+    await openChange(command, { kind: 'adopt', request })
     return { reaction: 'rocket' }
   },
 }

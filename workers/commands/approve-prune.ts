@@ -12,38 +12,38 @@ import { publishCheckRun } from '../../src/github/checks/check-run.ts'
 import { listOurCheckRuns } from '../../src/github/checks/list-check-runs.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import { evaluatePullRequest } from '../evaluate/evaluate-pull-request.ts'
+import type { BailiwickCommand, CommandContext } from './command-context.ts'
 import { evaluateAgain } from './evaluate-again.ts'
 import { decidesHere, fleetsHere } from './fleets-here.ts'
 import { mayDecideForFleet } from './may.ts'
 import { presentPull, subjectOf } from './present-pull.ts'
 import { refuseForeignFleets } from './refuse-foreign-fleets.ts'
-import type { Asking, Verb } from './verb.ts'
 
 /**
  * Lets the worker delete what it holds back, or would hold back after a merge, because it is much at once: exactly the sets
  * of objects that are named by their digests. The record is a check run of our App on the commit that is applied now, or on
  * the head of the pull request, so nobody else can write it.
  */
-export const approvePrune: Verb = {
+export const approvePrune: BailiwickCommand = {
   name: 'approve-prune',
   decision: 'approve-prune',
   usage: APPROVE_PRUNE_USAGE,
   summary: 'let the worker delete exactly these objects, now or after the merge of this pull request (fleet admins)',
   where: 'anywhere',
   slow: true,
-  may: asking => (asking.comment.issue.pullRequest ? mayDecideForFleet(asking) : decidesHere(asking)),
+  may: command => (command.comment.issue.pullRequest ? mayDecideForFleet(command) : decidesHere(command)),
   refusal: 'This cannot be approved',
-  run: async asking => {
-    const digests = parseApprovePrune(asking.line.words)
-    const { context } = asking
-    const before = asking.comment.issue.pullRequest ? await approveChange(asking, digests) : undefined
+  run: async command => {
+    const digests = parseApprovePrune(command.line.words)
+    const { context } = command
+    const before = command.comment.issue.pullRequest ? await approveChange(command, digests) : undefined
     const rest = digests.filter(digest => digest !== before)
     if (rest.length === 0) return { reaction: 'rocket' }
-    const fleets = await fleetsHere(asking)
+    const fleets = await fleetsHere(command)
     if (fleets.length === 0) throw unknownDigest(rest[0]!)
     for (const fleet of fleets) {
-      await context.queue.alone(`approve-prune ${fleet.repository.id} ${fleet.branch}`, () =>
-        record(asking, fleet, rest),
+      await context.queue.withLock(`approve-prune ${fleet.repository.id} ${fleet.branch}`, () =>
+        record(command, fleet, rest),
       )
       for (const { name: cluster, fleet: url, branch, mode } of context.bindings) {
         if (mode !== 'reconcile' || url !== fleet.repository.url || branch !== fleet.branch) continue
@@ -62,10 +62,10 @@ function unknownDigest(digest: string) {
 }
 
 /** Approves what the pull request would delete now, if that has one of the digests; the answer is that digest. */
-async function approveChange(asking: Asking, digests: readonly string[]): Promise<string | undefined> {
-  const { context, place, data, comment, attempt } = asking
-  const pull = await presentPull(asking)
-  const { prunes } = (await evaluatePullRequest(context, subjectOf(asking), pull, attempt)).context
+async function approveChange(command: CommandContext, digests: readonly string[]): Promise<string | undefined> {
+  const { context, place, data, comment, attempt } = command
+  const pull = await presentPull(command)
+  const { prunes } = (await evaluatePullRequest(context, subjectOf(command), pull, attempt)).context
   if (!prunes || !digests.includes(prunes.digest)) return undefined
   const { digest, prints } = prunes
   if (prints.length > MAX_PRINTS) {
@@ -74,7 +74,7 @@ async function approveChange(asking: Asking, digests: readonly string[]): Promis
       'Merge it, then approve what the apply check of the commit lists.',
     )
   }
-  await refuseForeignFleets(asking, pull)
+  await refuseForeignFleets(command, pull)
   const approved = { by: comment.author.login, at: comment.createdAt, digests: [digest], pull: pull.number, prints }
   await publishCheckRun(place.octokit, place.app, data, {
     ...pruneRecord(approved),
@@ -84,12 +84,16 @@ async function approveChange(asking: Asking, digests: readonly string[]): Promis
     conclusion: 'success',
     annotations: [],
   })
-  await evaluateAgain(asking)
+  await evaluateAgain(command)
   return digest
 }
 
-async function record(asking: Asking, { repository, branch }: FleetPlace, digests: readonly string[]): Promise<void> {
-  const { place, data, comment, installation } = asking
+async function record(
+  command: CommandContext,
+  { repository, branch }: FleetPlace,
+  digests: readonly string[],
+): Promise<void> {
+  const { place, data, comment, installation } = command
   const headSha = await installation.head(repository, { branch })
   if (headSha === undefined) return
   const runs = await listOurCheckRuns(place.octokit, place.app, data, headSha)

@@ -5,44 +5,44 @@ import type { WaiverPull } from '../../src/command/waiver/waiver-text.ts'
 import { listOurCheckRuns } from '../../src/github/checks/list-check-runs.ts'
 import { isOurs } from '../../src/github/client/is-ours.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
+import type { BailiwickCommand, CommandContext } from './command-context.ts'
 import { evaluateAgain } from './evaluate-again.ts'
 import { openWaiverPull, WAIVER_BRANCH } from './open-waiver-pull.ts'
 import { presentPull } from './present-pull.ts'
-import type { Asking, Verb } from './verb.ts'
 import { wasSeen } from './was-seen.ts'
 
 /** Approves a waiver that another person requested, by writing the approver into it. It does not merge. */
-export const approveWaiver: Verb = {
+export const approveWaiver: BailiwickCommand = {
   name: 'approve-waiver',
   decision: 'waiver',
   usage: 'approve-waiver',
   summary: "on a waiver's pull request: approve a waiver that someone else requested (fleet admins)",
   where: 'pull-request',
   slow: true,
-  may: async asking => (await fleetHere(asking)) !== undefined,
+  may: async command => (await fleetHere(command)) !== undefined,
   refusal: 'This waiver cannot be approved',
-  run: async asking => {
-    const { context, place, installation, comment } = asking
+  run: async command => {
+    const { context, place, installation, comment } = command
     const { login } = comment.author
-    const pull = await presentPull(asking)
-    const fleet = await fleetHere(asking)
+    const pull = await presentPull(command)
+    const fleet = await fleetHere(command)
     if (!fleet || fleet.branch !== pull.base.ref) throw noWaiver()
-    const waiver = await recorded(asking, pull)
+    const waiver = await recorded(command, pull)
     if (waiver.approver?.toLowerCase() !== login.toLowerCase()) refuseOwn(waiver, login)
     await openWaiverPull({ context, place, installation, fleet }, { ...waiver, approver: login }, pull.head.ref)
-    await evaluateAgain(asking)
+    await evaluateAgain(command)
     return { reaction: 'rocket' }
   },
 }
 
 /** The fleet of this repository, where the person decides for it. */
-async function fleetHere(asking: Asking) {
-  return (await asking.fleetsOf()).find(({ repository }) => repository.url === asking.repository.url)
+async function fleetHere(command: CommandContext) {
+  return (await command.fleetsOf()).find(({ repository }) => repository.url === command.repository.url)
 }
 
 /** What our App noted on the present head: a branch that anybody changed since has no such note. */
-async function recorded(asking: Asking, pull: PullRequest): Promise<WaiverPull> {
-  const { place, data, comment } = asking
+async function recorded(command: CommandContext, pull: PullRequest): Promise<WaiverPull> {
+  const { place, data, comment } = command
   const ours = pull.author !== undefined && isOurs(place.app, { user: pull.author })
   if (!ours || pull.head.fork || !pull.head.ref.startsWith(WAIVER_BRANCH)) throw noWaiver()
   const runs = await listOurCheckRuns(place.octokit, place.app, data, pull.head.sha)
@@ -51,7 +51,7 @@ async function recorded(asking: Asking, pull: PullRequest): Promise<WaiverPull> 
   if (!run || !waiver) {
     throw commandError('its branch no longer matches the request', 'Close it, and request the waiver again.')
   }
-  if (await wasSeen(asking, pull)) return waiver
+  if (await wasSeen(command, pull)) return waiver
   if (waiver.approver?.toLowerCase() === comment.author.login.toLowerCase()) return waiver
   throw commandError(
     'the pull request changed after this comment was written',

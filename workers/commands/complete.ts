@@ -2,15 +2,15 @@ import { commandError } from '../../src/command/command-error.ts'
 import { COMPLETE_USAGE, parseComplete } from '../../src/onboard/completion/parse-complete.ts'
 import type { Completion } from '../../src/onboard/completion/plan-completion.ts'
 import { commitRecorded } from '../trail/recorded-writes.ts'
+import type { BailiwickCommand, CommandContext } from './command-context.ts'
 import { mayWrite } from './may.ts'
 import { presentPull } from './present-pull.ts'
-import type { Asking, Verb } from './verb.ts'
 
 /**
  * Commits the files that a new tenant lacks to the branch of its pull request, on exactly the head that was looked at. Who may
  * write the command could push them. A branch in a fork is never written to.
  */
-export const complete: Verb = {
+export const complete: BailiwickCommand = {
   name: 'complete',
   decision: 'completion',
   usage: COMPLETE_USAGE,
@@ -19,14 +19,14 @@ export const complete: Verb = {
   slow: true,
   may: mayWrite,
   refusal: 'This tenant cannot be completed',
-  run: async asking => {
-    const { context, place, installation, repository, comment, line } = asking
+  run: async command => {
+    const { context, place, installation, repository, comment, line } = command
     const asked = parseComplete(line.words)
-    const pull = await presentPull(asking)
+    const pull = await presentPull(command)
     if (pull.head.fork) {
       throw commandError('the branch is in a fork, which the App never writes to', 'Add the files there by hand.')
     }
-    const found = await completionOf(asking, asked, { base: pull.base.ref, head: pull.head.sha })
+    const found = await completionOf(command, asked, { base: pull.base.ref, head: pull.head.sha })
     const { entries } = await installation.content(repository, pull.head.sha)
     const modes = new Map(entries.map(({ path, mode }) => [path, mode]))
     const files = found.files.map(({ path, content }) => ({
@@ -44,7 +44,7 @@ export const complete: Verb = {
 }
 
 async function completionOf(
-  { context, installation, repository }: Asking,
+  { context, installation, repository }: CommandContext,
   { tenant, cluster }: ReturnType<typeof parseComplete>,
   { base: branch, head }: { readonly base: string; readonly head: string },
 ): Promise<Completion> {

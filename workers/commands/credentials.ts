@@ -5,14 +5,14 @@ import { BailiwickError } from '../../src/errors.ts'
 import { type ListedDeployKey, listDeployKeys } from '../../src/github/keys/deploy-keys.ts'
 import { keepCredentialsPage } from '../publish/keep-credentials-page.ts'
 import { readCredentials } from '../rotation/read-credentials.ts'
+import type { BailiwickCommand, CommandContext } from './command-context.ts'
 import { decidesHere } from './fleets-here.ts'
-import type { Asking, Verb } from './verb.ts'
 
 /** Repositories whose keys are listed: those that tenants read first. */
 const MAX_REPOSITORIES = 200
 
 /** Lists the credentials of the tenants: what git says, and the deploy keys that GitHub shows. */
-export const credentials: Verb = {
+export const credentials: BailiwickCommand = {
   name: 'credentials',
   decision: 'none',
   usage: 'credentials',
@@ -22,10 +22,10 @@ export const credentials: Verb = {
   slow: true,
   may: decidesHere,
   refusal: 'The credentials cannot be listed',
-  run: async asking => {
-    const { context, installation, repository: fleet, place, today } = asking
+  run: async command => {
+    const { context, installation, repository: fleet, place, today } = command
     const { report, commit } = await readCredentials({ context, installation, fleet })
-    const entries = credentialEntries(report, await knownKeys(asking, report), today)
+    const entries = credentialEntries(report, await knownKeys(command, report), today)
     const address = await keepCredentialsPage(context, { owner: place.owner, repo: place.repo, fleet, commit }, entries)
     const page =
       address === undefined
@@ -35,8 +35,8 @@ export const credentials: Verb = {
   },
 }
 
-async function knownKeys(asking: Asking, { sources }: CredentialReport): Promise<KnownKeys> {
-  const { installation, reader, place } = asking
+async function knownKeys(command: CommandContext, { sources }: CredentialReport): Promise<KnownKeys> {
+  const { installation, reader, place } = command
   const read = new Set(sources.map(({ url }) => url))
   const all = [...(await installation.repositories())].sort((a, b) => Number(read.has(b.url)) - Number(read.has(a.url)))
   const repositories = new Map<string, readonly ListedDeployKey[]>()

@@ -9,7 +9,7 @@ import { operatorChoices } from '../designation/operator-choices.ts'
 import { readOrganizationFile } from '../designation/organization-file.ts'
 import { writeRecord } from '../designation/write-record.ts'
 import { isPassing } from '../job-error.ts'
-import type { Asking, Verb } from './verb.ts'
+import type { BailiwickCommand, CommandContext } from './command-context.ts'
 
 /** A change of the fleet has every open pull request evaluated again: they start this far apart. */
 const SPREAD_MS = 300
@@ -19,7 +19,7 @@ const LATEST_MS = 600_000
  * Designates a repository as the fleet, if GitHub confirms now that the person is an owner of the account. The record
  * is sealed and stored in the first reports of all fleets, old and new.
  */
-export const designate: Verb = {
+export const designate: BailiwickCommand = {
   name: 'designate',
   decision: 'designation',
   usage: 'designate',
@@ -28,20 +28,20 @@ export const designate: Verb = {
   slow: true,
   may: ({ reader, data, comment }) => isAccountOwner(reader, data.owner, comment.author.login),
   refusal: 'This repository cannot be designated',
-  run: async asking => {
-    const { context, installation } = asking
+  run: async command => {
+    const { context, installation } = command
     const key = changesKey(installation.id)
-    await context.queue.alone(key, () => change(asking))
+    await context.queue.withLock(key, () => change(command))
     // counted once more now that it is written: who read meanwhile reads again
-    await context.queue.alone(key, async () => context.designations.forget(installation.id))
+    await context.queue.withLock(key, async () => context.designations.forget(installation.id))
     await context.queue.add('survey', { installation: installation.id })
     await context.queue.add('sweep-installation', { installation: installation.id })
-    await evaluateAgain(asking)
+    await evaluateAgain(command)
     return { reaction: 'rocket' }
   },
 }
 
-async function change({ context, installation, reader, repository }: Asking): Promise<void> {
+async function change({ context, installation, reader, repository }: CommandContext): Promise<void> {
   const repositories = await installation.repositories()
   const [operator, organization, found] = await Promise.all([
     operatorChoices(context, repositories, reader),
@@ -62,7 +62,7 @@ async function change({ context, installation, reader, repository }: Asking): Pr
 
 /** A copy that cannot be written is one that an older record stays in: the newer one counts. */
 async function copyTo(
-  context: Asking['context'],
+  context: CommandContext['context'],
   other: Parameters<typeof writeRecord>[1],
   record: Omit<DesignationRecord, 'at'>,
 ): Promise<void> {
@@ -74,7 +74,7 @@ async function copyTo(
   }
 }
 
-async function evaluateAgain({ context, installation, reader }: Asking): Promise<void> {
+async function evaluateAgain({ context, installation, reader }: CommandContext): Promise<void> {
   let index = 0
   for (const { owner, name: repo, archived } of await installation.repositories()) {
     if (archived) continue

@@ -1,10 +1,10 @@
 import { DIFF_USAGE, diffText } from '../../src/command/diff-text.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { mayAsk } from './may.ts'
 import { shownVerdict } from './shown-verdict.ts'
-import type { Verb } from './verb.ts'
 
 /** Shows rendered changes of this pull request. */
-export const diff: Verb = {
+export const diff: BailiwickCommand = {
   name: 'diff',
   decision: 'none',
   usage: DIFF_USAGE,
@@ -12,10 +12,10 @@ export const diff: Verb = {
   where: 'pull-request',
   slow: true,
   may: mayAsk,
-  run: async asking => {
-    const { said, verdict } = await shownVerdict(asking)
+  run: async command => {
+    const { said, verdict } = await shownVerdict(command)
     const clusters = (verdict?.clusters ?? []).map(({ name }) => name)
     const { changes, page } = said.context
-    return { reaction: '+1', reply: diffText(asking.line.words, changes, clusters, page) }
+    return { reaction: '+1', reply: diffText(command.line.words, changes, clusters, page) }
   },
 }

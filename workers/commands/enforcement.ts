@@ -5,13 +5,13 @@ import { FLEET_FILE } from '../../src/fleet/model/fleet-config.ts'
 import { codeWord, message } from '../../src/message/message.ts'
 import { readFleetFileText } from '../fleets/fleet-text.ts'
 import { openRecordedPull } from '../trail/recorded-writes.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { decidesHere, fleetsHere } from './fleets-here.ts'
-import type { Verb } from './verb.ts'
 
 const USAGE = 'enforcement report|block'
 
 /** Switches between reporting and blocking violations, by a pull request; merging it is the decision. */
-export const enforcement: Verb = {
+export const enforcement: BailiwickCommand = {
   name: 'enforcement',
   decision: 'enforcement',
   usage: USAGE,
@@ -21,8 +21,8 @@ export const enforcement: Verb = {
   slow: true,
   may: decidesHere,
   refusal: 'The enforcement cannot be changed',
-  run: async asking => {
-    const { line, place, installation, comment } = asking
+  run: async command => {
+    const { line, place, installation, comment } = command
     const [wanted, more] = line.words
     if (more !== undefined || (wanted !== 'report' && wanted !== 'block')) {
       throw commandError(
@@ -32,11 +32,11 @@ export const enforcement: Verb = {
     }
     const name = { owner: place.owner, repo: place.repo }
     const text = enforcementText(wanted, comment.author.login, comment.issue.number)
-    for (const fleet of await fleetsHere(asking)) {
+    for (const fleet of await fleetsHere(command)) {
       const { commit, text: before } = await readFleetFileText(installation, fleet)
       await openRecordedPull(
         {
-          context: asking.context,
+          context: command.context,
           app: place.app,
           fleet: { installation: installation.id, url: fleet.repository.url },
         },

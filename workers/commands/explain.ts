@@ -1,11 +1,11 @@
 import { EXPLAIN_USAGE, explainText } from '../../src/command/explain-text.ts'
 import { rules } from '../../src/rules/registry.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { mayAsk } from './may.ts'
 import { shownVerdict } from './shown-verdict.ts'
-import type { Verb } from './verb.ts'
 
 /** Explains a rule and lists its findings on this pull request. */
-export const explain: Verb = {
+export const explain: BailiwickCommand = {
   name: 'explain',
   decision: 'none',
   usage: EXPLAIN_USAGE,
@@ -13,9 +13,9 @@ export const explain: Verb = {
   where: 'anywhere',
   slow: true,
   may: mayAsk,
-  run: async asking => {
-    const { line, comment, repository } = asking
-    const shown = comment.issue.pullRequest ? await shownVerdict(asking) : undefined
+  run: async command => {
+    const { line, comment, repository } = command
+    const shown = comment.issue.pullRequest ? await shownVerdict(command) : undefined
     return { reaction: '+1', reply: explainText(line.words[0], rules, repository.url, shown?.verdict) }
   },
 }

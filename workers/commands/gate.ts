@@ -9,14 +9,14 @@ import { evaluateCombination } from '../fleets/evaluate-combination.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
 import { ownCheckNames } from '../gate/own-check-names.ts'
-import { speaker } from '../publish/speaker.ts'
+import { openWriteClient } from '../publish/open-write-client.ts'
 import { readGates } from '../survey/read-gates.ts'
 import { surveyOf } from '../survey/survey-place.ts'
+import type { BailiwickCommand, CommandContext } from './command-context.ts'
 import { decidesHere, fleetsHere } from './fleets-here.ts'
-import type { Asking, Verb } from './verb.ts'
 
 /** Requires the check on every branch that clusters follow, in the repositories that the person administers. */
-export const gate: Verb = {
+export const gate: BailiwickCommand = {
   name: 'gate',
   decision: 'gate',
   usage: 'gate',
@@ -25,20 +25,20 @@ export const gate: Verb = {
   slow: true,
   may: decidesHere,
   refusal: 'The gate cannot be set',
-  run: async asking => {
+  run: async command => {
     const settings: GateSetting[] = []
-    for (const [url, gates] of Map.groupBy(await gatesOf(asking), one => one.url)) {
-      settings.push(await set(asking, url, gates))
+    for (const [url, gates] of Map.groupBy(await gatesOf(command), one => one.url)) {
+      settings.push(await set(command, url, gates))
     }
-    await asking.context.queue.add('survey', { installation: asking.data.installation })
+    await command.context.queue.add('survey', { installation: command.data.installation })
     const reply = gateAnswer(settings)
     return { reaction: 'rocket', ...(reply === undefined ? {} : { reply }) }
   },
 }
 
 /** Every branch that must be gated for the fleets of this repository, as GitHub protects it now. */
-async function gatesOf(asking: Asking): Promise<BranchGate[]> {
-  const { context, installation, place, reader } = asking
+async function gatesOf(command: CommandContext): Promise<BranchGate[]> {
+  const { context, installation, place, reader } = command
   const { evaluator, disabledRules } = context
   const desk = {
     app: place.app,
@@ -47,7 +47,7 @@ async function gatesOf(asking: Asking): Promise<BranchGate[]> {
     checkOf: ownCheckNames(context, installation, reader),
   }
   const all: BranchGate[] = []
-  for (const fleet of await fleetsHere(asking)) {
+  for (const fleet of await fleetsHere(command)) {
     const evaluated = await evaluateCombination(evaluator, new SourceReader(installation), { fleet, disabledRules })
     const { gated } = await surveyOf(context, installation, { fleet, evaluated })
     const known = new Set(all.map(({ url, branch }) => JSON.stringify([url, branch])))
@@ -58,8 +58,8 @@ async function gatesOf(asking: Asking): Promise<BranchGate[]> {
 }
 
 /** One ruleset per repository. The rights of the App are not lent: only who could set it on GitHub's own page may have it set. */
-async function set(asking: Asking, url: string, gates: readonly BranchGate[]): Promise<GateSetting> {
-  const { context, place, reader, installation, comment } = asking
+async function set(command: CommandContext, url: string, gates: readonly BranchGate[]): Promise<GateSetting> {
+  const { context, place, reader, installation, comment } = command
   const open = gates.filter(({ gate }) => gate?.state !== 'real' || gate.asks !== undefined)
   const seen = gates.filter(({ gate }) => gate !== undefined).map(({ branch }) => branch)
   if (open.length === 0) return { url, branches: seen, outcome: 'real' }
@@ -83,9 +83,9 @@ async function set(asking: Asking, url: string, gates: readonly BranchGate[]): P
     return { url, branches: seen, outcome: 'role' }
   }
   try {
-    const { octokit } = await speaker(context, installation.id, repository.id)
+    const { octokit } = await openWriteClient(context, installation.id, repository.id)
     for (const one of rulesets) if (one) await setRuleset(octokit, name, one)
-    // each has a ruleset of its own now: the one for all of them would go on asking for the plain name
+    // each has a ruleset of its own now: the one for all of them would go on command for the plain name
     if (!byCheck.has(CHECK_NAME)) await releaseBranches(octokit, name, RULESET_NAME, seen)
     return { url, branches: seen, outcome: 'set' }
   } catch (error) {

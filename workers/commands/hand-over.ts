@@ -1,10 +1,10 @@
 import { HAND_OVER_USAGE, parseHandOver } from '../../src/offboard/parse-offboard.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { decidesHere } from './fleets-here.ts'
 import { runOffboarding } from './offboard.ts'
-import type { Verb } from './verb.ts'
 
 /** Gives a namespace to another tenant in two pull requests: the first changes the owner, the second removes the former tenant's rights. */
-export const handOverVerb: Verb = {
+export const handOverVerb: BailiwickCommand = {
   name: 'hand-over',
   decision: 'hand-over',
   usage: HAND_OVER_USAGE,
@@ -14,6 +14,6 @@ export const handOverVerb: Verb = {
   slow: true,
   may: decidesHere,
   refusal: 'This namespace cannot be handed over',
-  run: asking =>
-    runOffboarding(asking, parseHandOver(asking.line.words, `/bailiwick ${HAND_OVER_USAGE}`, '--continue')),
+  run: command =>
+    runOffboarding(command, parseHandOver(command.line.words, `/bailiwick ${HAND_OVER_USAGE}`, '--continue')),
 }

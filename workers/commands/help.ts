@@ -1,17 +1,21 @@
 import { helpText } from '../../src/command/help-text.ts'
+import type { BailiwickCommand, CommandContext } from './command-context.ts'
 import { mayAsk } from './may.ts'
-import type { Asking, Verb } from './verb.ts'
 
 /** Lists the commands that the person may run here; `all`: every command. */
-export async function helpFor(asking: Asking, all: readonly Verb[], about?: string): Promise<string> {
-  const here = all.filter(verb => verb.where === 'anywhere' || asking.comment.issue.pullRequest)
-  const allowed = await Promise.all(here.map(verb => verb.may(asking)))
+export async function helpFor(
+  command: CommandContext,
+  all: readonly BailiwickCommand[],
+  about?: string,
+): Promise<string> {
+  const here = all.filter(({ where }) => where === 'anywhere' || command.comment.issue.pullRequest)
+  const allowed = await Promise.all(here.map(one => one.may(command)))
   const offered = here.filter((_, index) => allowed[index])
-  return helpText(asking.comment.author.login, offered, about)
+  return helpText(command.comment.author.login, offered, about)
 }
 
 /** The command that lists the others. */
-export function helpVerb(others: () => readonly Verb[]): Verb {
+export function helpVerb(others: () => readonly BailiwickCommand[]): BailiwickCommand {
   return {
     name: 'help',
     decision: 'none',
@@ -20,6 +24,6 @@ export function helpVerb(others: () => readonly Verb[]): Verb {
     where: 'anywhere',
     slow: false,
     may: mayAsk,
-    run: async asking => ({ reaction: '+1', reply: await helpFor(asking, others()) }),
+    run: async command => ({ reaction: '+1', reply: await helpFor(command, others()) }),
   }
 }

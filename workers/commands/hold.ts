@@ -1,9 +1,9 @@
 import { addLabel, removeLabel } from '../../src/github/issues/labels.ts'
 import { HOLD_LABEL, isLabeledHold, readHold } from '../evaluate/read-hold.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { evaluateAgain } from './evaluate-again.ts'
 import { mayWrite } from './may.ts'
 import { presentPull, subjectOf } from './present-pull.ts'
-import type { Verb } from './verb.ts'
 
 /** The label is what holds: anybody who may label can put it on or take it off without us. */
 const LABEL = {
@@ -13,7 +13,7 @@ const LABEL = {
 }
 
 /** Blocks a pull request, independent of the verdict. */
-export const hold: Verb = {
+export const hold: BailiwickCommand = {
   name: 'hold',
   decision: 'hold',
   usage: 'hold',
@@ -21,16 +21,16 @@ export const hold: Verb = {
   where: 'pull-request',
   slow: false,
   may: mayWrite,
-  run: async asking => {
-    const { octokit, owner, repo } = asking.place
-    await addLabel(octokit, { owner, repo }, asking.data.issue, LABEL)
-    await evaluateAgain(asking)
+  run: async command => {
+    const { octokit, owner, repo } = command.place
+    await addLabel(octokit, { owner, repo }, command.data.issue, LABEL)
+    await evaluateAgain(command)
     return { reaction: '+1' }
   },
 }
 
 /** Removes the hold, so that the verdict decides again. */
-export const unhold: Verb = {
+export const unhold: BailiwickCommand = {
   name: 'unhold',
   decision: 'unhold',
   usage: 'unhold',
@@ -38,14 +38,14 @@ export const unhold: Verb = {
   where: 'pull-request',
   slow: false,
   may: mayWrite,
-  run: async asking => {
-    const { octokit, owner, repo } = asking.place
-    const pull = await presentPull(asking)
-    const held = isLabeledHold(pull) || (await readHold(asking.context, subjectOf(asking), pull)) !== undefined
+  run: async command => {
+    const { octokit, owner, repo } = command.place
+    const pull = await presentPull(command)
+    const held = isLabeledHold(pull) || (await readHold(command.context, subjectOf(command), pull)) !== undefined
     // that our App took it off is what clears the hold: where someone else did, it is put on once more
-    if (held) await addLabel(octokit, { owner, repo }, asking.data.issue, LABEL)
-    await removeLabel(octokit, { owner, repo }, asking.data.issue, HOLD_LABEL)
-    await evaluateAgain(asking)
+    if (held) await addLabel(octokit, { owner, repo }, command.data.issue, LABEL)
+    await removeLabel(octokit, { owner, repo }, command.data.issue, HOLD_LABEL)
+    await evaluateAgain(command)
     return { reaction: '+1' }
   },
 }

@@ -1,13 +1,13 @@
 import { commandError } from '../../src/command/command-error.ts'
 import { codeWord, message } from '../../src/message/message.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { mayMaintain } from './may.ts'
 import { openChange } from './open-change.ts'
-import type { Verb } from './verb.ts'
 
 const USAGE = 'lockdown CLUSTER'
 
 /** Opens a pull request with the next flag of Flux's multi-tenancy lockdown, where nothing breaks. */
-export const lockdown: Verb = {
+export const lockdown: BailiwickCommand = {
   name: 'lockdown',
   decision: 'lockdown',
   usage: USAGE,
@@ -16,12 +16,12 @@ export const lockdown: Verb = {
   slow: true,
   may: mayMaintain,
   refusal: 'The next flag cannot be set',
-  run: async asking => {
-    const [cluster, more] = asking.line.words
+  run: async command => {
+    const [cluster, more] = command.line.words
     if (cluster === undefined || more !== undefined) {
       throw commandError('the argument is not one cluster', message`Write: ${codeWord(`/bailiwick ${USAGE}`)}`)
     }
-    const opened = await openChange(asking, { kind: 'lockdown', cluster })
+    const opened = await openChange(command, { kind: 'lockdown', cluster })
     return opened ? { reaction: 'rocket' } : { reaction: '+1', reply: 'All flags are set on this cluster.' }
   },
 }

@@ -1,5 +1,5 @@
 import type { RepositoryRole } from '../../src/github/people/permission.ts'
-import type { Asking } from './verb.ts'
+import type { CommandContext } from './command-context.ts'
 
 const ORDER: readonly RepositoryRole[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
 
@@ -9,12 +9,12 @@ export function isAtLeast(role: RepositoryRole, wanted: RepositoryRole): boolean
 }
 
 /** Whether the person has write access to the repository. */
-export async function mayWrite({ role }: Asking): Promise<boolean> {
+export async function mayWrite({ role }: CommandContext): Promise<boolean> {
   return isAtLeast(role, 'write')
 }
 
 /** Whether the person maintains or administers the repository. */
-export async function mayMaintain({ role }: Asking): Promise<boolean> {
+export async function mayMaintain({ role }: CommandContext): Promise<boolean> {
   return isAtLeast(role, 'maintain')
 }
 
@@ -22,11 +22,11 @@ export async function mayMaintain({ role }: Asking): Promise<boolean> {
  * Whether the person may get a reply: only people who take part in the repository. On a public repository everyone can
  * read, and an App that replies to strangers could be made to flood it.
  */
-export async function mayAsk({ role, comment }: Asking): Promise<boolean> {
+export async function mayAsk({ role, comment }: CommandContext): Promise<boolean> {
   return isAtLeast(role, 'triage') || (role !== 'none' && comment.issue.author === comment.author.login)
 }
 
 /** Whether the person is an admin of any fleet of the installation. */
-export async function mayDecideForFleet(asking: Asking): Promise<boolean> {
-  return (await asking.fleetsOf()).length > 0
+export async function mayDecideForFleet(command: CommandContext): Promise<boolean> {
+  return (await command.fleetsOf()).length > 0
 }

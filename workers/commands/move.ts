@@ -1,10 +1,10 @@
 import { MOVE_USAGE, parseMove } from '../../src/offboard/parse-offboard.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { decidesHere } from './fleets-here.ts'
 import { runOffboarding } from './offboard.ts'
-import type { Verb } from './verb.ts'
 
 /** Moves a tenant to another cluster in three pull requests: first it comes to the new one, then it leaves the old one. */
-export const moveVerb: Verb = {
+export const moveVerb: BailiwickCommand = {
   name: 'move',
   decision: 'move',
   usage: MOVE_USAGE,
@@ -13,5 +13,5 @@ export const moveVerb: Verb = {
   slow: true,
   may: decidesHere,
   refusal: 'This tenant cannot be moved',
-  run: asking => runOffboarding(asking, parseMove(asking.line.words, `/bailiwick ${MOVE_USAGE}`, '--continue')),
+  run: command => runOffboarding(command, parseMove(command.line.words, `/bailiwick ${MOVE_USAGE}`, '--continue')),
 }

@@ -2,14 +2,14 @@ import { OFFBOARD_USAGE, parseOffboard } from '../../src/offboard/parse-offboard
 import type { OffboardRequest } from '../../src/offboard/request.ts'
 import { advanceOffboarding } from '../offboarding/advance-offboarding.ts'
 import { requestOf } from '../offboarding/offboarding-place.ts'
+import type { BailiwickCommand, CommandContext } from './command-context.ts'
 import { decidesHere } from './fleets-here.ts'
-import type { Asking, Verb } from './verb.ts'
 
 /**
  * Takes a tenant out of the fleet in two pull requests. How far it is, is read from the fleet and from GitHub each time, so
  * that the same command goes on wherever it was interrupted.
  */
-export const offboardVerb: Verb = {
+export const offboardVerb: BailiwickCommand = {
   name: 'offboard',
   decision: 'offboarding',
   usage: OFFBOARD_USAGE,
@@ -18,18 +18,19 @@ export const offboardVerb: Verb = {
   slow: true,
   may: decidesHere,
   refusal: 'This tenant cannot be offboarded',
-  run: asking => runOffboarding(asking, parseOffboard(asking.line.words, `/bailiwick ${OFFBOARD_USAGE}`, '--continue')),
+  run: command =>
+    runOffboarding(command, parseOffboard(command.line.words, `/bailiwick ${OFFBOARD_USAGE}`, '--continue')),
 }
 
 /** Does the next step, or says what it waits for. */
 export async function runOffboarding(
-  { context, place, reader, installation, repository: fleet, comment, attempt }: Asking,
-  { isContinued, ...asking }: OffboardRequest & { readonly isContinued: boolean },
-): ReturnType<Verb['run']> {
+  { context, place, reader, installation, repository: fleet, comment, attempt }: CommandContext,
+  { isContinued, ...command }: OffboardRequest & { readonly isContinued: boolean },
+): ReturnType<BailiwickCommand['run']> {
   const here = { context, place, reader, installation, fleet, attempt }
   const { id, author, issue, createdAt: at } = comment
-  const asked = { ...requestOf(asking), by: author.login, comment: id, issue: issue.number, at }
-  const reply = await context.queue.alone(`offboard ${fleet.id} ${asking.tenant}`, () =>
+  const asked = { ...requestOf(command), by: author.login, comment: id, issue: issue.number, at }
+  const reply = await context.queue.withLock(`offboard ${fleet.id} ${command.tenant}`, () =>
     advanceOffboarding(here, asked, isContinued),
   )
   return { reaction: 'rocket', ...(reply === undefined ? {} : { reply }) }

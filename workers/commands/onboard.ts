@@ -2,15 +2,15 @@ import { ONBOARD_USAGE, parseOnboardCommand } from '../../src/onboard/parse-comm
 import { openStarter } from '../onboarding/open-starter.ts'
 import { openWithAccess } from '../onboarding/open-with-access.ts'
 import { prepareOnboarding } from '../onboarding/prepare-onboarding.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { mayMaintain } from './may.ts'
 import { refuseForeignRepository, refuseKnownRepository } from './refuse-foreign-repository.ts'
-import type { Verb } from './verb.ts'
 
 /**
  * Runs `/bailiwick onboard ...`, which opens a pull request; merging it is the approval. A request that fails gets a
  * reply with the reason.
  */
-export const onboardVerb: Verb = {
+export const onboardVerb: BailiwickCommand = {
   name: 'onboard',
   decision: 'onboarding',
   usage: ONBOARD_USAGE,

@@ -5,14 +5,14 @@ import { fixOf, saidOf } from '../../src/message/said.ts'
 import { codeSpan } from '../../src/onboard/code-span.ts'
 import type { ChangeRequest } from '../threads/protocol.ts'
 import { type ActOf, openRecordedPull } from '../trail/recorded-writes.ts'
-import type { Asking } from './verb.ts'
+import type { CommandContext } from './command-context.ts'
 
 /**
  * Computes a change of the present fleet and opens its pull request; undefined where there is nothing to change. Only the fleet's own
  * repository is read: what needs another one is refused with the reason.
  */
 export async function openChange(
-  { context, installation, repository, place, comment }: Asking,
+  { context, installation, repository, place, comment }: CommandContext,
   ask: ChangeRequest['ask'],
 ): Promise<OpenedPullRequest | undefined> {
   const branch = repository.defaultBranch
@@ -32,7 +32,7 @@ export async function openChange(
 
 async function openChangeOf(
   act: ActOf,
-  place: Asking['place'],
+  place: CommandContext['place'],
   { files, title, body, slug }: FleetChange,
   { branch, commit, by, issue }: { branch: string; commit: string; by: string; issue: number },
 ): Promise<OpenedPullRequest> {

@@ -10,7 +10,7 @@ import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { readFleetFileText } from '../fleets/fleet-text.ts'
-import type { PublishTarget } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/publish-verdict.ts'
 import { openRecordedPull } from '../trail/recorded-writes.ts'
 
 /** The prefix of waiver branches. */

@@ -2,6 +2,7 @@ import { adopt } from './adopt.ts'
 import { approvePrune } from './approve-prune.ts'
 import { approveWaiver } from './approve-waiver.ts'
 import { check } from './check.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { complete } from './complete.ts'
 import { credentials } from './credentials.ts'
 import { designate } from './designate.ts'
@@ -20,11 +21,10 @@ import { override } from './override.ts'
 import { renameVerb } from './rename.ts'
 import { rotateKey } from './rotate-key.ts'
 import { status } from './status.ts'
-import type { Verb } from './verb.ts'
 import { waive } from './waive.ts'
 
 /** Every `/bailiwick` command, in the order of the help text. A new one is a file next to this one and a line here. */
-export const commands: readonly Verb[] = [
+export const commands: readonly BailiwickCommand[] = [
   helpVerb(() => commands),
   status,
   explain,

@@ -1,10 +1,10 @@
 import { parseRename, RENAME_USAGE } from '../../src/offboard/parse-offboard.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { decidesHere } from './fleets-here.ts'
 import { runOffboarding } from './offboard.ts'
-import type { Verb } from './verb.ts'
 
 /** Renames a tenant in three pull requests: add the new accounts, change the owner, remove the old accounts. */
-export const renameVerb: Verb = {
+export const renameVerb: BailiwickCommand = {
   name: 'rename',
   decision: 'rename',
   usage: RENAME_USAGE,
@@ -13,5 +13,5 @@ export const renameVerb: Verb = {
   slow: true,
   may: decidesHere,
   refusal: 'This tenant cannot be renamed',
-  run: asking => runOffboarding(asking, parseRename(asking.line.words, `/bailiwick ${RENAME_USAGE}`, '--continue')),
+  run: command => runOffboarding(command, parseRename(command.line.words, `/bailiwick ${RENAME_USAGE}`, '--continue')),
 }

@@ -16,7 +16,7 @@ import { answersOf } from '../evaluate/answers-of.ts'
 import { outcomeOf } from '../evaluate/outcome-of.ts'
 import type { FleetAnswer } from '../fleets/evaluate-change.ts'
 import { narrowerSources } from '../fleets/narrower-sources.ts'
-import { speaker } from '../publish/speaker.ts'
+import { openWriteClient } from '../publish/open-write-client.ts'
 import { openWaiverPull, type WaiverDesk, waiverBranch } from './open-waiver-pull.ts'
 
 /** What someone asks to have accepted. */
@@ -62,7 +62,7 @@ export async function requestWaivers(
     const waiver = { entries, of, author: pull.author?.login ?? 'ghost' }
     const { installation } = subject
     // the fleet's repository alone may be written to with this
-    const place = await speaker(context, installation.id, fleet.repository.id)
+    const place = await openWriteClient(context, installation.id, fleet.repository.id)
     const desk = { context, place, installation, fleet }
     try {
       const one = await openOn(desk, waiver, waiverBranch(of, wish.target ?? 'all'))

@@ -7,14 +7,14 @@ import { readTenantKey } from '../rotation/read-tenant-key.ts'
 import { rotationPulls } from '../rotation/rotation-pulls.ts'
 import type { RotationQuestion } from '../rotation/rotation-question.ts'
 import { startRotation } from '../rotation/start-rotation.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { decidesHere } from './fleets-here.ts'
-import type { Verb } from './verb.ts'
 
 /**
  * Replaces the deploy key of a tenant: new key, pull request, merge, old key. How far it is, is read from GitHub each time, so
  * that the same command goes on wherever it was interrupted.
  */
-export const rotateKey: Verb = {
+export const rotateKey: BailiwickCommand = {
   name: 'rotate-key',
   decision: 'rotation',
   usage: ROTATE_USAGE,
@@ -27,7 +27,7 @@ export const rotateKey: Verb = {
   run: async ({ context, place, reader, installation, repository: fleet, comment, line }) => {
     const { tenant, isReady } = parseRotate(line.words)
     const question = { context, place, reader, installation, fleet, tenant, by: comment.author.login }
-    const reply = await context.queue.alone(`rotate-key ${fleet.id} ${tenant}`, () => rotate(question, isReady))
+    const reply = await context.queue.withLock(`rotate-key ${fleet.id} ${tenant}`, () => rotate(question, isReady))
     return { reaction: 'rocket', ...(reply === undefined ? {} : { reply }) }
   },
 }

@@ -3,10 +3,10 @@ import { CHECK_NAME, checkNameOf } from '../../src/gate/check-names.ts'
 import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { readCircumstances } from '../evaluate/read-circumstances.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { mayAsk } from './may.ts'
 import { subjectOf } from './present-pull.ts'
 import { shownVerdict } from './shown-verdict.ts'
-import type { Verb } from './verb.ts'
 
 /** The run of the check of a base: under its own name where the repository has several. */
 function checkOf(runs: readonly OurCheckRun[], base: string): OurCheckRun | undefined {
@@ -14,7 +14,7 @@ function checkOf(runs: readonly OurCheckRun[], base: string): OurCheckRun | unde
 }
 
 /** Shows the status of a pull request. */
-export const status: Verb = {
+export const status: BailiwickCommand = {
   name: 'status',
   decision: 'none',
   usage: 'status',
@@ -22,12 +22,12 @@ export const status: Verb = {
   where: 'pull-request',
   slow: true,
   may: mayAsk,
-  run: async asking => {
-    const { context, place, data } = asking
-    const { pull, said, verdict } = await shownVerdict(asking)
+  run: async command => {
+    const { context, place, data } = command
+    const { pull, said, verdict } = await shownVerdict(command)
     const runs = await listOurCheckRuns(place.octokit, place.app, data, pull.head.sha)
     const run = checkOf(runs, pull.base.ref)
-    const circumstances = await readCircumstances(context, subjectOf(asking), pull, said, runs)
+    const circumstances = await readCircumstances(context, subjectOf(command), pull, said, runs)
     const { title } = checkRunOf(said.outcome, { ...said.context, circumstances })
     const reply = statusText({
       ...{ head: pull.head.sha, base: pull.base.ref, title, circumstances },

@@ -1,11 +1,11 @@
 import { parseWaive, WAIVE_USAGE } from '../../src/command/parse-waive.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { mayWrite } from './may.ts'
 import { presentPull, subjectOf } from './present-pull.ts'
 import { requestWaivers } from './request-waivers.ts'
-import type { Verb } from './verb.ts'
 
 /** Requests a waiver of a violation, by a pull request in the fleet repository. */
-export const waive: Verb = {
+export const waive: BailiwickCommand = {
   name: 'waive',
   decision: 'waiver',
   usage: WAIVE_USAGE,
@@ -14,12 +14,12 @@ export const waive: Verb = {
   slow: true,
   may: mayWrite,
   refusal: 'This cannot be waived',
-  run: async asking => {
-    const { context, line, today, comment } = asking
+  run: async command => {
+    const { context, line, today, comment } = command
     const { target, reason, until } = parseWaive(line.words, today)
-    const pull = await presentPull(asking)
+    const pull = await presentPull(command)
     const wish = { by: comment.author.login, target, reason, until }
-    await requestWaivers(context, subjectOf(asking), pull, wish)
+    await requestWaivers(context, subjectOf(command), pull, wish)
     return { reaction: 'rocket' }
   },
 }

@@ -8,7 +8,7 @@ import { upsertIssue } from '../../src/github/issues/upsert-issue.ts'
 import { REPORT_MARKER, REPORT_TITLE } from '../../src/report/first-report/first-report.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { speaker } from '../publish/speaker.ts'
+import { openWriteClient } from '../publish/open-write-client.ts'
 
 const BEGUN = 'Bailiwick is evaluating this fleet. This report updates automatically.'
 
@@ -18,7 +18,7 @@ export async function writeRecord(
   repository: ReadableRepository,
   record: Omit<DesignationRecord, 'at'>,
 ): Promise<boolean> {
-  const { octokit, app } = await speaker(context, record.installation, repository.id)
+  const { octokit, app } = await openWriteClient(context, record.installation, repository.id)
   const name = { owner: repository.owner, repo: repository.name }
   const seal = designationMarker({ ...record, at: repository.id }, context.config.privateKey)
   const present = (await listOurIssues(octokit, app, name))?.find(({ body }) => body.startsWith(`${REPORT_MARKER}\n`))

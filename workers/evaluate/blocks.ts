@@ -1,7 +1,7 @@
+import type { CommitOutcome } from './commit-outcome.ts'
 import { decisionOf } from './decision-of.ts'
-import type { Said } from './said.ts'
 
 /** Whether the decision blocks a merge. */
-export function blocks(said: Said): boolean {
+export function blocks(said: CommitOutcome): boolean {
   return decisionOf(said).conclusion !== 'success'
 }

@@ -11,9 +11,9 @@ import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { Contributors } from '../fleets/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
+import type { CommitOutcome } from './commit-outcome.ts'
 import { evaluateMerge } from './evaluate-pull-request.ts'
 import { readDemands } from './read-demands.ts'
-import type { Said } from './said.ts'
 import type { LedVerdict } from './worst-of-head.ts'
 
 /** A commit that someone may lead onto a branch: what its check says counts there, too. */
@@ -51,7 +51,7 @@ async function evaluateInto(
   { sha, people, pull }: LedHead,
   branch: string,
   attempt: Attempt,
-): Promise<Said | undefined> {
+): Promise<CommitOutcome | undefined> {
   const { repository, installation } = subject
   const where = { kind: 'pull-request', repository: repository.url, headSha: sha } as const
   try {

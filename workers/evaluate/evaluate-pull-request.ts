@@ -8,11 +8,11 @@ import { evaluateChange } from '../fleets/evaluate-change.ts'
 import type { Contributors } from '../fleets/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { changedPaths } from './changed-paths.ts'
+import type { CommitOutcome } from './commit-outcome.ts'
 import { outcomeOf } from './outcome-of.ts'
 import { peopleOfPull } from './people-of.ts'
 import { prunesOf } from './prunes-of.ts'
 import { pullPruneRecord } from './pull-prune-record.ts'
-import type { Said } from './said.ts'
 
 /**
  * Evaluates an open pull request as it would be merged now. `merging`: its test merge, if it is being read already.
@@ -24,7 +24,7 @@ export async function evaluatePullRequest(
   pull: PullRequest,
   attempt: Attempt,
   merging?: Promise<TestMerge>,
-): Promise<Said> {
+): Promise<CommitOutcome> {
   const { repository, octokit } = subject
   const where = { kind: 'pull-request', repository: repository.url, headSha: pull.head.sha } as const
   try {
@@ -44,8 +44,8 @@ async function withPruneApproval(
   { app }: WorkerContext,
   { octokit, repository }: OpenedRepository,
   pull: PullRequest,
-  said: Said,
-): Promise<Said> {
+  said: CommitOutcome,
+): Promise<CommitOutcome> {
   const { prunes } = said.context
   if (!prunes) return said
   const name = { owner: repository.owner, repo: repository.name }
@@ -69,7 +69,7 @@ export async function evaluateMerge(
   { onto, people }: MergeTarget,
   merge: Pick<TestMerge, 'sha' | 'tree' | 'base'> & Partial<Pick<TestMerge, 'baseTree'>>,
   where: ReportContext,
-): Promise<Said> {
+): Promise<CommitOutcome> {
   const { installation, repository } = subject
   const pin = { url: repository.url, branch: onto }
   installation.noteHead(repository, onto, merge.base)

@@ -3,15 +3,15 @@ import type { PullRequest, TestMerge } from '../../src/github/pulls/pull-request
 import type { Attempt } from '../../src/queue/queue.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
+import type { CommitOutcome } from './commit-outcome.ts'
 import { evaluatePullRequest } from './evaluate-pull-request.ts'
 import { readCircumstances } from './read-circumstances.ts'
 import { readFixes } from './read-fixes.ts'
-import type { Said } from './said.ts'
 
 /** A pull request and its evaluation. */
 export interface EvaluatedPull {
   readonly pull: PullRequest
-  readonly said: Said
+  readonly said: CommitOutcome
 }
 
 /**

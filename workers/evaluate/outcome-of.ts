@@ -2,7 +2,7 @@ import { combinedOutcome, type FleetStatement } from '../../src/report/combined-
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import type { TrailEvaluation } from '../../src/trail/trail-inputs.ts'
 import type { FleetAnswer } from '../fleets/evaluate-change.ts'
-import type { FleetApprovals } from './said.ts'
+import type { FleetApprovals } from './commit-outcome.ts'
 
 /** What is said on a repository, and to whom. */
 type Statement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes' | 'changes'> & {

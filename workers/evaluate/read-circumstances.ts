@@ -3,10 +3,10 @@ import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
+import type { CommitOutcome } from './commit-outcome.ts'
 import { readDemands } from './read-demands.ts'
 import { readHold } from './read-hold.ts'
 import { readOverride } from './read-override.ts'
-import type { Said } from './said.ts'
 
 /**
  * Reads what people decided about the present head of a pull request, as GitHub has it now. `runs`: our check runs of
@@ -16,7 +16,7 @@ export async function readCircumstances(
   context: WorkerContext,
   subject: OpenedRepository,
   pull: PullRequest,
-  said: Said,
+  said: CommitOutcome,
   runs: readonly OurCheckRun[],
 ): Promise<Circumstances> {
   const [hold, override, { demands, approvals }] = await Promise.all([

@@ -6,7 +6,7 @@ import { newFolders } from '../../src/onboard/completion/new-folders.ts'
 import type { Completion } from '../../src/onboard/completion/plan-completion.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { Said } from './said.ts'
+import type { CommitOutcome } from './commit-outcome.ts'
 
 /**
  * What new tenants of a fleet's own pull request lack. Asks nothing where no folder is new. It is an offer beside the verdict: where
@@ -16,7 +16,7 @@ export async function readCompletions(
   { evaluator, log }: WorkerContext,
   { installation, repository }: OpenedRepository,
   pull: PullRequest,
-  { context, tree: after }: Said,
+  { context, tree: after }: CommitOutcome,
 ): Promise<readonly Completion[]> {
   const { url } = repository
   if (!after || context.fleet?.repository !== url) return []

@@ -4,14 +4,18 @@ import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import { type AskedApprovals, adminDemands } from './admin-demands.ts'
+import type { CommitOutcome, FleetApprovals } from './commit-outcome.ts'
 import { forkDemand } from './fork-demand.ts'
-import type { FleetApprovals, Said } from './said.ts'
 
 /**
  * Returns the approvals that a pull request still needs, and those that were given. Makes no request to GitHub if it changes no guarded file of a
  * fleet, adds no remote file and is not from a fork. `said`: its verdict, which lists its changes.
  */
-export async function readDemands(subject: OpenedRepository, pull: PullRequest, said: Said): Promise<AskedApprovals> {
+export async function readDemands(
+  subject: OpenedRepository,
+  pull: PullRequest,
+  said: CommitOutcome,
+): Promise<AskedApprovals> {
   const changed = said.context.changedPaths
   if (said.outcome === undefined || changed === undefined) return { demands: [], approvals: [] }
   const fleets = (await subject.installation.designation()).fleets

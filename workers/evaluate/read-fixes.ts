@@ -3,13 +3,13 @@ import { type Fix, fixesOf } from '../../src/fix/fixes-of.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import { viewFor } from '../../src/report/text/audience.ts'
-import type { Said } from './said.ts'
+import type { CommitOutcome } from './commit-outcome.ts'
 
 /**
  * Returns the certain fixes of a verdict's new findings in its own repository, as its readers may see them. Makes no
  * request.
  */
-export function readFixes({ outcome, context, tree }: Said): readonly Fix[] {
+export function readFixes({ outcome, context, tree }: CommitOutcome): readonly Fix[] {
   if (outcome === undefined || outcome instanceof BailiwickError || !tree) return []
   const { verdict } = viewFor(outcome, context.audience, context.repository, context.nodes)
   if (![...verdict.violations, ...verdict.warnings].some(one => one.edit !== undefined)) return []

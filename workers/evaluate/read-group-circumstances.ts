@@ -6,16 +6,16 @@ import type { ValidateMergeGroup } from '../../src/queue/queue.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { blocks } from './blocks.ts'
+import type { CommitOutcome } from './commit-outcome.ts'
 import { readDemands } from './read-demands.ts'
 import { readHold } from './read-hold.ts'
 import { readOverride } from './read-override.ts'
-import type { Said } from './said.ts'
 
 interface GroupVerdict {
   /** Nothing else of the queue is in the group. */
   readonly alone: boolean
   /** Its verdict, which knows what it adds to the group before it. */
-  readonly said: Said
+  readonly said: CommitOutcome
 }
 
 /**

@@ -7,16 +7,20 @@ import { COMMENT_MARKER, commentOf } from '../../src/report/comment.ts'
 import { fitBudget } from '../../src/report/text/fit-budget.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
+import type { CommitOutcome } from './commit-outcome.ts'
 import { completionFixes, readCompletions } from './read-completions.ts'
 import { fixesAtHead, readFixes } from './read-fixes.ts'
-import type { Said } from './said.ts'
 
 /** Builds the comment and the suggestions for a pull request. `page`: address of the details page. */
 export async function statementOf(
   context: WorkerContext,
   subject: OpenedRepository,
   pull: PullRequest,
-  { own, shown, page }: { readonly own: Said; readonly shown: Said; readonly page?: string | undefined },
+  {
+    own,
+    shown,
+    page,
+  }: { readonly own: CommitOutcome; readonly shown: CommitOutcome; readonly page?: string | undefined },
 ): Promise<Statement> {
   const verdict = commentOf(shown.outcome, page === undefined ? shown.context : { ...shown.context, page })
   const completions = await readCompletions(context, subject, pull, own)
@@ -42,7 +46,7 @@ function withCompletions(body: string | undefined, completions: readonly Complet
 async function fixesOf(
   subject: OpenedRepository,
   pull: PullRequest,
-  own: Said,
+  own: CommitOutcome,
   completions: readonly Completion[],
 ): Promise<OfferedFix[]> {
   const added = completionFixes(completions)
@@ -52,7 +56,7 @@ async function fixesOf(
   return [...fixes, ...fixesAtHead(added, own.tree, await installation.content(repository, pull.head.sha))]
 }
 
-async function fixesHere({ installation, repository }: OpenedRepository, pull: PullRequest, said: Said) {
+async function fixesHere({ installation, repository }: OpenedRepository, pull: PullRequest, said: CommitOutcome) {
   const fixes = readFixes(said)
   if (fixes.length === 0 || !said.tree) return []
   return fixesAtHead(fixes, said.tree, await installation.content(repository, pull.head.sha))

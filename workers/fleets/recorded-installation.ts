@@ -1,7 +1,7 @@
 import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
 import type { Installation } from '../context/installation.ts'
 
-/** What an evaluation asked of an installation, and was answered: enough to evaluate the same again without asking. */
+/** What an evaluation asked of an installation, and was answered: enough to evaluate the same again without command. */
 export class InstallationRecord {
   /** By address of the repository and ref. */
   readonly heads = new Map<string, { readonly repository: number; url: string; ref: SourceRef; commit: string }>()

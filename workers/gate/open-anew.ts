@@ -3,7 +3,7 @@ import { announceCheckRun } from '../../src/github/checks/announce-check-run.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import { announcementOf } from '../../src/report/announcement.ts'
 import { isForBases } from '../../src/report/external-id.ts'
-import type { PublishTarget } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/publish-verdict.ts'
 
 /** Returns the checks of a commit whose passing run was published for other bases. */
 export function staleChecks(checks: readonly NamedCheck[], runs: readonly OurCheckRun[]): readonly NamedCheck[] {

@@ -22,8 +22,8 @@ export async function requiredNames(
 }
 
 /** Drops the cached rules of an installation in every process, after a change or a long time. */
-export async function forgetRules(queue: Pick<Queue, 'alone'>, installation: number): Promise<void> {
-  await queue.alone(keyOf(installation), async () => undefined)
+export async function forgetRules(queue: Pick<Queue, 'withLock'>, installation: number): Promise<void> {
+  await queue.withLock(keyOf(installation), async () => undefined)
 }
 
 const keyOf = (installation: number) => `rules of ${installation}`

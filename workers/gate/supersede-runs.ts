@@ -1,7 +1,7 @@
 import { isTenancyCheck, SUPERSEDED_CHECK_NAME } from '../../src/gate/check-names.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import { renameCheckRuns } from '../../src/github/checks/rename-check-runs.ts'
-import type { PublishTarget } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/publish-verdict.ts'
 
 /**
  * Renames what was published under a name that no pull request of its commit has now: it was about another base, and GitHub

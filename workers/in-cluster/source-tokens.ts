@@ -10,7 +10,7 @@ export class SourceTokens {
   readonly #web: Pick<WebClient, 'tokens'>
   readonly #cluster: string
   #tokens: readonly ContentToken[] = []
-  #asking: Promise<void> | undefined
+  #command: Promise<void> | undefined
 
   constructor(web: Pick<WebClient, 'tokens'>, cluster: string) {
     this.#web = web
@@ -20,10 +20,10 @@ export class SourceTokens {
   /** Throws `source-unreadable` for a repository that is no source of the cluster, and like the web process. */
   async of(repository: number): Promise<string> {
     if (!this.#find(repository)) {
-      this.#asking ??= this.#ask().finally(() => {
-        this.#asking = undefined
+      this.#command ??= this.#ask().finally(() => {
+        this.#command = undefined
       })
-      await this.#asking
+      await this.#command
     }
     const found = this.#find(repository)
     if (found) return found.token

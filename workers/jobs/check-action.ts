@@ -16,7 +16,7 @@ import { openRepository } from '../fleets/open-repository.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { applyFixes } from '../publish/apply-fixes.ts'
 import { openPlace } from '../publish/open-place.ts'
-import type { PublishTarget } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/publish-verdict.ts'
 import { recordButton } from '../trail/record-button.ts'
 
 /**

@@ -6,18 +6,18 @@ import { writeReply } from '../../src/github/comments/reply.ts'
 import { readRole } from '../../src/github/people/permission.ts'
 import type { Attempt, CommandJob } from '../../src/queue/queue.ts'
 import { openError } from '../../src/report/open-error.ts'
+import type { BailiwickCommand, CommandContext } from '../commands/command-context.ts'
 import { helpFor } from '../commands/help.ts'
 import { mayWrite } from '../commands/may.ts'
 import { recordCommand } from '../commands/record-command.ts'
 import { commands } from '../commands/registry.ts'
-import type { Asking, Verb } from '../commands/verb.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { type FleetAccess, isFleetAdmin } from '../evaluate/is-fleet-admin.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { openPlace } from '../publish/open-place.ts'
-import type { PublishTarget } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/publish-verdict.ts'
 
 /** Reactions with which we say that a command is done with, one way or another. */
 const FINAL: readonly string[] = ['+1', '-1', 'confused', 'rocket']
@@ -62,41 +62,41 @@ async function isAnswered(place: PublishTarget, { id, reacted }: IssueComment): 
   return (await ourReactions(place.octokit, place.app, place, id)).some(one => FINAL.includes(one))
 }
 
-async function answer(asking: Asking): Promise<void> {
-  const { place, data, line, comment } = asking
+async function answer(command: CommandContext): Promise<void> {
+  const { place, data, line, comment } = command
   const verb = commands.find(({ name }) => name === line.verb)
-  if (!verb) return answerUnknown(asking)
-  if (!(await verb.may(asking))) return react(place.octokit, data, data.comment, '-1')
+  if (!verb) return answerUnknown(command)
+  if (!(await verb.may(command))) return react(place.octokit, data, data.comment, '-1')
   if (verb.where === 'pull-request' && !comment.issue.pullRequest) {
-    return refuse(asking, `${line.verb} is for pull requests`, verb)
+    return refuse(command, `${line.verb} is for pull requests`, verb)
   }
   try {
     if (verb.slow) await react(place.octokit, data, data.comment, 'eyes')
-    const { reaction, reply } = await verb.run(asking)
-    await recordCommand(asking, verb, reaction)
-    if (reply !== undefined) await say(asking, reply)
+    const { reaction, reply } = await verb.run(command)
+    await recordCommand(command, verb, reaction)
+    if (reply !== undefined) await say(command, reply)
     await react(place.octokit, data, data.comment, reaction)
   } catch (error) {
-    if (isTriedAgain(error, asking.attempt)) throw error
-    asking.context.log.warn({ err: error, comment: data.comment, verb: verb.name }, 'command refused')
-    await refuse(asking, error, verb)
+    if (isTriedAgain(error, command.attempt)) throw error
+    command.context.log.warn({ err: error, comment: data.comment, verb: verb.name }, 'command refused')
+    await refuse(command, error, verb)
   }
 }
 
 /** Words that we do not know are explained to who works here; others may talk to whomever they like. */
-async function answerUnknown(asking: Asking): Promise<void> {
-  if (!(await mayWrite(asking))) return
-  await say(asking, await helpFor(asking, commands, asking.line.verb))
-  await react(asking.place.octokit, asking.data, asking.data.comment, 'confused')
+async function answerUnknown(command: CommandContext): Promise<void> {
+  if (!(await mayWrite(command))) return
+  await say(command, await helpFor(command, commands, command.line.verb))
+  await react(command.place.octokit, command.data, command.data.comment, 'confused')
 }
 
-async function refuse(asking: Asking, error: unknown, verb: Verb): Promise<void> {
-  const why = typeof error === 'string' ? error : openError(asBailiwickError(error), asking.repository.url)
-  await say(asking, refusalText(why, verb.refusal))
-  await react(asking.place.octokit, asking.data, asking.data.comment, 'confused')
+async function refuse(command: CommandContext, error: unknown, verb: BailiwickCommand): Promise<void> {
+  const why = typeof error === 'string' ? error : openError(asBailiwickError(error), command.repository.url)
+  await say(command, refusalText(why, verb.refusal))
+  await react(command.place.octokit, command.data, command.data.comment, 'confused')
 }
 
-async function say({ place, data }: Asking, body: string): Promise<void> {
+async function say({ place, data }: CommandContext, body: string): Promise<void> {
   await writeReply(place.octokit, place.app, data, { issue: data.issue, about: data.comment, body })
 }
 

@@ -1,28 +1,28 @@
 import { BailiwickError } from '../../src/errors.ts'
-import type { JobName, Jobs, SayDeadCommit } from '../../src/queue/queue.ts'
+import type { JobName, Jobs, ReportDeadCommit } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 
-type SayDead = (context: WorkerContext, data: never, why: string, at: number) => Promise<void>
+type ReportDead = (context: WorkerContext, data: never, why: string, at: number) => Promise<void>
 
 /** Kinds of jobs that owe someone a check run: it must not stay open, or stay green, because the job is dead. */
-const OWES: { readonly [N in JobName]?: SayDead } = {
+const OWES: { readonly [N in JobName]?: ReportDead } = {
   'validate-pull-request': ({ queue }, data: Jobs['validate-pull-request'], why, at) => {
     const { installation, owner, repo, pull } = data
-    return queue.add('say-dead-pull-request', { installation, owner, repo, pull, why, at })
+    return queue.add('report-dead-pull-request', { installation, owner, repo, pull, why, at })
   },
   'validate-push': (context, { installation, owner, repo, sha }: Jobs['validate-push'], why, at) =>
-    sayOfCommit(context, { installation, owner, repo, sha }, why, at),
+    reportOnCommit(context, { installation, owner, repo, sha }, why, at),
   'validate-merge-group': (context, data: Jobs['validate-merge-group'], why, at) =>
-    sayOfCommit(context, { ...data, base: data.branch }, why, at),
+    reportOnCommit(context, { ...data, base: data.branch }, why, at),
 }
 
-function sayOfCommit(
+function reportOnCommit(
   { queue }: WorkerContext,
-  { installation, owner, repo, sha, base }: Omit<SayDeadCommit, 'why' | 'at'>,
+  { installation, owner, repo, sha, base }: Omit<ReportDeadCommit, 'why' | 'at'>,
   why: string,
   at: number,
 ): Promise<void> {
-  return queue.add('say-dead-commit', {
+  return queue.add('report-dead-commit', {
     installation,
     owner,
     repo,

@@ -3,13 +3,13 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { checkAction } from './check-action.ts'
 import { command } from './command.ts'
 import { buryJob } from './dead-job.ts'
-import { judgeCommit } from './judge-commit.ts'
-import { judgeFollowers } from './judge-followers.ts'
+import { evaluateCommit } from './evaluate-commit.ts'
+import { evaluateFollowers } from './evaluate-followers.ts'
+import { postApplied } from './post-applied.ts'
+import { postOnPullRequest } from './post-on-pull-request.ts'
 import { redeliverer } from './redeliver.ts'
-import { sayApplied } from './say-applied.ts'
-import { sayDeadCommit, sayDeadPullRequest } from './say-dead.ts'
-import { sayOnPullRequest } from './say-on-pull-request.ts'
-import { sayRecipients } from './say-recipients.ts'
+import { reportDeadCommit, reportDeadPullRequest } from './report-dead.ts'
+import { reportRecipients } from './report-recipients.ts'
 import { settleChecks } from './settle-checks.ts'
 import { settleOffboarding } from './settle-offboarding.ts'
 import { settleRotation } from './settle-rotation.ts'
@@ -37,25 +37,25 @@ const COMMENTS_AT_ONCE = 4
 /** Every kind of job and its handler, except `reconcile`, which has a queue per cluster. */
 export const jobs: readonly Work[] = [
   work('validate-pull-request', validatePullRequest, VALIDATIONS_AT_ONCE),
-  work('say-on-pull-request', sayOnPullRequest, COMMENTS_AT_ONCE),
-  work('say-applied', sayApplied, COMMENTS_AT_ONCE),
+  work('post-on-pull-request', postOnPullRequest, COMMENTS_AT_ONCE),
+  work('post-applied', postApplied, COMMENTS_AT_ONCE),
   work('validate-push', validatePush, VALIDATIONS_AT_ONCE),
   work('validate-merge-group', validateMergeGroup, VALIDATIONS_AT_ONCE),
   work('settle-checks', settleChecks),
-  work('judge-commit', judgeCommit),
+  work('evaluate-commit', evaluateCommit),
   work('check-action', checkAction),
   work('withdraw-access', withdrawAccess),
   work('settle-rotation', settleRotation),
-  work('say-recipients', sayRecipients),
+  work('report-recipients', reportRecipients),
   work('settle-offboarding', settleOffboarding),
-  work('judge-followers', judgeFollowers),
+  work('evaluate-followers', evaluateFollowers),
   work('command', command),
   work('tenant-request', tenantRequest),
   work('write-trail', writeTrail),
   work('survey', survey),
   work('redeliver', redeliverer()),
-  work('say-dead-pull-request', sayDeadPullRequest),
-  work('say-dead-commit', sayDeadCommit),
+  work('report-dead-pull-request', reportDeadPullRequest),
+  work('report-dead-commit', reportDeadCommit),
   work('sweep', sweep),
   work('sweep-installation', sweepInstallation),
 ]

@@ -28,7 +28,7 @@ export async function settleOffboarding(
   const record = recordOf({ context, fleet }, pull)
   if (!record) return
   const here = { context, place: await openPlace(context, data, fleet.id), reader, installation, fleet, attempt }
-  await context.queue.alone(`offboard ${fleet.id} ${record.tenant}`, async () => {
+  await context.queue.withLock(`offboard ${fleet.id} ${record.tenant}`, async () => {
     const { stage } = await planOf(here, record)
     if (record.stage === 'rest') {
       if (!isTransfer(record)) await removeDeployKeys(here, record)

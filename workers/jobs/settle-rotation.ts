@@ -23,7 +23,7 @@ export async function settleRotation(context: WorkerContext, data: SettleRotatio
   const place = { context, place: await openPlace(context, data, fleet.id), reader, installation, fleet }
   const record = await rotationOf(place, pull)
   if (!record) return
-  await context.queue.alone(`rotate-key ${fleet.id} ${record.tenant}`, () => settle(place, { pull, record }))
+  await context.queue.withLock(`rotate-key ${fleet.id} ${record.tenant}`, () => settle(place, { pull, record }))
 }
 
 /** Whether the branch of a pull request still has the file that its record is about. */

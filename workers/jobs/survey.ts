@@ -9,7 +9,7 @@ import { evaluateCombination } from '../fleets/evaluate-combination.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
 import { ownCheckNames } from '../gate/own-check-names.ts'
-import { speaker } from '../publish/speaker.ts'
+import { openWriteClient } from '../publish/open-write-client.ts'
 import { type SurveyedPlace, surveyPlace } from '../survey/survey-place.ts'
 
 /** What GitHub refuses for good on one repository (it is archived, it is gone) keeps nothing from the others. */
@@ -33,7 +33,7 @@ export async function survey(context: WorkerContext, { installation: id }: Surve
   for (const found of await surveyedPlaces(context, installation)) {
     try {
       const { id: repository } = found.fleet.repository
-      const writer = await speaker(context, id, repository)
+      const writer = await openWriteClient(context, id, repository)
       await surveyPlace(context, { ...desk, writer }, found)
     } catch (error) {
       if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error

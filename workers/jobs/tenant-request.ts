@@ -22,7 +22,7 @@ import { openStarter } from '../onboarding/open-starter.ts'
 import { openWithAccess } from '../onboarding/open-with-access.ts'
 import { type PreparedOnboarding, prepareOnboarding } from '../onboarding/prepare-onboarding.ts'
 import { openPlace } from '../publish/open-place.ts'
-import type { PublishTarget } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/publish-verdict.ts'
 import { recordDecision } from '../trail/record-decision.ts'
 
 /** An issue that asks for a tenant, where it stands. */

@@ -5,11 +5,11 @@ import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { assertDesignated } from '../designation/assert-designated.ts'
 import { changedPaths } from '../evaluate/changed-paths.ts'
+import type { CommitOutcome, FleetApprovals } from '../evaluate/commit-outcome.ts'
 import { evaluateIntoEach } from '../evaluate/evaluate-into.ts'
 import { outcomeOf } from '../evaluate/outcome-of.ts'
 import { peopleOfGroup } from '../evaluate/people-of.ts'
 import { readGroupCircumstances } from '../evaluate/read-group-circumstances.ts'
-import type { FleetApprovals, Said } from '../evaluate/said.ts'
 import { worstOfBases } from '../evaluate/worst-of-head.ts'
 import { evaluateChange } from '../fleets/evaluate-change.ts'
 import { openRepository } from '../fleets/open-repository.ts'
@@ -19,7 +19,7 @@ import { announceSlow, watched } from '../publish/announce-slow.ts'
 import { HeadRuns } from '../publish/head-runs.ts'
 import { keepPage } from '../publish/keep-page.ts'
 import { openPlace } from '../publish/open-place.ts'
-import { sayVerdict } from '../publish/say-verdict.ts'
+import { publishVerdict } from '../publish/publish-verdict.ts'
 import { recordVerdict } from '../trail/record-verdict.ts'
 
 /**
@@ -33,12 +33,12 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   const { repository, octokit } = subject
   const place = await openPlace(context, data, repository.id)
   const where = { kind: 'merge-group', repository: repository.url, headSha: data.sha } as const
-  const { list: runs, alone } = new HeadRuns({ queue: context.queue, place, headSha: data.sha, octokit })
+  const { list: runs, withLock } = new HeadRuns({ queue: context.queue, place, headSha: data.sha, octokit })
   const checks = await (await readBases(context, subject)).checksOnto(data.branch)
   if (checks.length === 0) return
   const names = checks.map(({ name }) => name)
-  const announced = announceSlow({ place, headSha: data.sha, names, runs, alone, log: context.log })
-  let said: Said
+  const announced = announceSlow({ place, headSha: data.sha, names, runs, withLock, log: context.log })
+  let said: CommitOutcome
   try {
     said = await evaluateGroup(watched(context, announced), subject, data, where)
   } catch (error) {
@@ -55,13 +55,13 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: data.base })
   const led = await evaluateIntoEach(context, subject, { sha: data.sha, people }, elsewhere, attempt)
   const owner = { owner: data.owner, repo: data.repo, repositoryId: repository.id, visibility: repository.visibility }
-  await alone(present, async latest => {
+  await withLock(present, async latest => {
     for (const check of checks) {
       const counting = led.filter(({ base }) => check.bases.includes(base))
       const worst = worstOfBases(said, counting)
       const detailsUrl = await keepPage(context, owner, check.name, worst)
       const record = () => recordVerdict(context, data, place.app, check.name, worst)
-      await sayVerdict(place, check, worst, { runs: latest, detailsUrl, record })
+      await publishVerdict(place, check, worst, { runs: latest, detailsUrl, record })
     }
   })
 }
@@ -70,8 +70,8 @@ async function evaluateGroup(
   context: WorkerContext,
   subject: OpenedRepository,
   data: ValidateMergeGroup,
-  where: Said['context'],
-): Promise<Said> {
+  where: CommitOutcome['context'],
+): Promise<CommitOutcome> {
   const { installation, repository, octokit } = subject
   await assertDesignated(installation)
   const pin = { url: repository.url, branch: data.branch }
@@ -97,10 +97,13 @@ async function evaluateGroup(
   }
   const content = (commit: string) => installation.content(repository, commit)
   const [before, previous, after] = await Promise.all([baseCommit, data.base, head.commit].map(content))
-  const evaluated: Said = { outcome, context: { ...where, ...statement, changedPaths: changedPaths(before!, after!) } }
+  const evaluated: CommitOutcome = {
+    outcome,
+    context: { ...where, ...statement, changedPaths: changedPaths(before!, after!) },
+  }
   // what the groups before it bring is asked for on theirs
   const earlier = required.length === 0 || alone ? [] : await requiredBefore(context, subject, data, baseCommit)
-  const own: Said = {
+  const own: CommitOutcome = {
     outcome,
     context: { ...evaluated.context, changedPaths: changedPaths(previous!, after!) },
     required: withoutEarlier(required, earlier),

@@ -24,11 +24,11 @@ import { openAnew, passingChecks, staleChecks } from '../gate/open-anew.ts'
 import { type RepositoryBases, readBases } from '../gate/repository-bases.ts'
 import { supersedeRuns } from '../gate/supersede-runs.ts'
 import { announceSlow, watched } from '../publish/announce-slow.ts'
+import { cancelOvertakenRuns } from '../publish/cancel-overtaken-runs.ts'
 import { HeadRuns } from '../publish/head-runs.ts'
 import { openPlace } from '../publish/open-place.ts'
 import { publishChecks } from '../publish/publish-checks.ts'
-import { sayOvertaken } from '../publish/say-overtaken.ts'
-import type { PublishTarget } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/publish-verdict.ts'
 
 /**
  * Evaluates a pull request as it would be merged now, and publishes the checks of its base on its head; drafts and
@@ -77,7 +77,7 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   const begun = await beginAnew(job)
   const runs = async () => begun
   const headSha = pull.head.sha
-  const announced = announceSlow({ place, headSha, names, runs, alone: head.alone, log: context.log })
+  const announced = announceSlow({ place, headSha, names, runs, withLock: head.withLock, log: context.log })
   let own: EvaluatedPull
   try {
     own = await evaluateWithCircumstances(watched(context, announced), subject, pull, runs, attempt, merging)
@@ -87,7 +87,7 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   // the others with this head are looked up last: this listing shows what moved meanwhile as well
   const open = await listOpenPullRequests(octokit, data)
   const present = (await announced.end()) ?? begun
-  if (!stands(pull, open)) return head.alone(present, latest => sayOvertaken(place, headSha, names, latest))
+  if (!stands(pull, open)) return head.withLock(present, latest => cancelOvertakenRuns(place, headSha, names, latest))
   const others: EvaluatedPull[] = []
   for (const { number } of siblingsOf(pull, open, checks)) {
     const other = await readPullRequest(octokit, data, number)
@@ -98,19 +98,19 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   const moved = async () => !sameHeads(open, await listOpenPullRequests(octokit, data), headSha)
   if (others.length > 0 && (await moved())) return context.queue.add('validate-pull-request', data)
   const owner = { ...data, repositoryId: repository.id, visibility: repository.visibility }
-  const { shown, written, detailsUrl } = await head.alone(present, latest =>
+  const { shown, written, detailsUrl } = await head.withLock(present, latest =>
     publishChecks(context, { place, owner, runs: latest, again: rerun }, checks, [own, ...others], led),
   )
   await supersedeRuns(place, present, await namesOnHead(job, open))
   // writes may wait long for their turn: one that lets pass is looked at again for who came to share the head meanwhile
   if (written && !blocks(shown) && (await moved())) await context.queue.add('validate-pull-request', data)
-  if (written) await tellSiblings(job, open)
+  if (written) await enqueueSiblings(job, open)
   const statement = { own: own.said, shown: withWorse(own, shown), page: detailsUrl }
   await context.statements.keep(data, await statementOf(context, subject, pull, statement))
-  await context.queue.add('say-on-pull-request', data)
+  await context.queue.add('post-on-pull-request', data)
 }
 
-/** Reads the test merge first: it tells where the base stands, which spares asking again. */
+/** Reads the test merge first: it tells where the base stands, which spares command again. */
 async function startMerge(
   { installation, repository, octokit }: OpenedRepository,
   pull: PullRequest,
@@ -134,7 +134,7 @@ async function beginAnew({ place, pull, checks, head }: PullJob): Promise<readon
   // a hold blocks at once: what passes begins again before anything is evaluated
   const stale = isLabeledHold(pull) ? passingChecks(checks, listed) : staleChecks(checks, listed)
   if (stale.length === 0) return listed
-  return head.alone(listed, latest => openAnew(place, pull.head.sha, stale, latest))
+  return head.withLock(listed, latest => openAnew(place, pull.head.sha, stale, latest))
 }
 
 /** Names that the open pull requests with this head have now. */
@@ -163,7 +163,7 @@ function siblingsOf(pull: PullRequest, open: readonly ListedPullRequest[], check
 }
 
 /** Has those evaluated that share the head and of which a check is about this base too: it carries the most severe decision. */
-async function tellSiblings(
+async function enqueueSiblings(
   { context, data, pull, bases }: PullJob,
   open: readonly ListedPullRequest[],
 ): Promise<void> {

@@ -3,8 +3,8 @@ import type { Attempt, ValidatePush } from '../../src/queue/queue.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { affectedPlaces } from '../evaluate/affected-places.ts'
+import type { CommitOutcome } from '../evaluate/commit-outcome.ts'
 import { outcomeOf } from '../evaluate/outcome-of.ts'
-import type { Said } from '../evaluate/said.ts'
 import { evaluateChange, type FleetAnswer } from '../fleets/evaluate-change.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import type { Pin } from '../fleets/source-reader.ts'
@@ -15,7 +15,7 @@ import { HeadRuns } from '../publish/head-runs.ts'
 import { keepFleetPages } from '../publish/keep-fleet-pages.ts'
 import { keepPage, type PageOwner } from '../publish/keep-page.ts'
 import { openPlace } from '../publish/open-place.ts'
-import { BRANCH_CHECK, type PublishTarget, type SayOptions, sayVerdict } from '../publish/say-verdict.ts'
+import { BRANCH_CHECK, type PublishOptions, type PublishTarget, publishVerdict } from '../publish/publish-verdict.ts'
 import { changesRecipients } from '../rotation/changes-recipients.ts'
 import { recordVerdict } from '../trail/record-verdict.ts'
 
@@ -35,7 +35,7 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   const place = await openPlace(context, data, repository.id)
   const head = { url: repository.url, branch: data.branch, commit: data.sha }
   const asked = { attempt, again: data.rerun }
-  const answers = await judgeCommit(context, subject, place, head, asked)
+  const answers = await evaluateCommit(context, subject, place, head, asked)
   if (answers.length === 0) return
   const urls = answers.map(answer => answer.place.repository.url)
   await wakeClusters(context, urls)
@@ -43,13 +43,13 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   await settleFollowed(context, subject, head, data.before, answers)
   await evaluateConcerned(context, subject, data, head, answers)
   if (await changesRecipients(subject, data, answers)) {
-    await context.queue.add('say-recipients', { installation: installation.id, owner: data.owner, repo: data.repo })
+    await context.queue.add('report-recipients', { installation: installation.id, owner: data.owner, repo: data.repo })
   }
   await keepFleetPages(context, installation, answers)
 }
 
 /** What the fleets that read the branch say of the commit, said on it. Empty where none does, or it could not be evaluated. */
-async function judgeCommit(
+async function evaluateCommit(
   context: WorkerContext,
   subject: OpenedRepository,
   place: PublishTarget,
@@ -77,7 +77,7 @@ async function judgeCommit(
     const said = { outcome: asBailiwickError(error), context: where }
     const at = { installation: subject.installation.id, owner: place.owner, repo: place.repo }
     const record = () => recordVerdict(context, at, place.app, BRANCH_CHECK.name, said)
-    await sayVerdict(place, BRANCH_CHECK, said, { record })
+    await publishVerdict(place, BRANCH_CHECK, said, { record })
     return []
   }
 }
@@ -86,8 +86,8 @@ async function judgeCommit(
 async function say(
   context: WorkerContext,
   { octokit, installation }: OpenedRepository,
-  place: PublishTarget & PageOwner & Pick<SayOptions, 'again'>,
-  said: Said,
+  place: PublishTarget & PageOwner & Pick<PublishOptions, 'again'>,
+  said: CommitOutcome,
 ): Promise<void> {
   const { headSha } = said.context
   const detailsUrl = await keepPage(context, place, BRANCH_CHECK.name, said)
@@ -96,7 +96,7 @@ async function say(
   const where = { installation: installation.id, owner: place.owner, repo: place.repo }
   const record = () => recordVerdict(context, where, place.app, BRANCH_CHECK.name, said)
   const options = { detailsUrl, again: place.again, record }
-  await head.alone(present, runs => sayVerdict(place, BRANCH_CHECK, said, { ...options, runs }))
+  await head.withLock(present, runs => publishVerdict(place, BRANCH_CHECK, said, { ...options, runs }))
 }
 
 async function evaluateConcerned(

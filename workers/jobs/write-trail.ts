@@ -3,9 +3,9 @@ import type { WriteTrail } from '../../src/queue/queue.ts'
 import { TRAIL_BRANCH } from '../../src/trail/trail-files.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { openRepository } from '../fleets/open-repository.ts'
-import { speaker } from '../publish/speaker.ts'
+import { openWriteClient } from '../publish/open-write-client.ts'
 import { appendBatch } from '../trail/append-batch.ts'
-import { sayRefusedTrail, sayResumedTrail, sayStoppedTrail } from '../trail/say-stopped-trail.ts'
+import { reportRefusedTrail, reportResumedTrail, reportStoppedTrail } from '../trail/report-stopped-trail.ts'
 
 /**
  * Appends the waiting decisions of a fleet to its trail. If someone else changed the branch, adds nothing: opens an issue, logs
@@ -19,13 +19,13 @@ export async function writeTrail(context: WorkerContext, data: WriteTrail): Prom
   const { repository, octokit: reader } = subject
   const { fleets } = await subject.installation.designation()
   if (!fleets.some(({ repository: { url } }) => url === repository.url)) return
-  await queue.alone(`trail ${repository.url}`, async () => {
-    const writer = await speaker(context, data.installation, repository.id)
+  await queue.withLock(`trail ${repository.url}`, async () => {
+    const writer = await openWriteClient(context, data.installation, repository.id)
     const there = { outbox, place: data, repositoryId: repository.id, writer }
     const appended = await appendBatch(context, { ...there, reader }).catch(refusal)
     if (appended instanceof BailiwickError) {
       context.log.error({ err: appended, repository: repository.url }, 'trail cannot be written')
-      await sayRefusedTrail(context, there, appended.message)
+      await reportRefusedTrail(context, there, appended.message)
       return
     }
     if (appended.state === 'stopped') {
@@ -35,10 +35,10 @@ export async function writeTrail(context: WorkerContext, data: WriteTrail): Prom
         { err: new BailiwickError('git-corrupt', message, { fix }), repository: repository.url },
         'trail was changed by someone else',
       )
-      await sayStoppedTrail(context, there, appended)
+      await reportStoppedTrail(context, there, appended)
       return
     }
-    await sayResumedTrail(context, there)
+    await reportResumedTrail(context, there)
     if (appended.more) await queue.add('write-trail', data)
   })
 }

@@ -6,7 +6,7 @@ import type { Attempt } from '../../src/queue/queue.ts'
 import type { Installation } from '../context/installation.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { PublishTarget } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/publish-verdict.ts'
 
 /** Branches of these changes by command; src/webhooks/pull-request.ts lists them too. */
 const BRANCHES = {

@@ -4,7 +4,7 @@ import type { Log } from '../../src/process/log.ts'
 import { announcementOf, type Progress } from '../../src/report/announcement.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { HeadRuns } from './head-runs.ts'
-import type { PublishTarget } from './say-verdict.ts'
+import type { PublishTarget } from './publish-verdict.ts'
 
 /** What is quicker than this is said once, when it is done: a request that creates content is dear. */
 const PATIENCE_MS = 1_500
@@ -27,7 +27,7 @@ interface Announcing {
   /** Our check runs of the commit, asked for once. */
   readonly runs: () => Promise<readonly OurCheckRun[]>
   /** Writes while nobody else writes about the commit; absent: at once. */
-  readonly alone?: HeadRuns['alone']
+  readonly withLock?: HeadRuns['withLock']
   readonly log: Log
   readonly patienceMs?: number
   readonly everyMs?: number
@@ -38,7 +38,16 @@ interface Announcing {
  * and completed by the verdict. Errors here are only logged.
  */
 export function announceSlow(announcing: Announcing): Announced {
-  const { place, headSha, names, runs, alone = atOnce, log, patienceMs = PATIENCE_MS, everyMs = EVERY_MS } = announcing
+  const {
+    place,
+    headSha,
+    names,
+    runs,
+    withLock = atOnce,
+    log,
+    patienceMs = PATIENCE_MS,
+    everyMs = EVERY_MS,
+  } = announcing
   let progress: Progress = { state: 'queued' }
   let said: string | undefined
   let made: readonly OurCheckRun[] = []
@@ -54,7 +63,7 @@ export function announceSlow(announcing: Announcing): Announced {
   const say = async () => {
     const text = announcementOf(progress)
     if (!given) {
-      made = await alone(await runs(), async present => {
+      made = await withLock(await runs(), async present => {
         given = present
         const announced: OurCheckRun[] = []
         for (const name of names) {
@@ -85,7 +94,7 @@ export function announceSlow(announcing: Announcing): Announced {
   }
 }
 
-const atOnce: HeadRuns['alone'] = (present, write) => write(present)
+const atOnce: HeadRuns['withLock'] = (present, write) => write(present)
 
 /** Returns the context with evaluations that report their progress. */
 export function watched(context: WorkerContext, { report }: Announced): WorkerContext {

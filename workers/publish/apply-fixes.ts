@@ -2,10 +2,10 @@ import { applyFixes as applied, type Fix } from '../../src/fix/fixes-of.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
+import type { CommitOutcome } from '../evaluate/commit-outcome.ts'
 import { fixesAtHead, readFixes, textsOf } from '../evaluate/read-fixes.ts'
-import type { Said } from '../evaluate/said.ts'
 import { commitRecorded } from '../trail/recorded-writes.ts'
-import type { PublishTarget } from './say-verdict.ts'
+import type { PublishTarget } from './publish-verdict.ts'
 
 /** What became of a wish to apply fixes. */
 type Applied = 'committed' | 'nothing' | 'moved' | 'fork'
@@ -19,7 +19,7 @@ export async function applyFixes(
   { octokit, app }: Pick<PublishTarget, 'octokit' | 'app'>,
   subject: OpenedRepository,
   pull: PullRequest,
-  said: Said,
+  said: CommitOutcome,
   login: string,
 ): Promise<Applied> {
   if (pull.head.fork) return 'fork'

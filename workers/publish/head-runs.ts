@@ -1,10 +1,10 @@
 import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import type { Octokit } from '../../src/github/client/octokit.ts'
 import type { Queue } from '../../src/queue/queue.ts'
-import type { PublishTarget } from './say-verdict.ts'
+import type { PublishTarget } from './publish-verdict.ts'
 
 interface Head {
-  readonly queue: Pick<Queue, 'alone' | 'entries'>
+  readonly queue: Pick<Queue, 'withLock' | 'entries'>
   readonly place: PublishTarget
   readonly headSha: string
   /** Reads them. */
@@ -35,11 +35,11 @@ export class HeadRuns {
   }
 
   /** Writes while nobody else does. `present`: what the caller knows, which `write` gets where nobody wrote since. */
-  readonly alone = <T>(
+  readonly withLock = <T>(
     present: readonly OurCheckRun[],
     write: (runs: readonly OurCheckRun[]) => Promise<T>,
   ): Promise<T> =>
-    this.#head.queue.alone(this.#key, async entry => {
+    this.#head.queue.withLock(this.#key, async entry => {
       const isFirst = entry === this.#entry + 1
       this.#entry = entry
       if (isFirst) return write(present)

@@ -5,7 +5,7 @@ import { within } from '../../src/queue/within.ts'
 import type { Outcome } from '../../src/report/outcome.ts'
 import { checkPageOf } from '../../src/report/page/check-page-of.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { Said } from '../evaluate/said.ts'
+import type { CommitOutcome } from '../evaluate/commit-outcome.ts'
 
 /** Longer than a store that works ever takes. */
 const LIMIT_MS = 2_000
@@ -18,7 +18,7 @@ export async function keepPage(
   { pages: { store, publicUrl }, metrics, log }: WorkerContext,
   { owner, repo, repositoryId, visibility }: PageOwner,
   check: string,
-  { outcome, context }: Pick<Said, 'outcome' | 'context'>,
+  { outcome, context }: Pick<CommitOutcome, 'outcome' | 'context'>,
 ): Promise<string | undefined> {
   metrics.verdictReached(context.kind, resultOf(outcome))
   if (publicUrl === undefined) return undefined

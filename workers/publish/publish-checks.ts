@@ -1,18 +1,18 @@
 import type { NamedCheck } from '../../src/gate/check-names.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
+import type { CommitOutcome } from '../evaluate/commit-outcome.ts'
 import { decisionOf } from '../evaluate/decision-of.ts'
 import type { EvaluatedPull } from '../evaluate/evaluate-with-circumstances.ts'
-import type { Said } from '../evaluate/said.ts'
 import { type LedVerdict, worstOfBases, worstOfHead } from '../evaluate/worst-of-head.ts'
 import { recordVerdict } from '../trail/record-verdict.ts'
 import { keepPage, type PageOwner } from './keep-page.ts'
-import { type PublishTarget, sayVerdict } from './say-verdict.ts'
+import { type PublishTarget, publishVerdict } from './publish-verdict.ts'
 
 /** What was published of a pull request. */
 interface PublishedChecks {
   /** The most severe of its checks. */
-  readonly shown: Said
+  readonly shown: CommitOutcome
   /** Whether anything was written. */
   readonly written: boolean
   readonly detailsUrl?: string | undefined
@@ -48,7 +48,7 @@ export async function publishChecks(
     )
     const detailsUrl = await keepPage(context, owner, check.name, said)
     const record = () => recordVerdict(context, { ...owner, pull: own.pull.number }, place.app, check.name, said)
-    const written = (await sayVerdict(place, check, said, { runs, detailsUrl, again, record })) || published.written
+    const written = (await publishVerdict(place, check, said, { runs, detailsUrl, again, record })) || published.written
     const isWorse = decisionOf(said).severity > decisionOf(published.shown).severity
     published = isWorse || check === checks[0] ? { shown: said, written, detailsUrl } : { ...published, written }
   }

@@ -2,7 +2,7 @@ import type { Octokit } from '../../src/github/client/octokit.ts'
 import type { Installation } from '../context/installation.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { PublishTarget } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/publish-verdict.ts'
 
 /** A fleet in which keys are rotated. */
 export interface RotationPlace {

@@ -7,7 +7,7 @@ import { BASELINE_FILE } from '../../src/rules/model/baseline.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { PublishTarget } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/publish-verdict.ts'
 import { openRecordedPull } from '../trail/recorded-writes.ts'
 
 /** Branch of the pull request; a fleet on another branch than the default one has its own. */

@@ -59,7 +59,7 @@ function answer(request: EvaluationRequest): EvaluationAnswer {
 }
 
 /** Says how far it is now and then: a message for each of ten thousand renderings would cost more than some of them. */
-function telling(): (progress: WalkProgress) => void {
+function throttledProgress(): (progress: WalkProgress) => void {
   let last = performance.now()
   return progress => {
     if (performance.now() - last < TELL_EVERY_MS) return
@@ -72,7 +72,7 @@ function evaluateFleet(request: EvaluateRequest): EvaluationAnswer {
   try {
     // nodes that are stopped are errors of this answer alone: nothing of it is kept
     const kept = request.stopped ? new KeptFleet() : fleets.of(request.head.fleet)
-    return evaluate(request, kept, telling(), key => node.set(key))
+    return evaluate(request, kept, throttledProgress(), key => node.set(key))
   } catch (error) {
     fleets.forget(request.head.fleet)
     throw error

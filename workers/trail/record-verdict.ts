@@ -7,7 +7,7 @@ import { verdictHash } from '../../src/replay/verdict-hash.ts'
 import type { TrailAnchor, TrailRevision } from '../../src/trail/trail-entry.ts'
 import type { TrailInputs, TrailPeople } from '../../src/trail/trail-inputs.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { Said } from '../evaluate/said.ts'
+import type { CommitOutcome } from '../evaluate/commit-outcome.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { recordDecision } from './record-decision.ts'
 
@@ -17,7 +17,7 @@ interface VerdictPlace extends RepositoryName {
   readonly pull?: number
 }
 
-type PublishedVerdict = Pick<Said, 'outcome' | 'context' | 'inputs'>
+type PublishedVerdict = Pick<CommitOutcome, 'outcome' | 'context' | 'inputs'>
 
 /**
  * Records a published verdict in the trail of its fleet, after the approvals that it counts. A verdict that belongs to no fleet
@@ -55,7 +55,7 @@ export async function recordVerdict(
   })
 }
 
-const outcomeOf = (outcome: Said['outcome']) =>
+const outcomeOf = (outcome: CommitOutcome['outcome']) =>
   outcome instanceof BailiwickError ? { error: outcome.code, message: outcome.message } : (outcome ?? null)
 
 function inputsOf(
@@ -73,7 +73,7 @@ function inputsOf(
 }
 
 /** Everything that was read for it, each repository at its commit, in a fixed order. */
-function revisionsOf({ fleet, nodes = [] }: Said['context']): TrailRevision[] {
+function revisionsOf({ fleet, nodes = [] }: CommitOutcome['context']): TrailRevision[] {
   const read = [
     ...(fleet ? [{ url: fleet.repository, commit: fleet.commit }] : []),
     ...nodes.flatMap(({ source, charts = [] }) => [source, ...(source.includes ?? []), ...charts]),

@@ -9,8 +9,8 @@ export function nameOfPath(path: string): string {
   const layout = LAYOUT.exec(path)?.[1]
   if (layout !== undefined) return layout
   const parts = path.split('/').filter(part => part !== '')
-  const telling = parts.filter(part => !GENERIC.has(part.toLowerCase()))
-  return plain((telling.length > 0 ? telling : parts.slice(-1)).join('-')) || 'root'
+  const throttledProgress = parts.filter(part => !GENERIC.has(part.toLowerCase()))
+  return plain((throttledProgress.length > 0 ? throttledProgress : parts.slice(-1)).join('-')) || 'root'
 }
 
 /** Whether a path is a folder `clusters/<name>`. */

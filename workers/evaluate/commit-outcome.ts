@@ -5,7 +5,7 @@ import type { TrailEvaluation } from '../../src/trail/trail-inputs.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 
 /** An outcome, and the commit and repository that it is about. */
-export interface Said {
+export interface CommitOutcome {
   readonly outcome: Outcome
   readonly context: ReportContext
   /** What was evaluated, of the repository that it is said on; absent where nothing of it was read. */

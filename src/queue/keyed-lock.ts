@@ -2,7 +2,7 @@
 const MOST = 10_000
 
 /** A keyed lock within one process. */
-export class Rooms {
+export class KeyedLock {
   readonly #tails = new Map<string, Promise<unknown>>()
   readonly #entries = new Map<string, number>()
 
@@ -10,7 +10,7 @@ export class Rooms {
     return this.#entries.get(key) ?? 0
   }
 
-  async alone<T>(key: string, work: (entry: number) => Promise<T>): Promise<T> {
+  async withLock<T>(key: string, work: (entry: number) => Promise<T>): Promise<T> {
     const before = this.#tails.get(key)
     const run = (before ?? Promise.resolve()).then(() => work(this.#count(key)))
     const tail = run.catch(() => undefined) // the caller hears of it, who comes next does not

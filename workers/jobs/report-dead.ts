@@ -1,28 +1,32 @@
 import { BailiwickError, type ErrorCode } from '../../src/errors.ts'
 import { listOurCheckRuns } from '../../src/github/checks/list-check-runs.ts'
 import { readPullRequest } from '../../src/github/pulls/pull-request.ts'
-import type { SayDeadCommit, SayDeadPullRequest } from '../../src/queue/queue.ts'
+import type { ReportDeadCommit, ReportDeadPullRequest } from '../../src/queue/queue.ts'
 import type { ReportContext } from '../../src/report/outcome.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { readBases } from '../gate/repository-bases.ts'
 import { begun } from '../gate/staleness.ts'
 import { openPlace } from '../publish/open-place.ts'
-import { BRANCH_CHECK, sayVerdict } from '../publish/say-verdict.ts'
+import { BRANCH_CHECK, publishVerdict } from '../publish/publish-verdict.ts'
 import { recordVerdict } from '../trail/record-verdict.ts'
 
 /** Publishes on the present head of an open pull request that it could not be evaluated, and that it will be tried again. */
-export async function sayDeadPullRequest(context: WorkerContext, data: SayDeadPullRequest): Promise<void> {
+export async function reportDeadPullRequest(context: WorkerContext, data: ReportDeadPullRequest): Promise<void> {
   const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest(octokit, data, data.pull)
   if (pull?.state !== 'open') return
-  await sayUndecided(context, data, { sha: pull.head.sha, kind: 'pull-request', base: pull.base.ref })
+  await publishUndecided(context, data, { sha: pull.head.sha, kind: 'pull-request', base: pull.base.ref })
 }
 
 /** Publishes on a commit that it could not be evaluated, and that it will be tried again. */
-export async function sayDeadCommit(context: WorkerContext, data: SayDeadCommit): Promise<void> {
+export async function reportDeadCommit(context: WorkerContext, data: ReportDeadCommit): Promise<void> {
   const { sha, base } = data
-  await sayUndecided(context, data, base === undefined ? { sha, kind: 'branch' } : { sha, kind: 'merge-group', base })
+  await publishUndecided(
+    context,
+    data,
+    base === undefined ? { sha, kind: 'branch' } : { sha, kind: 'merge-group', base },
+  )
 }
 
 interface DeadCommit {
@@ -32,9 +36,9 @@ interface DeadCommit {
   readonly base?: string
 }
 
-async function sayUndecided(
+async function publishUndecided(
   context: WorkerContext,
-  data: SayDeadPullRequest | SayDeadCommit,
+  data: ReportDeadPullRequest | ReportDeadCommit,
   { sha: headSha, kind, base }: DeadCommit,
 ): Promise<void> {
   const subject = await openRepository(context, data)
@@ -51,7 +55,7 @@ async function sayUndecided(
     if (last?.status === 'completed' && begun(last) > data.at) continue
     const at = { ...data, ...('pull' in data ? { pull: data.pull } : {}) }
     const record = () => recordVerdict(context, at, place.app, check.name, said)
-    await sayVerdict(place, check, said, { runs, record })
+    await publishVerdict(place, check, said, { runs, record })
   }
 }
 

@@ -2,7 +2,7 @@ import { upsertComment } from '../../src/github/comments/comment.ts'
 import { pathAuthors } from '../../src/github/people/path-authors.ts'
 import { mergedPull } from '../../src/github/pulls/merged-pull.ts'
 import { clusterPath } from '../../src/pages/page-address.ts'
-import type { SayApplied } from '../../src/queue/queue.ts'
+import type { PostApplied } from '../../src/queue/queue.ts'
 import { APPLIED_MARKER, applyComment } from '../../src/report/applied/apply-comment.ts'
 import type { ClusterPage } from '../../src/report/applied/cluster-page.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
@@ -17,7 +17,7 @@ const MAX_ASKED = 5
  * Writes what became of a merged pull request on all clusters, as one comment that is brought up to date. It reads the
  * stored pages of the clusters; without them, or for a commit that no pull request brought, nothing is written.
  */
-export async function sayApplied(context: WorkerContext, data: SayApplied): Promise<void> {
+export async function postApplied(context: WorkerContext, data: PostApplied): Promise<void> {
   const { owner, repo, sha } = data
   const pages = await pagesOf(context, data)
   const [first] = pages
@@ -49,7 +49,7 @@ export async function sayApplied(context: WorkerContext, data: SayApplied): Prom
   await upsertComment(place.octokit, place.app, data, { number: pull.number, marker: APPLIED_MARKER, body })
 }
 
-async function pagesOf({ bindings, pages: { store } }: WorkerContext, { owner, repo }: SayApplied) {
+async function pagesOf({ bindings, pages: { store } }: WorkerContext, { owner, repo }: PostApplied) {
   const bound = bindings.filter(({ mode }) => mode === 'reconcile')
   const found = await Promise.all(bound.map(({ name }) => store.cluster(owner, repo, name)))
   return found.filter((page): page is ClusterPage => page !== undefined)

@@ -5,7 +5,7 @@ import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/clie
 import { rulesAddress } from '../../src/pages/page-address.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { annotatesTheSame, externalIdOf } from '../../src/report/external-id.ts'
-import type { Said } from '../evaluate/said.ts'
+import type { CommitOutcome } from '../evaluate/commit-outcome.ts'
 
 /** Where a verdict is published. */
 export interface PublishTarget extends RepositoryName {
@@ -14,7 +14,7 @@ export interface PublishTarget extends RepositoryName {
 }
 
 /** Facts that the caller already knows. */
-export interface SayOptions {
+export interface PublishOptions {
   /** Our runs of the commit as they were listed; absent: they are listed now. */
   readonly runs?: readonly OurCheckRun[]
   /** Page with the details. */
@@ -32,11 +32,11 @@ export const BRANCH_CHECK: NamedCheck = { name: BRANCH_CHECK_NAME, bases: [], fo
  * Publishes an outcome under the name of one check; no other code does. Returns whether it wrote. The external id
  * describes the content, so publishing the same twice writes once.
  */
-export async function sayVerdict(
+export async function publishVerdict(
   place: PublishTarget,
   check: NamedCheck,
-  { outcome, context }: Pick<Said, 'outcome' | 'context'>,
-  { runs, detailsUrl, again = false, record }: SayOptions,
+  { outcome, context }: Pick<CommitOutcome, 'outcome' | 'context'>,
+  { runs, detailsUrl, again = false, record }: PublishOptions,
 ): Promise<boolean> {
   const rulesUrl = detailsUrl === undefined ? {} : { rulesUrl: rulesAddress(detailsUrl) }
   const run = checkRunOf(outcome, { ...context, ...rulesUrl })

@@ -33,7 +33,7 @@ const MAX_IN_AN_HOUR = 200
  * does not fit is written after a later run, as it is then. What GitHub does not let the App write is logged once an hour,
  * and nothing else waits for it.
  */
-export async function sayCommitStatuses(writer: StatusWriter, report: Results): Promise<void> {
+export async function publishCommitStatuses(writer: StatusWriter, report: Results): Promise<void> {
   const { context, installation, octokit } = writer
   const { statuses } = writer.memory
   const binding = context.bindings.find(({ name }) => name === report.cluster)

@@ -1,13 +1,13 @@
 import { listOurCheckRuns } from '../../src/github/checks/list-check-runs.ts'
 import { listPullRequestsOf, readPullRequest } from '../../src/github/pulls/pull-request.ts'
-import type { JudgeCommit } from '../../src/queue/queue.ts'
+import type { EvaluateCommit } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { supersedeRuns } from '../gate/supersede-runs.ts'
 import { openPlace } from '../publish/open-place.ts'
 
 /** Enqueues an evaluation of every open pull request with this head commit. Doing it twice has no further effect. */
-export async function judgeCommit(context: WorkerContext, data: JudgeCommit): Promise<void> {
+export async function evaluateCommit(context: WorkerContext, data: EvaluateCommit): Promise<void> {
   const { installation, owner, repo, sha } = data
   const octokit = await context.app.reader(installation)
   const pulls = await listPullRequestsOf(octokit, { owner, repo }, sha)
@@ -19,7 +19,7 @@ export async function judgeCommit(context: WorkerContext, data: JudgeCommit): Pr
 }
 
 /** Whoever opens a pull request again that was closed without a merge waits for a verdict about what its base is then. */
-async function takeBack(context: WorkerContext, data: JudgeCommit): Promise<void> {
+async function takeBack(context: WorkerContext, data: EvaluateCommit): Promise<void> {
   if (data.closed === undefined) return
   const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest(octokit, data, data.closed)

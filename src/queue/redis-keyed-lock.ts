@@ -20,7 +20,7 @@ const UNLOCK = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call(
  * A keyed lock for all processes on one Redis. It only avoids duplicate work: without Redis, or after a long wait, the
  * work runs without the lock.
  */
-export class RedisRooms {
+export class RedisKeyedLock {
   readonly #redis: Redis
   readonly #prefix: string
   readonly #log: Log
@@ -35,7 +35,7 @@ export class RedisRooms {
     return this.#unlessAway(async () => Number((await this.#redis.get(this.#counter(key))) ?? 0))
   }
 
-  async alone<T>(key: string, work: (entry: number) => Promise<T>): Promise<T> {
+  async withLock<T>(key: string, work: (entry: number) => Promise<T>): Promise<T> {
     const token = randomUUID()
     const entry = await this.#unlessAway(() => this.#enter(key, token), PATIENCE_MS + ANSWER_MS)
     const renewal = setInterval(() => {

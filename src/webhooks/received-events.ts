@@ -1,7 +1,7 @@
 import { branchProtectionRule } from './branch-protection-rule.ts'
 import { checkRun } from './check-run.ts'
 import { checkSuite } from './check-suite.ts'
-import type { Heard, InstallationEvent, RepositoryEvent } from './heard.ts'
+import type { EventJobs, InstallationEvent, RepositoryEvent } from './event-jobs.ts'
 import { installation } from './installation.ts'
 import { installationRepositories } from './installation-repositories.ts'
 import { issueComment } from './issue-comment.ts'
@@ -13,9 +13,9 @@ import { push } from './push.ts'
 import { repository } from './repository.ts'
 import { repositoryRuleset } from './repository-ruleset.ts'
 
-type Each<E extends RepositoryEvent | InstallationEvent> = { readonly [N in E]: Heard<N> }
+type Each<E extends RepositoryEvent | InstallationEvent> = { readonly [N in E]: EventJobs<N> }
 
-/** Every event that we hear and that belongs to a repository. */
+/** Every event that the App receives and that belongs to a repository. */
 export const repositoryEvents: Each<RepositoryEvent> = {
   check_run: checkRun,
   check_suite: checkSuite,
@@ -27,7 +27,7 @@ export const repositoryEvents: Each<RepositoryEvent> = {
   push,
 }
 
-/** Every event that we hear and that belongs to an installation as a whole. */
+/** Every event that the App receives and that belongs to an installation as a whole. */
 export const installationEvents: Each<InstallationEvent> = {
   branch_protection_rule: branchProtectionRule,
   installation,

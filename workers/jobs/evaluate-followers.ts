@@ -1,6 +1,6 @@
 import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
 import { listOpenPullRequests } from '../../src/github/pulls/pull-request.ts'
-import type { JudgeFollowers } from '../../src/queue/queue.ts'
+import type { EvaluateFollowers } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { readFleets } from '../fleets/read-fleets.ts'
@@ -14,7 +14,7 @@ const LATEST_MS = 60_000
  * Enqueues an evaluation of the fleets that follow a tag or branch that moved or was deleted. If a branch is deleted,
  * GitHub retargets its pull requests without an event, so pull requests into followed branches are evaluated again.
  */
-export async function judgeFollowers(context: WorkerContext, data: JudgeFollowers): Promise<void> {
+export async function evaluateFollowers(context: WorkerContext, data: EvaluateFollowers): Promise<void> {
   const { installation: id, owner, repo, ref } = data
   const subject = await openRepository(context, data)
   if (!subject) return

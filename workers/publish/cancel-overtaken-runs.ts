@@ -1,12 +1,12 @@
 import { publishCheckRun } from '../../src/github/checks/check-run.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
-import type { PublishTarget } from './say-verdict.ts'
+import type { PublishTarget } from './publish-verdict.ts'
 
 /**
  * Completes announced runs of a commit that was superseded with `cancelled`, so that none stays in progress or passes.
  * Writes nothing if nothing was announced. `runs`: our runs of the commit.
  */
-export async function sayOvertaken(
+export async function cancelOvertakenRuns(
   place: PublishTarget,
   headSha: string,
   names: readonly string[],

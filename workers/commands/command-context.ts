@@ -7,10 +7,10 @@ import type { DecisionKind } from '../../src/trail/trail-entry.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace, ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { PublishTarget } from '../publish/say-verdict.ts'
+import type { PublishTarget } from '../publish/publish-verdict.ts'
 
 /** A command and its context: the person and the repository, as GitHub has them now. */
-export interface Asking {
+export interface CommandContext {
   readonly context: WorkerContext
   readonly data: CommandJob
   readonly attempt: Attempt
@@ -38,7 +38,7 @@ interface Done {
 }
 
 /** One command of `/bailiwick`. */
-export interface Verb {
+export interface BailiwickCommand {
   readonly name: string
   /** The decision kind that the trail records; `none`: the command only answers or evaluates again. */
   readonly decision: DecisionKind | 'none'
@@ -51,9 +51,9 @@ export interface Verb {
   /** Whether it takes long enough that someone wants to see that it began. */
   readonly slow: boolean
   /** Whether the person may, by what GitHub and the fleet's own file say at this moment. */
-  may(asking: Asking): Promise<boolean>
+  may(command: CommandContext): Promise<boolean>
   /** Throws BailiwickError where it cannot be done as it is asked for; that is what the reply says. */
-  run(asking: Asking): Promise<Done>
+  run(command: CommandContext): Promise<Done>
   /** What the reply begins with where it cannot be done. */
   readonly refusal?: string
 }

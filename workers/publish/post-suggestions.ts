@@ -1,7 +1,7 @@
 import { ChangedLines } from '../../src/fix/changed-lines.ts'
 import { fixIdOf, type OfferedFix, reviewBody, suggestionsOf } from '../../src/fix/suggestions.ts'
 import { listPatches, listReviewComments, writeReview } from '../../src/github/comments/review.ts'
-import type { PublishTarget } from './say-verdict.ts'
+import type { PublishTarget } from './publish-verdict.ts'
 
 /** The pull request that gets the suggestions. */
 export interface SuggestionPlace extends PublishTarget {
@@ -15,7 +15,7 @@ export interface SuggestionPlace extends PublishTarget {
  * Posts the certain fixes as suggestions on a pull request, each once while it is open; makes no request if there are
  * none. Forks get them too, because their author can commit them.
  */
-export async function saySuggestions(place: SuggestionPlace, fixes: readonly OfferedFix[]): Promise<void> {
+export async function postSuggestions(place: SuggestionPlace, fixes: readonly OfferedFix[]): Promise<void> {
   const { octokit, app, pull, headSha: commit } = place
   if (fixes.length === 0) return
   const comments = await listReviewComments(octokit, app, place, pull)

@@ -30,7 +30,7 @@ interface StoppedPlace {
 }
 
 /** Reports to the fleet admins, with one issue per incident, that the App no longer writes to their trail. */
-export async function sayStoppedTrail(context: WorkerContext, stopped: StoppedPlace, stop: Stop): Promise<void> {
+export async function reportStoppedTrail(context: WorkerContext, stopped: StoppedPlace, stop: Stop): Promise<void> {
   const { outbox, place } = stopped
   const { incident, ...what } = stop
   if ((await outbox.stopped(place)) === incident) return
@@ -40,7 +40,7 @@ export async function sayStoppedTrail(context: WorkerContext, stopped: StoppedPl
 }
 
 /** Reports to the fleet admins, with one issue, that GitHub rejects the App's writes to their trail. */
-export async function sayRefusedTrail(context: WorkerContext, stopped: StoppedPlace, why: string): Promise<void> {
+export async function reportRefusedTrail(context: WorkerContext, stopped: StoppedPlace, why: string): Promise<void> {
   const { outbox, place } = stopped
   if ((await outbox.stopped(place)) === REFUSED) return
   await write(context, stopped, REFUSED, trailRefusedText(TRAIL_BRANCH, why))
@@ -48,7 +48,7 @@ export async function sayRefusedTrail(context: WorkerContext, stopped: StoppedPl
 }
 
 /** Comments on the incident's issue that the trail continues. */
-export async function sayResumedTrail(context: WorkerContext, stopped: StoppedPlace): Promise<void> {
+export async function reportResumedTrail(context: WorkerContext, stopped: StoppedPlace): Promise<void> {
   const { outbox, place } = stopped
   const incident = await outbox.stopped(place)
   if (incident === undefined) return

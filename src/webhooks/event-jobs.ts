@@ -20,11 +20,11 @@ export type InstallationEvent =
   | 'repository'
   | 'repository_ruleset'
 
-/** The events of GitHub that we hear. */
-export type HeardEvent = RepositoryEvent | InstallationEvent
+/** The GitHub events that the App receives. */
+export type ReceivedEvent = RepositoryEvent | InstallationEvent
 
 /** What GitHub sends with an event. */
-export type Payload<E extends HeardEvent> = Context<E>['payload']
+export type Payload<E extends ReceivedEvent> = Context<E>['payload']
 
 /** A job that an event asks for: keys only, nothing of the payload is trusted later on. */
 export type AskedJob = {
@@ -32,12 +32,12 @@ export type AskedJob = {
 }[JobName]
 
 /** What one event means: the jobs that it asks for. Decides whether, never what. `us`: our App's id. */
-export interface Heard<E extends HeardEvent> {
+export interface EventJobs<E extends ReceivedEvent> {
   readonly event: E
   readonly jobs: (payload: Payload<E>, place: PlaceOf<E>, us: number) => readonly AskedJob[]
 }
 
-type PlaceOf<E extends HeardEvent> = E extends RepositoryEvent ? RepositoryTarget : InstallationPlace
+type PlaceOf<E extends ReceivedEvent> = E extends RepositoryEvent ? RepositoryTarget : InstallationPlace
 
 /** The installation that an event concerns. */
 export interface InstallationPlace {

@@ -1,6 +1,6 @@
 import { RECIPIENTS_MARKER, RECIPIENTS_TITLE, recipientsText } from '../../src/credentials/recipients-text.ts'
 import { upsertIssue } from '../../src/github/issues/upsert-issue.ts'
-import type { SayRecipients } from '../../src/queue/queue.ts'
+import type { ReportRecipients } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { openPlace } from '../publish/open-place.ts'
@@ -10,13 +10,13 @@ import { readCredentials } from '../rotation/read-credentials.ts'
  * Maintains a fleet's issue about encrypted files with other recipients than `.sops.yaml` names: opens it if there are such
  * files, and closes it if there are none. Idempotent.
  */
-export async function sayRecipients(context: WorkerContext, data: SayRecipients): Promise<void> {
+export async function reportRecipients(context: WorkerContext, data: ReportRecipients): Promise<void> {
   const subject = await openRepository(context, data)
   if (!subject) return
   const { installation, repository: fleet } = subject
   const { fleets } = await installation.designation()
   if (!fleets.some(({ repository }) => repository.id === fleet.id)) return
-  await context.queue.alone(`recipients ${fleet.id}`, async () => {
+  await context.queue.withLock(`recipients ${fleet.id}`, async () => {
     const { report } = await readCredentials({ context, installation, fleet })
     const issue = recipientsText(report)
     if (!issue) return

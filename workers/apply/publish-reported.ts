@@ -4,7 +4,7 @@ import type { Offered } from './offered.ts'
 import { reportApplied, reportProgress } from './report-applied.ts'
 
 /** Publishes what the worker in a cluster reported, as far as it can be its to say, like the results of a worker of the site. */
-export async function sayReported(
+export async function publishReported(
   { reporter, binding, approved, fleet }: Offered,
   results: ApplyResults,
 ): Promise<void> {
