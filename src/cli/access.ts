@@ -1,62 +1,80 @@
 import { knownNamespaces, knownResources } from '../access/known-names.ts'
 import { type Changer, type NamespaceAccess, namespaceAccess } from '../access/namespace-access.ts'
-import { BailiwickError } from '../errors.ts'
 import { FleetIndex } from '../facts/fleet-index.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { accountOf } from '../kube/rbac/groups-of.ts'
 import { visible } from '../message/visible.ts'
+import { assertKnown } from './assert-known.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
+import { fitLines } from './fit-lines.ts'
+import { fleetPart, PART_OPTIONS } from './fleet-part.ts'
 import { grantJson, grantText, rightsText } from './grant-text.ts'
 import { parseOptions } from './parse-options.ts'
-import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { usageError } from './usage-error.ts'
 
-const USAGE = 'access NAMESPACE [--cluster NAME] [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
+const USAGE =
+  'access NAMESPACE [FLEET] [--cluster NAME]... [--tenant NAME]... [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
 
 /** `bailiwick access`: who can change a namespace: repository, Kustomization, account and role, for each cluster. */
 export const access: Command = {
   name: 'access',
   usage: `${USAGE}
 
-  NAMESPACE      the namespace
-  --cluster NAME only this cluster (default: all clusters with the namespace)
+  NAMESPACE      the namespace; with --tenant: left out, and every namespace of the tenant is listed
+  --cluster NAME only this cluster (default: all clusters with the namespace; repeatable)
+  --tenant NAME  every namespace of this tenant (repeatable)
 ${FLEET_HELP}
   -o text|json   text for people
 
 Exit code 0: done; 2: a Kustomization could not be read, so the list may be incomplete.`,
   async run(args, io) {
-    const options = parseOptions(args, ['cluster', ...FLEET_OPTIONS, 'output'], USAGE)
-    const [namespace, fleetDir = '.', more] = options.positionals
-    const output = options.one('output') ?? 'text'
-    if (!namespace) throw usage('NAMESPACE is missing')
+    const options = parseOptions(args, [...PART_OPTIONS, ...FLEET_OPTIONS, 'output'], USAGE)
+    const isOfTenant = options.all('tenant').length > 0
+    const [asked, fleetDir = '.', more] = isOfTenant ? [undefined, ...options.positionals] : options.positionals
+    const output = options.format(['text', 'json'])
+    if (!asked && !isOfTenant) throw usage('NAMESPACE is missing')
     if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
-    if (output !== 'text' && output !== 'json')
-      throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
     const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
-    const asked = clustersOf(fleet, options.one('cluster'), USAGE)
-    const failed = fleet.nodes.filter(node => whyIncomplete(node) && asked.includes(node.cluster))
+    const part = fleetPart(fleet, options, USAGE)
+    const failed = fleet.nodes.filter(node => whyIncomplete(node) && part.clusters.includes(node.cluster))
     for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
-    const clusters = asked.filter(cluster => knownNamespaces(fleet, cluster).includes(namespace))
-    if (clusters.length === 0) {
-      const there = [...new Set(asked.flatMap(cluster => knownNamespaces(fleet, cluster)))].slice(0, 20).join(', ')
-      throw usage(`no selected cluster has the namespace ${JSON.stringify(namespace)}. Namespaces: ${there}`)
-    }
     const index = new FleetIndex(fleet)
-    const found = clusters.map(cluster =>
-      namespaceAccess(fleet, index, cluster, namespace, knownResources(fleet, [cluster])),
-    )
-    io.stdout(output === 'json' ? json(namespace, found) : found.map(one => text(namespace, one, here)).join('\n'))
+    const namespaces = asked === undefined ? namespacesOfTenants(index, part) : [asked]
+    const found = namespaces.map(namespace => {
+      const clusters = part.clusters.filter(cluster => knownNamespaces(fleet, cluster).includes(namespace))
+      const on = clusters.map(cluster =>
+        namespaceAccess(fleet, index, cluster, namespace, knownResources(fleet, [cluster])),
+      )
+      return { namespace, clusters: part.tenants ? on.filter(({ tenant }) => part.tenants?.has(tenant)) : on }
+    })
+    if (found.every(({ clusters }) => clusters.length === 0)) {
+      if (asked === undefined) throw usage('the tenant has no namespace on these clusters')
+      assertKnown('namespace', [asked], new Set(part.clusters.flatMap(cluster => knownNamespaces(fleet, cluster))))
+    }
+    const lines = found.flatMap(({ namespace, clusters }) => clusters.flatMap(one => text(namespace, one, here)))
+    if (output === 'json') io.stdout(json(asked === undefined ? { namespaces: found.map(plain) } : plain(found[0]!)))
+    else io.stdout(`${(io.columns === undefined ? lines : fitLines(lines, io.columns)).join('\n').trimEnd()}\n`)
     return failed.length > 0 ? 2 : 0
   },
 }
 
-function text(namespace: string, found: NamespaceAccess, here: string): string {
+function namespacesOfTenants(
+  index: FleetIndex,
+  { clusters, tenants = new Set() }: ReturnType<typeof fleetPart>,
+): string[] {
+  const all = [...tenants].flatMap(tenant => clusters.flatMap(cluster => index.namespacesOf(cluster, tenant)))
+  return [...new Set(all)].sort()
+}
+
+function text(namespace: string, found: NamespaceAccess, here: string): string[] {
   const { cluster, tenant, changers, others, unknown } = found
   const changed = changers.flatMap(changer => changerLines(changer, here).map(line => visible(line, 500)))
   const unseen = changers.flatMap(({ kind, namespace, name, repository: { notSeen } }) =>
     notSeen === undefined ? [] : [`${kind} ${namespace}/${name}: ${notSeen}`],
   )
-  const lines = [
+  return [
     visible(`${namespace} on ${cluster} belongs to ${tenant ? `tenant ${tenant}` : 'the platform'}`),
     '',
     ...(changed.length > 0 ? changed : ['No Flux object can change it.']),
@@ -66,8 +84,8 @@ function text(namespace: string, found: NamespaceAccess, here: string): string {
     ),
     ...section('What is applied is not visible', unseen),
     ...section('Not known', unknown),
+    '',
   ]
-  return `${lines.join('\n')}\n`
 }
 
 function section(title: string, lines: readonly string[]): string[] {
@@ -93,7 +111,14 @@ function changerLines(changer: Changer, here: string): string[] {
   ]
 }
 
-function json(namespace: string, found: readonly NamespaceAccess[]): string {
+interface Found {
+  readonly namespace: string
+  readonly clusters: readonly NamespaceAccess[]
+}
+
+const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
+
+function plain({ namespace, clusters: found }: Found) {
   const clusters = found.map(({ changers, others, ...rest }) => ({
     ...rest,
     changers: changers.map(({ grants, by, identity, ...changer }) => ({
@@ -105,9 +130,7 @@ function json(namespace: string, found: readonly NamespaceAccess[]): string {
     })),
     others: others.map(grantJson),
   }))
-  return `${JSON.stringify({ namespace, clusters }, null, 2)}\n`
+  return { namespace, clusters }
 }
 
-function usage(message: string): BailiwickError {
-  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
-}
+const usage = (message: string) => usageError(USAGE, message)

@@ -1,11 +1,11 @@
 import { type AdoptionPlan, inputWith } from '../adopt/adoption.ts'
 import { planAdoption } from '../adopt/plan-adoption.ts'
-import { BailiwickError } from '../errors.ts'
 import { buildFleet } from '../fleet/graph/build-fleet.ts'
 import { visible } from '../message/visible.ts'
 import type { Command } from './command.ts'
 import { parseOptions } from './parse-options.ts'
 import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { usageError } from './usage-error.ts'
 import { writeInside } from './write-inside.ts'
 
 const USAGE =
@@ -53,6 +53,4 @@ function textOf({ files, proven, loud, left }: AdoptionPlan): string[] {
   ]
 }
 
-function usage(message: string): BailiwickError {
-  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
-}
+const usage = (message: string) => usageError(USAGE, message)

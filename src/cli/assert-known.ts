@@ -1,15 +1,23 @@
 import { BailiwickError } from '../errors.ts'
 import { closest, probably } from '../message/closest.ts'
+import { visible } from '../message/visible.ts'
 
 /** Throws `usage` for a name that is none of `known`, with those that there are. */
-export function assertKnown(what: 'cluster' | 'tenant', names: readonly string[], known: ReadonlySet<string>): void {
+export function assertKnown(
+  what: 'cluster' | 'tenant' | 'namespace',
+  names: readonly string[],
+  known: ReadonlySet<string>,
+): void {
   for (const name of names) {
     if (known.has(name)) continue
     const there = closest(name, known).sort()
     const more = known.size > there.length ? ` and ${known.size - there.length} more` : ''
     const list = there.length > 0 ? `; there are: ${there.join(', ')}${more}` : `; there is no ${what} in this fleet`
     const meant = probably(name, known)
-    const fix = meant === undefined ? `Name one of them, or leave out --${what}.` : `Did you mean ${meant}?`
-    throw new BailiwickError('usage', `no ${what} ${JSON.stringify(name)}${list}`, { fix })
+    const fix =
+      meant === undefined
+        ? `Name one of them${what === 'namespace' ? '' : `, or leave out --${what}`}.`
+        : `Did you mean ${meant}?`
+    throw new BailiwickError('usage', `no ${what} ${JSON.stringify(visible(name, 100))}${list}`, { fix })
   }
 }

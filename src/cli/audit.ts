@@ -1,78 +1,88 @@
 import { auditFleet } from '../audit/audit-fleet.ts'
 import type { AuditItem, AuditState, ClusterAudit } from '../audit/audit-item.ts'
-import { BailiwickError } from '../errors.ts'
+import { FleetIndex } from '../facts/fleet-index.ts'
+import type { Fleet } from '../fleet/model/fleet.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { visible } from '../message/visible.ts'
 import { placeOf } from '../report/text/place.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
+import { fitLines } from './fit-lines.ts'
+import { fleetPart, PART_HELP, PART_OPTIONS } from './fleet-part.ts'
 import { parseOptions } from './parse-options.ts'
-import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
-import { table } from './table.ts'
-import { wrap } from './wrap.ts'
+import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { type TableRow, table } from './table.ts'
+import { usageError } from './usage-error.ts'
 
-const USAGE = 'audit [FLEET] [--cluster NAME] [--strict] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
+const USAGE =
+  'audit [FLEET] [--cluster NAME]... [--tenant NAME]... [--strict] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
 
 /** `bailiwick audit`: what keeps the tenants of a cluster apart, and what does not. */
 export const audit: Command = {
   name: 'audit',
   usage: `${USAGE}
 
-  --cluster NAME only this cluster (default: all)
+${PART_HELP}
   --strict       exit code 1 if a setting is weak
 ${FLEET_HELP}
   -o text|json   text for people
 
 Exit code 0: done; 1: a setting is weak, with --strict; 2: a Kustomization of the platform could not be read.`,
   async run(args, io) {
-    const strict = args.includes('--strict')
-    const options = parseOptions(
-      args.filter(arg => arg !== '--strict'),
-      ['cluster', ...FLEET_OPTIONS, 'output'],
-      USAGE,
-    )
+    const options = parseOptions(args, [...PART_OPTIONS, ...FLEET_OPTIONS, 'output'], USAGE, ['strict'])
     const [fleetDir = '.', more] = options.positionals
-    const output = options.one('output') ?? 'text'
+    const output = options.format(['text', 'json'])
     if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra FLEET`)
-    if (output !== 'text' && output !== 'json')
-      throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
     const { fleet, here } = await readFleet(options, fleetDir, io.cwd)
-    const asked = clustersOf(fleet, options.one('cluster'), USAGE)
-    const failed = fleet.nodes.filter(node => whyIncomplete(node) && !node.tenant && asked.includes(node.cluster))
+    const part = fleetPart(fleet, options, USAGE)
+    const failed = fleet.nodes.filter(
+      node => whyIncomplete(node) && !node.tenant && part.clusters.includes(node.cluster),
+    )
     for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
-    const found = auditFleet(fleet, asked)
-    io.stdout(output === 'json' ? json(found) : found.map(one => text(one, here)).join('\n'))
+    const found = ofTenants(fleet, part.tenants, auditFleet(fleet, part.clusters))
+    io.stdout(
+      output === 'json'
+        ? json(found)
+        : [...found.map(one => text(one, here, io.columns)), ...part.leftOut.map(line => `${line}\n`)].join('\n'),
+    )
     if (failed.length > 0) return 2
-    return strict && found.some(one => countOf(one, 'weak') > 0) ? 1 : 0
+    return options.has('strict') && found.some(one => countOf(one, 'weak') > 0) ? 1 : 0
   },
+}
+
+/** Without the settings of namespaces that belong to other tenants. What concerns the whole cluster concerns every tenant. */
+function ofTenants(fleet: Fleet, tenants: ReadonlySet<string> | undefined, all: readonly ClusterAudit[]) {
+  if (!tenants) return all
+  const index = new FleetIndex(fleet)
+  return all.map(one => {
+    const ownerOf = ({ subject }: AuditItem) => index.ownerOf(one.cluster, subject.split('/', 1)[0] ?? '')
+    return { ...one, items: one.items.filter(item => tenants.has(ownerOf(item) ?? [...tenants][0]!)) }
+  })
 }
 
 const TITLES = ['STATE', 'CHECK', 'FOUND']
 
-function text(found: ClusterAudit, here: string): string {
+function text(found: ClusterAudit, here: string, width = 100): string {
   const { cluster, path, items } = found
-  const rows = weakFirst(items).flatMap(item => {
+  const rows = weakFirst(items).flatMap((item): TableRow[] => {
     const place = placeOfItem(item, here)
     const row = [item.state, item.check, item.message].map(cell => visible(cell, 300))
     // on a line of its own: editors and terminals open a path only if it is whole
-    return place ? [row, ['', '', visible(place, 300)]] : [row]
+    return place ? [row, visible(place, 300)] : [row]
   })
   const advice = items.filter(({ state }) => state !== 'ok')
   const counts = (['ok', 'weak', 'unknown'] as const).map(state => `${countOf(found, state)} ${state}`).join(', ')
   const lines = [
     visible(`${cluster} (${path}): ${counts}`),
     '',
-    ...table(TITLES, rows),
-    ...(advice.length > 0 ? ['', 'What to do', ...unique(advice.map(adviceText))] : []),
+    ...table(TITLES, rows, width),
+    ...(advice.length > 0 ? ['', 'What to do', ...fitLines(unique(advice.map(adviceText)), width)] : []),
   ]
   return `${lines.join('\n')}\n`
 }
 
-/** The advice for one item, in several lines. */
-function adviceText({ check, why, fix }: AuditItem): string {
-  const [first, ...more] = wrap(visible(`${check}: ${why}.${fix ? ` ${fix}` : ''}`, 600), 96)
-  return [`  ${first}`, ...more.map(line => `    ${line}`)].join('\n')
-}
+/** The advice for one item. */
+const adviceText = ({ check, why, fix }: AuditItem) => `  ${visible(`${check}: ${why}.${fix ? ` ${fix}` : ''}`, 600)}`
 
 const STATES: readonly AuditState[] = ['weak', 'unknown', 'ok']
 const weakFirst = (items: readonly AuditItem[]) => STATES.flatMap(state => items.filter(item => item.state === state))
@@ -88,6 +98,4 @@ function json(found: readonly ClusterAudit[]): string {
   return `${JSON.stringify({ clusters }, null, 2)}\n`
 }
 
-function usage(message: string): BailiwickError {
-  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
-}
+const usage = (message: string) => usageError(USAGE, message)

@@ -11,6 +11,7 @@ import { errorLine } from './error-line.ts'
 import { parseOptions } from './parse-options.ts'
 import { FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { today } from './today.ts'
+import { usageError } from './usage-error.ts'
 import { writeInside } from './write-inside.ts'
 
 const USAGE = 'baseline [DIR] [--check] [--url URL] [--branch NAME] [--repo URL[#REF]=DIR]... [--repos-dir DIR]'
@@ -27,15 +28,10 @@ export const baseline: Command = {
   --repo URL[#REF]=DIR   folder with the content of another source
   --repos-dir DIR   folder with clones of other sources, each identified by its remote`,
   async run(args, io) {
-    const only = args.includes('--check')
-    const rest = args.filter(arg => arg !== '--check')
-    const { positionals, one, all } = parseOptions(rest, FLEET_OPTIONS, USAGE)
-    if (positionals.length > 1) {
-      throw new BailiwickError('usage', `${JSON.stringify(positionals[1])} is an extra DIR`, {
-        fix: `usage: bailiwick ${USAGE}`,
-      })
-    }
-    const { fleet, input, dir, tree, here } = await readFleet({ one, all }, positionals[0] ?? '.', io.cwd)
+    const options = parseOptions(args, FLEET_OPTIONS, USAGE, ['check'])
+    const [folder = '.', more] = options.positionals
+    if (more !== undefined) throw usageError(USAGE, `${JSON.stringify(more)} is an extra DIR`)
+    const { fleet, input, dir, tree, here } = await readFleet(options, folder, io.cwd)
     const { verdict, violations } = legacyViolations(fleet, { combination: combinationOf(input), today: today() })
     if (verdict.clusters.length === 0) throw new BailiwickError('path-not-found', verdict.errors[0]?.message ?? '')
     const before = baselineOf(tree, here)
@@ -43,7 +39,7 @@ export const baseline: Command = {
     const undecided = verdict.errors.find(one => !isAccepted(before, one))
     if (undecided) io.stderr(`${errorLine(undecided)}\n`)
     io.stdout(`${change.lines.join('\n')}\n`)
-    if (only) return change.grows ? 1 : undecided ? 2 : 0
+    if (options.has('check')) return change.grows ? 1 : undecided ? 2 : 0
     const text = baselineText({ violations, errors: verdict.errors }, before, verdict.errors.length > 0)
     await writeInside(dir, BASELINE_FILE, text)
     return 0

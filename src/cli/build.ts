@@ -1,15 +1,16 @@
-import { BailiwickError } from '../errors.ts'
 import type { FleetNode } from '../fleet/model/fleet.ts'
 import { visible } from '../message/visible.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
 import { type Exact, exactJson, exactOf } from './exact-json.ts'
-import { parseOptions } from './parse-options.ts'
-import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { fleetPart, PART_OPTIONS } from './fleet-part.ts'
+import { type ParsedOptions, parseOptions } from './parse-options.ts'
+import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { usageError } from './usage-error.ts'
 import { yamlText } from './yaml-text.ts'
 
 const USAGE =
-  'build --cluster NAME [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [--url URL] [--branch NAME] [-o yaml|json]'
+  'build --cluster NAME [--tenant NAME]... [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [--url URL] [--branch NAME] [-o yaml|json]'
 
 /** `bailiwick build`: what each Flux Kustomization of a cluster renders, across repositories. */
 export const build: Command = {
@@ -17,12 +18,14 @@ export const build: Command = {
   usage: `${USAGE}
 
   --cluster NAME the cluster; no other is built
+  --tenant NAME  only this tenant (default: all; repeatable)
 ${FLEET_HELP}
   -o yaml|json   yaml for people and kubectl, json for programs: one array of Kustomizations`,
   async run(args, io) {
-    const options = parseOptions(args, ['cluster', ...FLEET_OPTIONS, 'output'], USAGE)
+    const options = parseOptions(args, [...PART_OPTIONS, ...FLEET_OPTIONS, 'output'], USAGE)
+    const output = options.format(['yaml', 'json'])
     const nodes = await nodesOf(options, io.cwd)
-    io.stdout(options.one('output') === 'json' ? `${exactJson(nodes.map(nodeJson), 2)}\n` : nodesYaml(nodes))
+    io.stdout(output === 'json' ? `${exactJson(nodes.map(nodeJson), 2)}\n` : nodesYaml(nodes))
     const errors = new Set(nodes.flatMap(({ error, holes = [] }) => [error, ...holes.map(hole => hole.error)]))
     errors.delete(undefined)
     for (const error of errors) if (error) io.stderr(`${errorLine(error)}\n`)
@@ -34,17 +37,14 @@ ${FLEET_HELP}
   },
 }
 
-async function nodesOf({ positionals, one, all }: ReturnType<typeof parseOptions>, cwd: string) {
-  const [fleet = '.', more] = positionals
-  const cluster = one('cluster')
-  const output = one('output') ?? 'yaml'
+async function nodesOf(options: ParsedOptions, cwd: string) {
+  const [fleet = '.', more] = options.positionals
+  const cluster = options.one('cluster')
   if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra FLEET`)
   if (cluster === undefined) throw usage('--cluster is missing')
-  if (output !== 'yaml' && output !== 'json')
-    throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: yaml, json`)
-  const { fleet: built } = await readFleet({ one, all }, fleet, cwd, cluster)
-  const [name] = clustersOf(built, cluster, USAGE)
-  return built.nodes.filter(node => node.cluster === name)
+  const { fleet: built } = await readFleet(options, fleet, cwd, cluster)
+  const part = fleetPart(built, options, USAGE)
+  return built.nodes.filter(part.has)
 }
 
 function nodeJson({ namespace, name, source, path, identity, tenant, suspend, objects, error }: FleetNode): Exact {
@@ -73,6 +73,4 @@ function nodesYaml(nodes: readonly FleetNode[]): string {
     .join('')
 }
 
-function usage(message: string): BailiwickError {
-  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
-}
+const usage = (message: string) => usageError(USAGE, message)

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
-import { BailiwickError } from '../errors.ts'
 import type { DeclaredCluster } from '../fleet/model/fleet-config.ts'
 import { formats } from '../report/formats/formats.ts'
 import { CLUSTER_ROOT_HELP, clusterRoot } from './cluster-root.ts'
 import { type GivenRepository, givenRepository } from './given-repository.ts'
 import { parseOptions } from './parse-options.ts'
+import { usageError } from './usage-error.ts'
 
 export interface CheckOptions {
   readonly dir: string
@@ -28,6 +28,8 @@ export interface CheckOptions {
   readonly tenants?: readonly string[]
   /** Evaluate again whenever a file changes. */
   readonly watch?: true
+  /** Write the edits that are certain. */
+  readonly apply?: true
   /** One of the names of `formats`. */
   readonly output: string
 }
@@ -83,18 +85,38 @@ const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[]
 
 export const CHECK_USAGE = ['check [DIR]', ...OPTIONS.map(([, usage]) => usage)].join(' ')
 
-export const CHECK_HELP = [
-  '  DIR            a git working copy, any folder of one, or a plain folder (default: .)',
-  ...OPTIONS.map(([, , help]) => `  ${help}`),
-].join('\n')
+export const CHECK_HELP = helpOf(OPTIONS)
 
-/** Parses the arguments of `check` and of commands with the same options; resolves directories against `cwd`. Throws `usage`. */
-export function checkOptions(args: readonly string[], cwd: string, help = CHECK_USAGE): CheckOptions {
-  const given = (flag: string) => args.includes(`--${flag}`)
-  const rest = args.filter(arg => !FLAGS.some(flag => arg === `--${flag}`))
+/** Options of `check` that commands with formats of their own do not have. */
+const OF_CHECK = [FAIL_ON_APPROVAL, VERBOSE, WATCH, 'output']
+
+/** How the options are explained that `diff` and `fix` share with `check`. */
+export const COPY_HELP = helpOf(OPTIONS.filter(([name]) => name !== 'base' && !OF_CHECK.includes(name)))
+
+function helpOf(options: typeof OPTIONS): string {
+  const dir = '  DIR            a git working copy, any folder of one, or a plain folder (default: .)'
+  return [dir, ...options.map(([, , help]) => `  ${help}`)].join('\n')
+}
+
+/** Parses the arguments of `check` and `watch`; resolves directories against `cwd`. Throws `usage`. */
+export const checkOptions = (args: readonly string[], cwd: string): CheckOptions =>
+  read(args, cwd, { usage: CHECK_USAGE, flags: FLAGS, formats: [...formats.keys()] })
+
+/** Parses the arguments of a command that evaluates a working copy as `check` does, and prints text or JSON. Throws `usage`. */
+export const copyOptions = (args: readonly string[], cwd: string, usage: string, flags: readonly 'apply'[] = []) =>
+  read(args, cwd, { usage, flags, formats: ['text', 'json'] })
+
+interface Grammar {
+  readonly usage: string
+  readonly flags: readonly string[]
+  readonly formats: readonly string[]
+}
+
+function read(args: readonly string[], cwd: string, { usage, flags, formats: allowed }: Grammar): CheckOptions {
   const names = OPTIONS.map(([name]) => name).filter(name => !FLAGS.includes(name))
-  const { positionals, one, all } = parseOptions(rest, names, help)
-  if (positionals.length > 1) throw usage(`${JSON.stringify(positionals[1])} is an extra DIR`)
+  const parsed = parseOptions(args, names, usage, flags)
+  const { positionals, one, all, has: given } = parsed
+  if (positionals.length > 1) throw usageError(usage, `${JSON.stringify(positionals[1])} is an extra DIR`)
   const [base, url, branch] = ['base', 'url', 'branch'].map(one)
   const [fleet, reposDir, keys] = ['fleet', 'repos-dir', 'sops-age-key-file'].map(one)
   return {
@@ -110,17 +132,9 @@ export function checkOptions(args: readonly string[], cwd: string, help = CHECK_
     ...(given(FAIL_ON_APPROVAL) ? { failOnRequiredApproval: true as const } : {}),
     ...(given(VERBOSE) ? { verbose: true as const } : {}),
     ...(given(WATCH) ? { watch: true as const } : {}),
+    ...(given('apply') ? { apply: true as const } : {}),
     ...(all('cluster').length > 0 ? { clusters: all('cluster') } : {}),
     ...(all('tenant').length > 0 ? { tenants: all('tenant') } : {}),
-    output: outputOf(one('output') ?? 'text'),
+    output: parsed.format(allowed),
   }
-}
-
-function outputOf(value: string): string {
-  if (formats.has(value)) return value
-  throw usage(`-o ${JSON.stringify(value)} is not a format. Allowed: ${[...formats.keys()].join(', ')}`)
-}
-
-function usage(message: string): BailiwickError {
-  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${CHECK_USAGE}` })
 }

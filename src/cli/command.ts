@@ -11,6 +11,8 @@ export interface Io {
   readonly isTerminal?: boolean
   /** The terminal supports hyperlinks (OSC 8). */
   readonly hasLinks?: boolean
+  /** Width of the terminal; absent where it is not known. */
+  readonly columns?: number
   /** Prints only blocking findings and the result. */
   readonly quiet?: boolean
   /** Shows the progress of a long step; absent when no person is waiting. */

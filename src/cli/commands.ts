@@ -22,6 +22,11 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     async () => (await import('./can-i.ts')).canI,
   ],
   [
+    'who-can',
+    'List who is allowed to do something in a namespace, and by which binding',
+    async () => (await import('./who-can.ts')).whoCanCommand,
+  ],
+  [
     'access',
     'List who can change a namespace: repository, Kustomization, account, role',
     async () => (await import('./access.ts')).access,

@@ -3,8 +3,6 @@ import type { CommandWords } from './completion-words.ts'
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
 
-export const isShell = (name: string): name is Shell => SHELLS.some(shell => shell === name)
-
 /** The names under which the program is installed. */
 const PROGRAMS = ['bailiwick', 'flux-bailiwick']
 

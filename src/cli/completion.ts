@@ -1,7 +1,8 @@
-import { BailiwickError } from '../errors.ts'
+import { allowedWord } from './allowed-word.ts'
 import type { Command } from './command.ts'
-import { completionScript, isShell, SHELLS } from './completion-script.ts'
+import { completionScript, SHELLS } from './completion-script.ts'
 import { completionWords } from './completion-words.ts'
+import { usageError } from './usage-error.ts'
 
 const USAGE = `completion ${SHELLS.join('|')}`
 
@@ -14,12 +15,9 @@ Load it in the current shell, or in the startup file of the shell:
   bash: source <(bailiwick completion bash)
   zsh:  source <(bailiwick completion zsh)
   fish: bailiwick completion fish | source`,
-  async run([shell, more], io) {
-    if (shell === undefined || more !== undefined || !isShell(shell)) {
-      throw new BailiwickError('usage', `exactly one shell is required: ${SHELLS.join(', ')}`, {
-        fix: `usage: bailiwick ${USAGE}`,
-      })
-    }
+  async run([given, more], io) {
+    const shell = allowedWord(USAGE, 'shell', given, SHELLS)
+    if (more !== undefined) throw usageError(USAGE, `${JSON.stringify(more)} is an extra argument`)
     io.stdout(completionScript(shell, await completionWords()))
     return 0
   },

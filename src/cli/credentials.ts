@@ -1,7 +1,6 @@
 import { credentialEntries } from '../credentials/credential-entries.ts'
 import { credentialReport } from '../credentials/credential-report.ts'
 import { ENTRY_TITLES, updateKeysText } from '../credentials/credentials-text.ts'
-import { BailiwickError } from '../errors.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { visible } from '../message/visible.ts'
 import type { Command } from './command.ts'
@@ -10,6 +9,7 @@ import { parseOptions } from './parse-options.ts'
 import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { table } from './table.ts'
 import { today } from './today.ts'
+import { usageError } from './usage-error.ts'
 
 const USAGE = 'credentials [FLEET] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o text|json]'
 
@@ -25,10 +25,8 @@ Exit code 0: done; 2: a Kustomization could not be read, so the list may be inco
   async run(args, io) {
     const options = parseOptions(args, [...FLEET_OPTIONS, 'output'], USAGE)
     const [dir = '.', more] = options.positionals
-    const output = options.one('output') ?? 'text'
+    const output = options.format(['text', 'json'])
     if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
-    if (output !== 'text' && output !== 'json')
-      throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
     const { fleet, tree, here } = await readFleet(options, dir, io.cwd)
     const failed = fleet.nodes.filter(node => whyIncomplete(node))
     for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
@@ -41,11 +39,11 @@ Exit code 0: done; 2: a Kustomization could not be read, so the list may be inco
         visible(note, 500),
       ])
       const steps = updateKeysText(entries)
-      const all = [...table(['what', 'where', 'note'], rows), ...(steps === undefined ? [] : ['', steps])]
+      const all = [...table(['WHAT', 'WHERE', 'NOTE'], rows, io.columns), ...(steps === undefined ? [] : ['', steps])]
       io.stdout(`${all.join('\n')}\n`)
     }
     return failed.length > 0 ? 2 : 0
   },
 }
 
-const usage = (message: string) => new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
+const usage = (message: string) => usageError(USAGE, message)

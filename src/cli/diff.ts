@@ -1,12 +1,11 @@
-import { BailiwickError } from '../errors.ts'
 import { changesLines } from '../report/changes/changes-lines.ts'
-import { CHECK_HELP, checkOptions } from './check-options.ts'
+import { COPY_HELP, copyOptions } from './check-options.ts'
 import type { Command } from './command.ts'
 import { ageIdentities } from './encrypted-seals.ts'
 import { errorLine } from './error-line.ts'
 import { evaluateCopy } from './evaluate-copy.ts'
 
-const USAGE = 'diff [DIR] [--base REF] [-o text|json] [OPTION OF check]...'
+const USAGE = 'diff [DIR] [--base REF] [-o text|json] [OPTION]...'
 
 /** `bailiwick diff`: shows how a change alters the objects that the clusters get. */
 export const diff: Command = {
@@ -15,20 +14,13 @@ export const diff: Command = {
 
   --base REF     compare with this commit (default: HEAD, which shows uncommitted changes)
   -o text|json   text for people
+${COPY_HELP}
 
-Options of check:
-${CHECK_HELP}
-
-Secret values are not shown. Exit code 0: done; 2: something could not
-be rendered, so the list may be incomplete.`,
+Secret values are not shown. Exit code 0: done; 2: something could not be rendered, so the list may be incomplete.`,
   async run(args, io) {
-    const given = checkOptions(args, io.cwd, USAGE)
+    const given = copyOptions(args, io.cwd, USAGE)
     const options = { ...given, base: given.base ?? 'HEAD' }
-    const { output, watch } = options
-    if (watch || (output !== 'text' && output !== 'json')) {
-      const what = watch ? '--watch is an option of check' : `-o ${JSON.stringify(output)} is not a format`
-      throw new BailiwickError('usage', what, { fix: `usage: bailiwick ${USAGE}` })
-    }
+    const { output } = options
     const env = io.env ?? process.env
     io.progress?.('reading and rendering the fleet')
     const { changes, verdict } = await evaluateCopy(options, await ageIdentities(options.sopsAgeKeyFile, env), env)

@@ -3,10 +3,12 @@ import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { BailiwickError } from '../errors.ts'
 import { visible } from '../message/visible.ts'
+import { allowedWord } from './allowed-word.ts'
 import type { Command, Io } from './command.ts'
+import { fitLines } from './fit-lines.ts'
 import { parseOptions } from './parse-options.ts'
 import { table } from './table.ts'
-import { wrap } from './wrap.ts'
+import { usageError } from './usage-error.ts'
 
 const USAGE = 'doctor [--env FILE] [--process web|worker] [-o text|json]'
 const STATES = ['wrong', 'weak', 'unknown', 'ok']
@@ -24,10 +26,9 @@ Checks the settings, the key and permissions of the App and of each installation
 prints no secret. Exit code 0: all is well; 1: something is weak or wrong; 2: something could not be asked.`,
   async run(args, io) {
     const options = parseOptions(args, ['env', 'process', 'output'], USAGE)
-    const [role, output] = [options.one('process') ?? 'web', options.one('output') ?? 'text']
+    const role = allowedWord(USAGE, '--process', options.one('process') ?? 'web', ['web', 'worker'])
+    const output = options.format(['text', 'json'])
     if (options.positionals.length > 0) throw usage(`${JSON.stringify(options.positionals[0])} is an extra argument`)
-    if (role !== 'web' && role !== 'worker') throw usage(`--process ${JSON.stringify(role)} is not known`)
-    if (output !== 'text' && output !== 'json') throw usage(`-o ${JSON.stringify(output)} is not a format`)
     const env = { ...(await settingsOf(options.one('env'), io)), ...(io.env ?? process.env) }
     io.progress?.('asking GitHub and Redis')
     // this module loads the GitHub and Redis clients, which no other command needs
@@ -35,7 +36,7 @@ prints no secret. Exit code 0: all is well; 1: something is weak or wrong; 2: so
     const found = await diagnose(env, role)
     const sorted = STATES.flatMap(state => found.filter(one => one.state === state))
     if (output === 'json') io.stdout(`${JSON.stringify({ checks: sorted }, null, 2)}\n`)
-    else io.stdout(`${text(sorted).join('\n')}\n`)
+    else io.stdout(`${text(sorted, io.columns).join('\n')}\n`)
     if (sorted.some(({ state }) => state === 'weak' || state === 'wrong')) return 1
     return sorted.some(({ state }) => state === 'unknown') ? 2 : 0
   },
@@ -57,22 +58,19 @@ interface Found {
   readonly fix: string
 }
 
-function text(found: readonly Found[]): string[] {
+function text(found: readonly Found[], width = 100): string[] {
   const rows = found.map(({ state, check, message }) => [state, check, visible(message, 500)])
   const advice = found.filter(({ fix }) => fix !== '')
   return [
-    ...table(['STATE', 'CHECK', 'FOUND'], rows),
+    ...table(['STATE', 'CHECK', 'FOUND'], rows, width),
     ...(advice.length > 0 ? ['', 'What to do'] : []),
-    ...advice.flatMap(({ check, fix }) =>
-      wrap(visible(`${check}: ${sentence(fix)}`, 600), 96).map(
-        (line, index) => `${index === 0 ? '  ' : '    '}${line}`,
-      ),
+    ...fitLines(
+      advice.map(({ check, fix }) => `  ${visible(`${check}: ${sentence(fix)}`, 600)}`),
+      width,
     ),
   ]
 }
 
 const sentence = (fix: string) => fix.slice(0, 1).toUpperCase() + fix.slice(1)
 
-function usage(message: string): BailiwickError {
-  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
-}
+const usage = (message: string) => usageError(USAGE, message)

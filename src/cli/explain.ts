@@ -7,6 +7,7 @@ import type { Command } from './command.ts'
 import { type ErrorEntry, errorGuide } from './error-guide.ts'
 import { parseOptions } from './parse-options.ts'
 import { table } from './table.ts'
+import { usageError } from './usage-error.ts'
 import { wrap } from './wrap.ts'
 
 const USAGE = 'explain [RULE|CODE] [-o text|json]'
@@ -23,14 +24,14 @@ export const explain: Command = {
   async run(args, io) {
     const options = parseOptions(args, ['output'], USAGE)
     const [id, more] = options.positionals
-    const output = options.one('output') ?? 'text'
+    const output = options.format(['text', 'json'])
     if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
-    if (output !== 'text' && output !== 'json')
-      throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
     if (id === undefined) {
       const rows = rules.map(rule => [rule.id, weightOf(rule), rule.title])
       io.stdout(
-        output === 'json' ? json(rules.map(plain)) : `${table(['RULE', 'SEVERITY', 'TITLE'], rows).join('\n')}\n`,
+        output === 'json'
+          ? json(rules.map(plain))
+          : `${table(['RULE', 'SEVERITY', 'TITLE'], rows, io.columns).join('\n')}\n`,
       )
       return 0
     }
@@ -80,6 +81,4 @@ const plain = ({ id, severity, level = 'violation', profile = 'baseline', title,
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-function usage(message: string): BailiwickError {
-  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
-}
+const usage = (message: string) => usageError(USAGE, message)

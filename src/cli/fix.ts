@@ -6,13 +6,13 @@ import { redactLines } from '../message/redact.ts'
 import { visible } from '../message/visible.ts'
 import { NOTHING_ELSEWHERE } from '../report/formats/elsewhere.ts'
 import { count, headlineOf } from '../report/text/headline.ts'
-import { CHECK_HELP, type CheckOptions, checkOptions } from './check-options.ts'
+import { type CheckOptions, COPY_HELP, copyOptions } from './check-options.ts'
 import type { Command, Io } from './command.ts'
 import { ageIdentities } from './encrypted-seals.ts'
 import { type Checked, evaluateCopy } from './evaluate-copy.ts'
 import { writeInside } from './write-inside.ts'
 
-const USAGE = 'fix [DIR] [--apply] [-o text|json] [OPTION OF check]...'
+const USAGE = 'fix [DIR] [--apply] [--base REF] [-o text|json] [OPTION]...'
 /** Overlapping edits are applied in separate rounds; each round leaves fewer findings. */
 const MAX_ROUNDS = 10
 
@@ -22,25 +22,14 @@ export const fix: Command = {
   usage: `${USAGE}
 
   --apply        write the edits into the files, and evaluate again; without it they are only shown
+  --base REF     only findings that are new since this commit
   -o text|json   text for people
+${COPY_HELP}
 
-Options of check:
-${CHECK_HELP}
-
-Only edits of files of DIR are made, and only where the
-edit is certain: the other findings need a person. Exit code, after the edits: 0 pass, 1 violations, 2 could not be evaluated.`,
+Only edits of files of DIR are made, and only where the edit is certain: the other findings need a person. Exit code, after the edits: 0 pass, 1 violations, 2 could not be evaluated.`,
   async run(args, io) {
-    const isApplied = args.includes('--apply')
-    const options = checkOptions(
-      args.filter(arg => arg !== '--apply'),
-      io.cwd,
-      USAGE,
-    )
-    const { output, watch } = options
-    if (watch || (output !== 'text' && output !== 'json')) {
-      const what = watch ? '--watch is an option of check' : `-o ${JSON.stringify(output)} is not a format`
-      throw new BailiwickError('usage', what, { fix: `usage: bailiwick ${USAGE}` })
-    }
+    const options = copyOptions(args, io.cwd, USAGE, ['apply'])
+    const { output, apply: isApplied = false } = options
     const { made, checked } = isApplied ? await applied(options, io) : await proposed(options, io)
     const { result } = checked.verdict
     if (output === 'json')

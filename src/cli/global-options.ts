@@ -1,4 +1,4 @@
-import { BailiwickError } from '../errors.ts'
+import { allowedWord } from './allowed-word.ts'
 import type { Io } from './command.ts'
 
 /** The options of every command, and the remaining arguments. */
@@ -7,11 +7,7 @@ interface GlobalOptions {
   readonly look: Pick<Io, 'quiet' | 'color'>
 }
 
-const COLORS = new Map([
-  ['auto', {}],
-  ['always', { color: true }],
-  ['never', { color: false }],
-])
+const COLORS = { auto: {}, always: { color: true }, never: { color: false } } as const
 
 /** Extracts `--quiet` and `--color WHEN` from the arguments before `--`. Throws `usage`. */
 export function globalOptions(argv: readonly string[]): GlobalOptions {
@@ -29,9 +25,5 @@ export function globalOptions(argv: readonly string[]): GlobalOptions {
 }
 
 function colorOf(when: string): Pick<Io, 'color'> {
-  const found = COLORS.get(when)
-  if (found) return found
-  throw new BailiwickError('usage', `--color ${JSON.stringify(when)} is not known`, {
-    fix: `Allowed: ${[...COLORS.keys()].join(', ')}.`,
-  })
+  return COLORS[allowedWord('help [COMMAND]', '--color', when, ['auto', 'always', 'never'])]
 }

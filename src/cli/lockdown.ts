@@ -1,11 +1,11 @@
 import { inputWith } from '../adopt/adoption.ts'
 import { planLockdown } from '../adopt/plan-lockdown.ts'
-import { BailiwickError } from '../errors.ts'
 import { buildFleet } from '../fleet/graph/build-fleet.ts'
 import { visible } from '../message/visible.ts'
 import type { Command } from './command.ts'
 import { parseOptions } from './parse-options.ts'
 import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { usageError } from './usage-error.ts'
 import { writeInside } from './write-inside.ts'
 
 const USAGE = 'lockdown [FLEET] --cluster NAME [--repo URL[#REF]=DIR]... [--repos-dir DIR]'
@@ -39,6 +39,4 @@ the flag is merged. Exit code 0: written, or all are set; 2: it would break some
   },
 }
 
-function usage(message: string): BailiwickError {
-  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
-}
+const usage = (message: string) => usageError(USAGE, message)

@@ -4,6 +4,7 @@ import { visible } from '../message/visible.ts'
 import type { Io } from './command.ts'
 import { COMMANDS, commandNamed } from './commands.ts'
 import { errorLine } from './error-line.ts'
+import { fitLines } from './fit-lines.ts'
 import { globalOptions } from './global-options.ts'
 import { programVersion } from './program-version.ts'
 
@@ -17,9 +18,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     const [name, ...args] = rest
     if (name === undefined) throw usage('COMMAND is missing', 'Run bailiwick help for a list of commands.')
     if (name === '--version' || name === '-v' || name === 'version') return say(io, `${programVersion()}\n`)
-    if (name === 'help' || name === '--help' || name === '-h') return say(io, await help(args[0]))
+    if (name === 'help' || name === '--help' || name === '-h') return say(io, await help(args[0], { ...io, ...look }))
     const found = await known(name)
-    if (args.some(arg => arg === '--help' || arg === '-h')) return say(io, helpOf(found))
+    if (args.some(arg => arg === '--help' || arg === '-h')) return say(io, helpOf(found, io.columns))
     return await found.command.run(args, { ...io, ...look })
   } catch (error) {
     io.stderr(`${lineOf(error)}\n`)
@@ -27,11 +28,11 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-async function help(topic: string | undefined): Promise<string> {
-  if (topic !== undefined) return helpOf(await known(topic))
+async function help(topic: string | undefined, { columns = 100 }: Io): Promise<string> {
+  if (topic !== undefined) return helpOf(await known(topic), columns)
   const width = Math.max(...COMMANDS.map(([name]) => name.length))
   const lines = COMMANDS.map(([name, summary]) => `  ${name.padEnd(width)}  ${summary}`)
-  return [
+  const all = [
     'bailiwick keeps each tenant of a Flux fleet inside their own namespaces and permissions',
     '',
     'usage: bailiwick COMMAND [...]',
@@ -41,8 +42,8 @@ async function help(topic: string | undefined): Promise<string> {
     '',
     'Options of every command: --quiet (only what blocks, and the result), --color auto|always|never',
     'Run bailiwick help COMMAND for its options. Exit codes: 0 pass or done, 1 new violations, 2 could not be evaluated or bad usage.',
-    '',
-  ].join('\n')
+  ]
+  return `${fitLines(all, columns).join('\n')}\n`
 }
 
 async function known(name: string): Promise<NonNullable<Awaited<ReturnType<typeof commandNamed>>>> {
@@ -56,8 +57,14 @@ async function known(name: string): Promise<NonNullable<Awaited<ReturnType<typeo
   throw usage(`unknown command ${JSON.stringify(name)}`, fix)
 }
 
-const helpOf = ({ command, summary }: Awaited<ReturnType<typeof known>>) =>
-  `${summary}\n\nusage: bailiwick ${command.usage}\n`
+function helpOf({ command, summary }: Awaited<ReturnType<typeof known>>, width = 100): string {
+  // an option and its value stay on one line
+  const usage = command.usage.replace(/^.*/, line =>
+    line.replace(/\[[^\]]*\]/g, part => part.replaceAll(' ', '\u00a0')),
+  )
+  const lines = `${summary}\n\nusage: bailiwick ${usage}`.split('\n')
+  return `${fitLines(lines, width).join('\n').replaceAll('\u00a0', ' ')}\n`
+}
 
 function say(io: Io, text: string): number {
   io.stdout(text)

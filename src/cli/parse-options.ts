@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
-import { BailiwickError } from '../errors.ts'
 import { probably } from '../message/closest.ts'
+import { visible } from '../message/visible.ts'
+import { usageError } from './usage-error.ts'
 
 export interface ParsedOptions {
   readonly positionals: readonly string[]
@@ -8,6 +9,10 @@ export interface ParsedOptions {
   readonly one: (name: string) => string | undefined
   /** Every value of one that may be given again and again. */
   readonly all: (name: string) => readonly string[]
+  /** Whether an option without a value is given. */
+  readonly has: (flag: string) => boolean
+  /** The value of `-o`, or the first of these formats. Throws `usage` for another. */
+  readonly format: <F extends string>(formats: readonly F[]) => F
 }
 
 const SHORT = new Map([
@@ -16,35 +21,99 @@ const SHORT = new Map([
 ])
 
 /**
- * Reads `--name VALUE` for these names; none may be empty, and how often one may be given is up to who reads it. `output` is
- * also `-o`, `namespace` is `-n`. Throws `usage`, which shows how the command is called.
+ * Reads `--name VALUE` for these names and `--flag` for these flags; no value may be empty, and how often an option may be given is up
+ * to who reads it. `output` is also `-o`, `namespace` is `-n`. Throws `usage`, which shows how the command is called.
  */
-export function parseOptions(args: readonly string[], names: readonly string[], usage: string): ParsedOptions {
-  const fix = `usage: bailiwick ${usage}`
-  const { values, positionals } = parse(args, names, fix)
-  for (const [name, list = []] of Object.entries(values)) {
-    if (list.includes('')) throw new BailiwickError('usage', `--${name} is empty`, { fix })
+export function parseOptions(
+  args: readonly string[],
+  names: readonly string[],
+  usage: string,
+  flags: readonly string[] = [],
+): ParsedOptions {
+  const wrong = (message: string, fix?: string) => usageError(usage, message, fix)
+  const values = new Map<string, string[]>()
+  const positionals: string[] = []
+  for (const token of tokensOf(args, names, flags)) {
+    if (token.kind === 'positional') positionals.push(token.value)
+    if (token.kind !== 'option') continue
+    const { name, rawName, value, inlineValue } = token
+    if (flags.includes(name)) {
+      if (value !== undefined) throw wrong(`${rawName} takes no value`)
+      values.set(name, [])
+    } else if (names.includes(name)) {
+      values.set(name, [...(values.get(name) ?? []), givenValue(rawName, value, inlineValue === true, wrong)])
+    } else throw unknownOption(rawName, [...names, ...flags], usage)
   }
   const one = (name: string): string | undefined => {
-    const [first, ...more] = values[name] ?? []
+    const [first, ...more] = values.get(name) ?? []
     if (more.length === 0) return first
-    throw new BailiwickError('usage', `--${name} is given ${more.length + 1} times`, { fix })
+    throw wrong(`--${name} is given ${more.length + 1} times. Allowed: once`)
   }
-  return { positionals, one, all: name => values[name] ?? [] }
+  const format = <F extends string>(formats: readonly F[]): F => {
+    const asked = one('output') ?? formats[0]
+    const found = formats.find(known => known === asked)
+    if (found !== undefined) return found
+    throw wrong(
+      `-o ${quoted(asked ?? '')} is not a format. Allowed: ${formats.join(', ')}`,
+      didYouMean(asked ?? '', formats),
+    )
+  }
+  return { positionals, one, all: name => values.get(name) ?? [], has: flag => values.has(flag), format }
 }
 
-function parse(args: readonly string[], names: readonly string[], fix: string) {
+function tokensOf(args: readonly string[], names: readonly string[], flags: readonly string[]) {
   const option = { type: 'string', multiple: true } as const
-  const options = names.map(name => {
+  const valued = names.map(name => {
     const short = SHORT.get(name)
     return [name, short === undefined ? option : { ...option, short }] as const
   })
-  try {
-    return parseArgs({ args: [...args], allowPositionals: true, strict: true, options: Object.fromEntries(options) })
-  } catch (cause) {
-    const message = cause instanceof Error ? (cause.message.split(/[.\n]/, 1)[0] ?? '') : String(cause)
-    const typed = /^Unknown option '-*([^']+)'/.exec(message)?.[1]
-    const meant = typed && probably(typed, [...names, 'help'])
-    throw new BailiwickError('usage', meant ? `${message}; did you mean --${meant}?` : message, { fix, cause })
-  }
+  const bare = flags.map(name => [name, { type: 'boolean', multiple: true } as const] as const)
+  const options = Object.fromEntries([...valued, ...bare])
+  // not strict: its messages name neither what is allowed nor what was meant
+  return parseArgs({ args: [...args], allowPositionals: true, strict: false, tokens: true, options }).tokens
 }
+
+function givenValue(
+  rawName: string,
+  value: string | undefined,
+  isInline: boolean,
+  wrong: (message: string, fix?: string) => Error,
+): string {
+  if (value === undefined) throw wrong(`${rawName} needs a value`)
+  if (value === '') throw wrong(`${rawName} is empty`)
+  // `--cluster --strict`: the name was forgotten, more likely than that it begins with a dash
+  if (!isInline && /^-./.test(value)) {
+    throw wrong(
+      `${rawName} needs a value, but ${quoted(value)} follows`,
+      `A value that begins with "-" is written ${rawName}=VALUE.`,
+    )
+  }
+  return value
+}
+
+/** Options that a reader looks for in a command that has no fleet, or only one cluster. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  'render --cluster': 'bailiwick build --cluster NAME renders what a cluster gets.',
+  'render --tenant': 'bailiwick build --cluster NAME --tenant NAME renders what a tenant gets.',
+  'explain --cluster': 'bailiwick check --cluster NAME lists the findings of a cluster.',
+  'explain --tenant': 'bailiwick check --tenant NAME lists the findings of a tenant.',
+}
+
+function unknownOption(rawName: string, known: readonly string[], usage: string) {
+  const [command = ''] = usage.split(' ', 1)
+  const names = [...known, 'help', 'quiet', 'color'].map(name => `--${name}`)
+  const list = known.map(name => `--${name}`).join(', ')
+  const fix = INSTEAD[`${command} ${rawName}`] ?? didYouMean(rawName, names)
+  return usageError(
+    usage,
+    `${visible(rawName, 100)} is not an option of ${command}. Allowed: ${list || 'none'}`,
+    fix ?? `Run bailiwick help ${command}.`,
+  )
+}
+
+function didYouMean(text: string, known: readonly string[]): string | undefined {
+  const meant = probably(text, known)
+  return meant === undefined ? undefined : `Did you mean ${meant}?`
+}
+
+const quoted = (text: string) => JSON.stringify(visible(text, 100))

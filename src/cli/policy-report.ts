@@ -5,7 +5,8 @@ import { xmlText } from '../report/formats/xml-text.ts'
 import { count } from '../report/text/headline.ts'
 import { placeOf } from '../report/text/place.ts'
 import type { CoveredPolicy, RuleCoverage } from '../rules/policies/support/policy-coverage.ts'
-import { table } from './table.ts'
+import { fitLines } from './fit-lines.ts'
+import { type TableRow, table } from './table.ts'
 
 /** A test file and its results. */
 export interface TestResults {
@@ -20,49 +21,54 @@ export interface PolicyResults {
   readonly tests: readonly TestResults[]
   /** Address of the local repository. */
   readonly here: string
+  /** What is not listed because of `--cluster` and `--tenant`. */
+  readonly leftOut: readonly string[]
 }
 
 /** Printers of the `policy test` results by output format. */
 export const policyReport = { text: textReport, json: jsonReport, junit: junitReport } as const
 
-const TITLES = ['cluster', 'policy', 'rule', 'pass', 'deny', 'warn', 'audit', 'not evaluated', 'at']
+const TITLES = ['CLUSTER', 'POLICY', 'RULE', 'PASS', 'DENY', 'WARN', 'AUDIT', 'NOT EVALUATED']
 
-function textReport({ policies, tests, here }: PolicyResults): string {
+function textReport({ policies, tests, here, leftOut }: PolicyResults, width?: number): string {
   const lines = [
     ...(policies.length === 0
       ? []
       : [
           ...table(
             TITLES,
-            policies.flatMap(one => policyRows(one, here)),
-            140,
+            [...policies].sort(byProblem).flatMap(one => policyRows(one, here)),
+            width,
           ),
           '',
         ]),
     ...reasons(policies),
     ...tests.flatMap(testLines),
     totalLine(policies, tests),
+    ...leftOut,
   ]
-  return `${lines.join('\n')}\n`
+  return `${(width === undefined ? lines : fitLines(lines, width)).join('\n')}\n`
 }
 
-function policyRows(policy: CoveredPolicy, here: string): string[][] {
-  const at = visible(placeOf(policy.origin, here))
+function policyRows(policy: CoveredPolicy, here: string): TableRow[] {
   const start = [visible(policy.cluster), visible(nameOf(policy))]
-  const parts = policy.notEvaluated.map(part => [
-    ...start,
-    part === 'kind' ? '' : part,
-    '',
-    '',
-    '',
-    '',
-    'all of it',
-    at,
-  ])
-  const rules = policy.rules.map(one => [...start, visible(one.rule), ...countsOf(one).map(String), at])
-  if (parts.length + rules.length > 0) return [...rules, ...parts]
-  return [[...start, '(no object of the fleet)', '0', '0', '0', '0', '0', at]]
+  const parts = policy.notEvaluated.map(part => [...start, part === 'kind' ? '' : part, '', '', '', '', 'all of it'])
+  const rules = policy.rules.map(one => [...start, visible(one.rule), ...countsOf(one).map(String)])
+  const rows = [...rules, ...parts]
+  // on a line of its own: editors and terminals open a path only if it is whole
+  const at = visible(placeOf(policy.origin, here))
+  return [...(rows.length > 0 ? rows : [[...start, '(no object of the fleet)', '0', '0', '0', '0', '0']]), at]
 }
+
+/** Policies that deny come first, then those that are not evaluated. */
+function byProblem(a: CoveredPolicy, b: CoveredPolicy): number {
+  const weight = ({ rules, notEvaluated }: CoveredPolicy) =>
+    rules.some(({ denied }) => denied > 0) ? 0 : isUndecided({ rules, notEvaluated }) ? 1 : 2
+  return weight(a) - weight(b)
+}
+
+const isUndecided = ({ rules, notEvaluated: parts }: Pick<CoveredPolicy, 'rules' | 'notEvaluated'>) =>
+  parts.length > 0 || rules.some(({ notEvaluated }) => notEvaluated > 0)
 
 const countsOf = ({ passed, denied, warned, audited, notEvaluated }: RuleCoverage) => [
   passed,
@@ -108,7 +114,7 @@ function totalLine(policies: readonly CoveredPolicy[], tests: readonly TestResul
     policies.length === 0
       ? []
       : [
-          `${policies.length} ${policies.length === 1 ? 'policy' : 'policies'}: ${sum(one => one.passed)} passed, ${sum(one => one.denied)} denied, ${sum(one => one.warned + one.audited)} warned or audited, ${sum(one => one.notEvaluated)} not evaluated`,
+          `${policies.length} ${policies.length === 1 ? 'policy' : 'policies'}: ${sum(one => one.passed)} passed, ${sum(one => one.denied)} denied, ${sum(one => one.warned + one.audited)} warned or audited, ${sum(one => one.notEvaluated)} not evaluated${partsText(policies)}`,
         ]
   const run =
     tests.length === 0
@@ -117,6 +123,12 @@ function totalLine(policies: readonly CoveredPolicy[], tests: readonly TestResul
           `${count(tests.length, 'test file')}: ${rowsOf('ok')} ok, ${rowsOf('failed')} failed, ${rowsOf('not evaluated')} not evaluated, ${tests.filter(one => one.error).length} not read`,
         ]
   return [...fleet, ...run].join('; ') || 'no policies'
+}
+
+/** A policy of which a part is never evaluated counts for no object, so the numbers do not show it. */
+function partsText(policies: readonly CoveredPolicy[]): string {
+  const parts = policies.filter(({ notEvaluated }) => notEvaluated.length > 0).length
+  return parts === 0 ? '' : `; ${parts} of the policies ${parts === 1 ? 'has' : 'have'} a part that is not evaluated`
 }
 
 function jsonReport({ policies, tests }: PolicyResults): string {
@@ -132,7 +144,7 @@ function jsonReport({ policies, tests }: PolicyResults): string {
 function junitReport({ policies, tests }: PolicyResults): string {
   const clusters = [...Map.groupBy(policies, ({ cluster }) => cluster)].map(([cluster, own]) => ({
     name: cluster,
-    cases: own.flatMap(policy => policy.rules.map(rule => ruleCase(policy, rule))),
+    cases: own.flatMap(policy => [...policy.rules.map(rule => ruleCase(policy, rule)), ...partCases(policy)]),
   }))
   const files = tests.map(({ file, rows, error }) => ({
     name: file,
@@ -154,7 +166,7 @@ function junitReport({ policies, tests }: PolicyResults): string {
 
 interface Case {
   readonly name: string
-  readonly problem?: 'failure' | 'error' | undefined
+  readonly problem?: 'failure' | 'error' | 'skipped' | undefined
   readonly text: string
 }
 
@@ -165,16 +177,26 @@ function ruleCase(policy: CoveredPolicy, { rule, denied, notEvaluated, why }: Ru
       : notEvaluated > 0
         ? `${notEvaluated} objects not evaluated: ${why}`
         : ''
-  return { name: `${nameOf(policy)} ${rule}`, text, ...(denied > 0 ? { problem: 'failure' as const } : {}) }
+  const problem = denied > 0 ? 'failure' : notEvaluated > 0 ? 'skipped' : undefined
+  return { name: `${nameOf(policy)} ${rule}`, text, problem }
 }
+
+const partCases = (policy: CoveredPolicy): Case[] =>
+  policy.notEvaluated.map(part => ({
+    name: `${nameOf(policy)} ${part}`,
+    problem: 'skipped',
+    text: `${part === 'kind' ? 'policies of this kind are' : `${part} is`} not evaluated`,
+  }))
 
 function testCase({ policy, rule, resource, expected, actual, status, message }: TestRow): Case {
   const problem = status === 'ok' ? undefined : status === 'failed' ? 'failure' : 'error'
   return { name: `${policy} ${rule} ${resource}`, problem, text: `expected ${expected}, got ${actual} ${message}` }
 }
 
-const totals = (cases: readonly Case[]) =>
-  `tests="${cases.length}" failures="${cases.filter(one => one.problem === 'failure').length}" errors="${cases.filter(one => one.problem === 'error').length}"`
+function totals(cases: readonly Case[]): string {
+  const of = (problem: Case['problem']) => cases.filter(one => one.problem === problem).length
+  return `tests="${cases.length}" failures="${of('failure')}" errors="${of('error')}" skipped="${of('skipped')}"`
+}
 
 function caseLine(suite: string, { name, problem, text }: Case): string {
   const start = `    <testcase classname="${xmlText(suite)}" name="${xmlText(name)}"`

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { BailiwickError } from '../errors.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
 import { assertKnown } from './assert-known.ts'
@@ -11,6 +10,7 @@ import type { ParsedOptions } from './parse-options.ts'
 import { type RepositoryAddress, repositoryAddress } from './repository-address.ts'
 import { rootFolder } from './root-folder.ts'
 import { withSyncedAddress } from './synced-address.ts'
+import { usageError } from './usage-error.ts'
 import { type BuiltFleet, buildCompleteFleet, directoryReader } from './working-sources.ts'
 
 /** The options by which a command says what its fleet is; `readFleet` reads them. */
@@ -67,11 +67,12 @@ function assertFollowed(fleet: Fleet, address: RepositoryAddress, repositories: 
   if (error) throw error
 }
 
+const NO_CLUSTER = 'Name the folder of a fleet repository, or the folder of a cluster with --cluster-root NAME=PATH.'
+
 /** The clusters that `--cluster` means: that one, or all. Throws `usage` for one that there is not. */
 export function clustersOf(fleet: Fleet, name: string | undefined, usage: string): string[] {
   const names = fleet.clusters.map(cluster => cluster.name)
-  const fix = `usage: bailiwick ${usage}`
-  if (names.length === 0) throw new BailiwickError('usage', 'no cluster was found in the fleet', { fix })
+  if (names.length === 0) throw usageError(usage, 'no cluster was found in the fleet', NO_CLUSTER)
   if (name === undefined) return names
   assertKnown('cluster', [name], new Set(names))
   return [name]

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
-import { BailiwickError } from '../errors.ts'
 import type { Command, Io } from './command.ts'
 import { exactJson, exactOf } from './exact-json.ts'
+import { parseOptions } from './parse-options.ts'
 import { type DirectoryRendering, renderDirectory } from './render-directory.ts'
 import { originsOf } from './render-origins.ts'
+import { usageError } from './usage-error.ts'
 import { yamlText } from './yaml-text.ts'
 
 const USAGE = 'render DIR [--root DIR] [-o yaml|json] [--origins]'
@@ -17,36 +17,18 @@ export const render: Command = {
 }
 
 async function run(args: readonly string[], io: Io): Promise<number> {
-  const { values, positionals } = parse(args)
-  if (values.stdin) return answerAll(io)
-  const [directory, more] = positionals
-  if (!directory || more) throw usage('exactly one DIR is required')
-  const output = values.output ?? 'yaml'
-  if (output !== 'yaml' && output !== 'json') throw usage(`-o ${output} is not a format. Allowed: yaml, json`)
+  const options = parseOptions(args, ['root', 'output'], USAGE, ['origins', 'stdin'])
+  if (options.has('stdin')) return answerAll(io)
+  const [directory, more] = options.positionals
+  if (!directory || more !== undefined) throw usageError(USAGE, 'exactly one DIR is required')
+  const [output, root] = [options.format(['yaml', 'json']), options.one('root')]
   const rendered = await renderDirectory({
     directory: resolve(io.cwd, directory),
-    ...(values.root === undefined ? {} : { root: resolve(io.cwd, values.root) }),
+    ...(root === undefined ? {} : { root: resolve(io.cwd, root) }),
     cwd: io.cwd,
   })
-  io.stdout(show(rendered, output, values.origins ?? false))
+  io.stdout(show(rendered, output, options.has('origins')))
   return 0
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        root: { type: 'string' },
-        output: { type: 'string', short: 'o' },
-        origins: { type: 'boolean' },
-        stdin: { type: 'boolean' },
-      },
-    })
-  } catch (error) {
-    throw usage(error instanceof Error ? error.message : 'bad arguments')
-  }
 }
 
 function show({ objects, show }: DirectoryRendering, output: 'yaml' | 'json', origins: boolean): string {
@@ -63,10 +45,6 @@ async function answerAll(io: Io): Promise<number> {
     if (line.trim() !== '') io.stdout(`${exactJson(await answerRender(line))}\n`)
   }
   return 0
-}
-
-function usage(what: string): BailiwickError {
-  return new BailiwickError('usage', what, { fix: `usage: bailiwick ${USAGE}` })
 }
 
 const NEWLINE = 0x0a

@@ -12,6 +12,7 @@ import { givenRepository } from './given-repository.ts'
 import { parseOptions } from './parse-options.ts'
 import { readTrail } from './read-trail.ts'
 import { contentsOf, type RecordedContents } from './recorded-contents.ts'
+import { usageError } from './usage-error.ts'
 
 const USAGE = 'replay ENTRY [DIR] [--ref REF] [--repo URL=DIR]... [--repos-dir DIR] [-o text|json]'
 
@@ -34,11 +35,9 @@ Exit code 0: the verdict is the same; 1: it is another; 2: it cannot be made aga
   async run(args, io) {
     const options = parseOptions(args, ['ref', 'repo', 'repos-dir', 'output'], USAGE)
     const [number, dir = '.', more] = options.positionals
-    const output = options.one('output') ?? 'text'
+    const output = options.format(['text', 'json'])
     if (number === undefined || !/^[1-9]\d{0,14}$/.test(number)) throw usage('ENTRY is the number of an entry')
     if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra DIR`)
-    if (output !== 'text' && output !== 'json')
-      throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
     const at = resolve(io.cwd, dir)
     const entry = await entryOf(at, options.one('ref') ?? TRAIL_BRANCH, Number(number))
     const inputs = inputsOf(entry)
@@ -114,6 +113,4 @@ function textOf(
   ].join('\n')
 }
 
-function usage(message: string): BailiwickError {
-  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
-}
+const usage = (message: string) => usageError(USAGE, message)

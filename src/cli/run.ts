@@ -30,7 +30,7 @@ process.exitCode = await main(process.argv.slice(2), {
   },
   stdin: process.stdin,
   cwd: process.cwd(),
-  ...terminalIo(process.env, process.stdout.isTTY === true),
+  ...terminalIo(process.env, process.stdout.isTTY === true, process.stdout.columns),
   ...(progress ? { progress: progress.stage } : {}),
   interrupted,
 })

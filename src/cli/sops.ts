@@ -9,12 +9,14 @@ import { fleetAt } from '../onboard/fleet-at.ts'
 import { printManifests } from '../onboard/manifests/print-manifest.ts'
 import { keySecret } from '../sops/key-secret.ts'
 import { addRecipient } from '../sops/rules/add-recipient.ts'
+import { allowedWord } from './allowed-word.ts'
 import type { Command } from './command.ts'
 import { notFollowed } from './not-followed.ts'
 import { parseOptions } from './parse-options.ts'
 import { repositoryAddress } from './repository-address.ts'
 import { rootFolder } from './root-folder.ts'
 import { updateKeysHere } from './sops-updatekeys.ts'
+import { usageError } from './usage-error.ts'
 import { writeInside } from './write-inside.ts'
 
 const USAGE =
@@ -40,7 +42,8 @@ Send the Secret to the cluster as it is made:
   --pgp-key-file FILE  your armored private PGP key without a passphrase`,
   async run(args, io) {
     const options = parseOptions(args, ['cluster', 'key-file', 'age-key-file', 'pgp-key-file'], USAGE)
-    const [verb, more] = options.positionals
+    const [given, more] = options.positionals
+    const verb = allowedWord(USAGE, 'subcommand', given, ['init', 'updatekeys'])
     const cluster = options.one('cluster')
     const keys = { age: options.one('age-key-file'), pgp: options.one('pgp-key-file') }
     if (verb === 'updatekeys') {
@@ -49,7 +52,7 @@ Send the Secret to the cluster as it is made:
       return updateKeysHere(more, keys, io)
     }
     if ((keys.age ?? keys.pgp) !== undefined) throw usage('--age-key-file and --pgp-key-file are for sops updatekeys')
-    if (verb !== 'init' || more !== undefined) throw usage('sops init takes options only')
+    if (more !== undefined) throw usage('sops init takes options only')
     if (cluster === undefined) throw usage('--cluster is missing')
     const dir = await rootFolder(io.cwd)
     const keyFile = await newFileOutside(dir, options.one('key-file'), io.cwd)
@@ -125,6 +128,4 @@ async function writeKey(path: string, text: string): Promise<void> {
   }
 }
 
-function usage(message: string): BailiwickError {
-  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
-}
+const usage = (message: string) => usageError(USAGE, message)

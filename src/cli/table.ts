@@ -3,16 +3,22 @@ import { wrap } from './wrap.ts'
 const GAP = '  '
 /** A column that must give way keeps this many characters. */
 const NARROWEST = 12
+const WIDTH = 100
+
+/** The cells of a row; or one text below the row before it, such as a path, which is never broken. */
+export type TableRow = readonly string[] | string
 
 /**
  * Rows below their titles, each column as wide as its widest cell, two spaces between; no line is longer than `width`:
  * the widest columns give way and their cells continue on the next line. Cells must be one line each.
  */
-export function table(titles: readonly string[], rows: readonly (readonly string[])[], width = 100): string[] {
+export function table(titles: readonly string[], rows: readonly TableRow[], width = WIDTH): string[] {
   const all = [titles, ...rows]
-  const wanted = titles.map((_, column) => Math.max(...all.map(row => (row[column] ?? '').length)))
+  const cellsOf = (column: number) => all.map(row => (typeof row === 'string' ? 0 : (row[column] ?? '').length))
+  const wanted = titles.map((_, column) => Math.max(...cellsOf(column)))
   const widths = fitted(wanted, width - GAP.length * (titles.length - 1))
   return all.flatMap(row => {
+    if (typeof row === 'string') return [`${' '.repeat(widths[0] ?? 0)}${GAP}${row}`]
     const cells = widths.map((room, column) => wrap(row[column] ?? '', room))
     const height = Math.max(...cells.map(lines => lines.length))
     return Array.from({ length: height }, (_, line) =>

@@ -7,14 +7,26 @@ import type { Io } from './command.ts'
 export function terminalIo(
   env: NonNullable<Io['env']>,
   stdoutIsTerminal: boolean,
-): Pick<Io, 'color' | 'isTerminal' | 'hasLinks'> {
+  width?: number,
+): Pick<Io, 'color' | 'isTerminal' | 'hasLinks' | 'columns'> {
+  const columns = columnsOf(env, width)
   const isDumb = env.TERM === 'dumb'
   const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0'
   return {
     isTerminal: stdoutIsTerminal,
+    ...(columns === undefined ? {} : { columns }),
     color: !env.NO_COLOR && (forced || (stdoutIsTerminal && !isDumb)),
     hasLinks: stdoutIsTerminal && !isDumb && opensLinks(env),
   }
+}
+
+/** Narrower, words no longer fit beside their titles. */
+const NARROWEST = 60
+
+/** What the variable COLUMNS says, else the width of the terminal. */
+function columnsOf({ COLUMNS = '' }: NonNullable<Io['env']>, width: number | undefined): number | undefined {
+  const columns = /^[1-9]\d{0,4}$/.test(COLUMNS) ? Number(COLUMNS) : width
+  return columns === undefined ? undefined : Math.max(NARROWEST, columns)
 }
 
 /** Terminals that identify themselves and support links. */

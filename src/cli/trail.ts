@@ -6,10 +6,12 @@ import { anchorOf } from '../trail/anchor-text.ts'
 import type { TrailAnchor, TrailEntry } from '../trail/trail-entry.ts'
 import { TRAIL_BRANCH } from '../trail/trail-files.ts'
 import type { TrailProblem } from '../trail/verify-trail.ts'
+import { allowedWord } from './allowed-word.ts'
 import type { Command, Io } from './command.ts'
 import { parseOptions } from './parse-options.ts'
 import { readTrail } from './read-trail.ts'
 import { table } from './table.ts'
+import { usageError } from './usage-error.ts'
 
 const USAGE = 'trail verify|show [DIR] [--ref REF] [--anchors FILE|-] [-o text|json]'
 const MAX_SAID = 20
@@ -32,19 +34,17 @@ Who wrote its commits cannot be verified in a clone: GitHub shows it for each co
 App did not write.`,
   async run(args, io) {
     const options = parseOptions(args, ['ref', 'anchors', 'output'], USAGE)
-    const [verb, dir = '.', more] = options.positionals
-    const output = options.one('output') ?? 'text'
-    if (verb !== 'verify' && verb !== 'show') throw usage('verify or show is required')
+    const [given, dir = '.', more] = options.positionals
+    const verb = allowedWord(USAGE, 'subcommand', given, ['verify', 'show'])
+    const output = options.format(['text', 'json'])
     if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra DIR`)
-    if (output !== 'text' && output !== 'json')
-      throw usage(`-o ${JSON.stringify(output)} is not a format. Allowed: text, json`)
     const noted = await readAnchors(options.one('anchors'), io)
     const at = resolve(io.cwd, dir)
     const read = await readTrail(at, options.one('ref') ?? TRAIL_BRANCH, noted.anchors)
     const { entries, head, fleet, problems: found } = read
     const answer = { entries, head: head ?? null, fleet: fleet ?? null, problems: found, ...noted }
     if (output === 'json') io.stdout(`${JSON.stringify(answer, null, 2)}\n`)
-    else io.stdout(`${(verb === 'show' ? shown(answer) : verified(answer)).join('\n')}\n`)
+    else io.stdout(`${(verb === 'show' ? shown(answer, io.columns) : verified(answer)).join('\n')}\n`)
     return found.length > 0 ? 1 : 0
   },
 }
@@ -109,7 +109,7 @@ function problemLines(problems: readonly TrailProblem[]): string[] {
 
 const TITLES = ['ENTRY', 'TIME', 'DECISION', 'RESULT', 'BY', 'ABOUT']
 
-function shown({ entries, problems }: Answer): string[] {
+function shown({ entries, problems }: Answer, width?: number): string[] {
   const rows = entries.map(({ seq, at, kind, result, who, repository, commit, pull, cluster }) =>
     [
       String(seq),
@@ -121,11 +121,9 @@ function shown({ entries, problems }: Answer): string[] {
     ].map(cell => visible(cell, 300)),
   )
   return [
-    ...(rows.length > 0 ? table(TITLES, rows) : ['The trail has no entry.']),
+    ...(rows.length > 0 ? table(TITLES, rows, width) : ['The trail has no entry.']),
     ...(problems.length > 0 ? ['', 'The trail was changed:', ...problemLines(problems)] : []),
   ]
 }
 
-function usage(message: string): BailiwickError {
-  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
-}
+const usage = (message: string) => usageError(USAGE, message)

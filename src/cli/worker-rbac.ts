@@ -1,5 +1,4 @@
 import { workerRbac } from '../access/worker-rbac.ts'
-import { BailiwickError } from '../errors.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { visible } from '../message/visible.ts'
 import type { Command } from './command.ts'
@@ -7,6 +6,7 @@ import { errorLine } from './error-line.ts'
 import type { Exact } from './exact-json.ts'
 import { parseOptions } from './parse-options.ts'
 import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { usageError } from './usage-error.ts'
 import { yamlText } from './yaml-text.ts'
 
 const USAGE = 'worker-rbac [FLEET] --cluster NAME [--repo URL[#REF]=DIR]... [--repos-dir DIR]'
@@ -45,6 +45,4 @@ Exit code 0: done; 2: a Kustomization could not be read, so that its account is 
   },
 }
 
-function usage(message: string): BailiwickError {
-  return new BailiwickError('usage', message, { fix: `usage: bailiwick ${USAGE}` })
-}
+const usage = (message: string) => usageError(USAGE, message)

@@ -66,7 +66,7 @@ test('a source that nobody gave is named, what cannot be rendered ends in 2', as
 
 test('wrong use is refused with what there is', async () => {
   expect((await run(ACME, 'build', 'fleet')).stderr).toMatch(
-    /^error\[usage\]: --cluster is missing\. usage: bailiwick build /,
+    /^error\[usage\]: --cluster is missing\. Run bailiwick help build\.\n$/,
   )
   const other = await run(ACME, 'build', 'fleet', '--cluster', 'prod')
   expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('there are: production, staging')])

@@ -32,12 +32,14 @@ test.each(COMMANDS.map(([name]) => name))('%s takes every option that is complet
   }
 })
 
-test.each([[], ['csh'], ['bash', 'zsh']])('completion %j is refused', async (...args) => {
-  const { code, stderr } = await run('/', 'completion', ...args.flat())
-  expect([code, stderr]).toEqual([
-    2,
-    expect.stringMatching(/^error\[usage\]: exactly one shell is required: bash, zsh, fish\./),
-  ])
+test.each([
+  [[], 'shell is missing. Allowed: bash, zsh, fish. usage:'],
+  [['csh'], 'shell "csh" is not known. Allowed: bash, zsh, fish.'],
+  [['bsh'], 'shell "bsh" is not known. Allowed: bash, zsh, fish. Did you mean bash?'],
+  [['bash', 'zsh'], '"zsh" is an extra argument. usage:'],
+])('completion %j is refused', async (args, message) => {
+  const { code, stderr } = await run('/', 'completion', ...args)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`error[usage]: ${message}`)])
 })
 
 const isThere = (shell: string) => {

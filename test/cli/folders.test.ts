@@ -167,7 +167,7 @@ const situations: Record<string, Situation> = {
     given: () => '/',
     args: ['--braanch', 'x'],
     code: 2,
-    says: ['did you mean --branch?'],
+    says: ['Did you mean --branch?'],
   },
 }
 

@@ -64,10 +64,11 @@ describe('fix', () => {
     expect(readFileSync(join(tenant, 'deploy/config.yaml'), 'utf8')).toBe(before)
   })
 
-  test.each([['--watch'], ['-o', 'sarif']])('%s is refused', async (...args) => {
-    expect((await run(world().fleet, 'fix', ...args)).stderr).toMatch(
-      /^error\[usage\]: .* usage: bailiwick fix \[DIR\]/,
-    )
+  test.each([
+    [['--watch'], /^error\[usage\]: --watch is not an option of fix\. Allowed: --base, .* Run bailiwick help fix\.\n$/],
+    [['-o', 'sarif'], /^error\[usage\]: -o "sarif" is not a format\. Allowed: text, json\. usage: bailiwick fix /],
+  ])('%j is refused', async (args, message) => {
+    expect((await run(world().fleet, 'fix', ...args)).stderr).toMatch(message)
   })
 })
 

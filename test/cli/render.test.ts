@@ -151,7 +151,10 @@ describe('errors are one line and exit 2', () => {
       line: /^error\[usage\]: exactly one DIR is required\. usage: bailiwick render DIR [^\\]*$/,
     },
     'two directories': { argv: ['a', 'b'], line: /^error\[usage\]/ },
-    'an unknown format': { argv: ['.', '-o', 'xml'], line: /^error\[usage\]: -o xml is not a format/ },
+    'an unknown format': {
+      argv: ['.', '-o', 'xml'],
+      line: /^error\[usage\]: -o "xml" is not a format\. Allowed: yaml, json\./,
+    },
     'an unknown option': { argv: ['.', '--force'], line: /^error\[usage\]/ },
     'no such folder': {
       argv: ['none'],

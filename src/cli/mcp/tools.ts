@@ -3,12 +3,12 @@ import { canI } from '../can-i.ts'
 import { check } from '../check.ts'
 import { explain } from '../explain.ts'
 import { render } from '../render.ts'
+import { answerWhoCan } from './answer-who-can.ts'
 import { onboardPreview } from './onboard-preview.ts'
 import type { Roots } from './open-roots.ts'
 import type { ArgumentSchema, InputSchema, ToolArguments } from './read-arguments.ts'
 import { runCommand } from './run-command.ts'
 import { tenantArea } from './tenant-area.ts'
-import { whoCan } from './who-can.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
 /** A tool for agents. It reads folders below the roots and writes nothing. */
@@ -119,7 +119,7 @@ export const TOOLS: readonly Tool[] = [
       required: ['namespace'],
     },
     async run(given, roots) {
-      if (given.one('verb') !== undefined || given.one('resource') !== undefined) return whoCan(given, roots)
+      if (given.one('verb') !== undefined || given.one('resource') !== undefined) return answerWhoCan(given, roots)
       const path = await roots.repository(given.one('fleet') ?? '.')
       const args = [given.text('namespace'), path, ...(await fleetOptions(given, roots)), '--output=json']
       return runJson(access, args, roots)

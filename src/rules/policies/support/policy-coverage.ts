@@ -53,8 +53,15 @@ const EXCEPTIONS = ['kyverno.io/PolicyException', 'policies.kyverno.io/PolicyExc
 
 type Counts = { -readonly [K in keyof RuleCoverage]: RuleCoverage[K] }
 
-/** Every policy that the platform renders on the given clusters, with its results for each object as if it were created. */
-export function policyCoverage(fleet: Fleet, clusters: readonly string[]): CoveredPolicy[] {
+/**
+ * Every policy that the platform renders on the given clusters, with its results for each object as if it were created.
+ * `tenants`: only their objects count.
+ */
+export function policyCoverage(
+  fleet: Fleet,
+  clusters: readonly string[],
+  tenants?: ReadonlySet<string>,
+): CoveredPolicy[] {
   const index = new FleetIndex(fleet)
   const counted = new Map<string, Map<string, Counts>>()
   const add = (cluster: string, { policy, rule }: PolicyRuleName, field: NumberField, why = '') => {
@@ -68,7 +75,7 @@ export function policyCoverage(fleet: Fleet, clusters: readonly string[]): Cover
   }
   for (const node of fleet.nodes) {
     const { cluster } = node
-    if (!clusters.includes(cluster)) continue
+    if (!clusters.includes(cluster) || (tenants && !tenants.has(node.tenant ?? ''))) continue
     for (const object of node.objects) {
       const subject = { object, id: idOf(object), kind: kindOf(object), node }
       const answer = admissionOf(subject, { index, config: fleet.config }, one => add(cluster, one, 'passed'))
