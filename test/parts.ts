@@ -51,7 +51,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   rules: [...engine, 'facts', 'policy', schema],
   approval: [...engine, 'facts', 'rules'],
   evaluate: [...engine, 'facts', 'rules', 'approval'],
-  audit: [...engine, 'facts', 'rules', 'evaluate'],
+  audit: [...engine, 'facts', 'policy', 'rules', 'evaluate'],
   access: [...engine, 'facts', 'audit'],
   gate: [...engine, 'facts', 'rules', 'audit'],
   protection: ['gate'],

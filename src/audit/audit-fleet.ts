@@ -3,8 +3,10 @@ import type { Fleet } from '../fleet/model/fleet.ts'
 import { accountItems, statusItems } from './account-items.ts'
 import type { ClusterAudit } from './audit-item.ts'
 import { fluxItems } from './flux-items.ts'
+import { imageItems } from './image-items.ts'
 import { policyItems } from './policy-items.ts'
 import { remoteBaseItems, sourceItems } from './source-items.ts'
+import { verificationItems } from './verification-items.ts'
 
 /** Audits the settings that isolate tenants on each of these clusters, as far as the fleet is visible. Pure. */
 export function auditFleet(fleet: Fleet, names: readonly string[]): ClusterAudit[] {
@@ -17,8 +19,10 @@ export function auditFleet(fleet: Fleet, names: readonly string[]): ClusterAudit
       ...accountItems(audited),
       ...statusItems(audited),
       ...policyItems(audited),
+      ...imageItems(audited),
       ...remoteBaseItems(audited),
       ...sourceItems(audited),
+      ...verificationItems(audited),
     ]
     return { cluster: cluster.name, path: cluster.path, items }
   })

@@ -43,7 +43,7 @@ export function validatingPolicies(
   const own = request.isNamespaced ? world.policiesIn(NAMESPACED_VALIDATING_POLICY, request.id.namespace) : []
   return [...world.policies(VALIDATING_POLICY), ...own].flatMap(object => {
     const policy = policyFor(object, request)
-    return policy ? [{ policy, action: actionOf(object) }] : []
+    return policy ? [{ policy, action: validatingActionOf(object) }] : []
   })
 }
 
@@ -78,7 +78,9 @@ export function validatingScope(
   policy: CelPolicy,
   world: AdmissionWorld,
   request: AdmissionRequest,
-): { readonly names: ReadonlyMap<string, CelValue> } | { readonly verdicts: readonly PolicyVerdict[] } {
+):
+  | { readonly names: ReadonlyMap<string, CelValue>; readonly isExcepted: boolean }
+  | { readonly verdicts: readonly PolicyVerdict[] } {
   const { constraints, object } = policy
   if (!constraints) return { verdicts: [] }
   const isOfPod = podPlaceFor(at(object.root, ['spec'])!, request) !== undefined
@@ -110,6 +112,8 @@ export function validatingScope(
   if (problems.length > 0) return { verdicts: problems }
   const exceptions = mapOf({ allowedImages: textList(allowed.images), allowedValues: textList(allowed.values) })
   return {
+    // of a policy about images such an exception exempts the object; of others only what it names
+    isExcepted: allowed.images.length + allowed.values.length > 0,
     names: new Map<string, CelValue>([
       ['resource', new FleetObjects(world)],
       ['exceptions', exceptions],
@@ -147,7 +151,7 @@ function exceptionsOf(policy: CelPolicy, world: AdmissionWorld): readonly Except
 const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 
 /** `validationActions`, or Deny by default; a policy that does not run at admission only reports. */
-function actionOf({ root }: KubeObject): AdmissionFinding['action'] {
+export function validatingActionOf({ root }: KubeObject): AdmissionFinding['action'] {
   const enabled = at(root, ['spec', 'evaluation', 'admission', 'enabled'])
   if (enabled?.type === 'scalar' && enabled.value === false) return 'audit'
   const actions = textsOf(at(root, ['spec', 'validationActions'])) ?? []

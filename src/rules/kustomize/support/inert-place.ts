@@ -1,7 +1,7 @@
 import { HELM_RELEASE, KUSTOMIZATION } from '../../../flux/kinds.ts'
 import type { Path } from '../../../kube/node.ts'
+import { annotationsOf, POD_SPEC_PATHS } from '../../../kube/pod-spec-paths.ts'
 import { isRuledValue } from '../../workloads/helm-values-privileged.ts'
-import { annotationsOf, POD_SPEC_PATHS } from '../../workloads/support/pod-spec-paths.ts'
 
 /** Where whatever a value is decides nothing: steps from the root; `*` is any key or place in a list. */
 const INERT: ReadonlyMap<string, readonly Path[]> = new Map<string, readonly Path[]>([

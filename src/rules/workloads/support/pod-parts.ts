@@ -1,6 +1,6 @@
 import { at, type MapNode, type Node, type Path } from '../../../kube/node.ts'
+import { annotationsOf } from '../../../kube/pod-spec-paths.ts'
 import { everyMap } from '../../model/every-map.ts'
-import { annotationsOf } from './pod-spec-paths.ts'
 
 /** The lists of a pod in which its containers stand. */
 export const CONTAINER_LISTS: ReadonlySet<string> = new Set(['initContainers', 'containers', 'ephemeralContainers'])

@@ -1,8 +1,8 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { Subject } from '../../../facts/subject.ts'
+import { POD_SPEC_PATHS } from '../../../kube/pod-spec-paths.ts'
 import { isCustomKind } from './is-custom-kind.ts'
 import { CONTAINER_LISTS, type Pod, podAt, podsWithin } from './pod-parts.ts'
-import { POD_SPEC_PATHS } from './pod-spec-paths.ts'
 
 /** The pods that an object describes, whatever its kind. */
 export function podsOf(subject: Subject, index: FleetIndex): Iterable<Pod> {

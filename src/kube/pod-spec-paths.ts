@@ -1,4 +1,4 @@
-import type { Path } from '../../../kube/node.ts'
+import type { Path } from './node.ts'
 
 const TEMPLATE: Path = ['spec', 'template', 'spec']
 
