@@ -17,8 +17,8 @@ if (isNewEnough(process.versions.node)) {
   const newer = nodeOfDependency()
   if (newer === undefined) {
     process.stderr.write(
-      `error[config]: Node ${process.versions.node} is too old, Bailiwick needs Node ${NEEDED.join('.')} or newer: ` +
-        'install it, or run `npm ci` in the checkout, which brings one\n',
+      `error[config]: Node ${process.versions.node} is too old. Install Node ${NEEDED.join('.')} or newer. ` +
+        'In a checkout, `npm ci` brings a Node that `node src/cli/bailiwick.js` uses\n',
     )
     process.exitCode = 2
   } else {

@@ -14,7 +14,8 @@ import { today } from './today.ts'
 import { usageError } from './usage-error.ts'
 import { writeInside } from './write-inside.ts'
 
-const USAGE = 'baseline [DIR] [--check] [--url URL] [--branch NAME] [--repo URL[#REF]=DIR]... [--repos-dir DIR]'
+const USAGE =
+  'baseline [DIR] [--check] [--url URL] [--branch NAME] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [--cluster-root NAME=PATH]...'
 
 /** `bailiwick baseline`: writes down what stands in a fleet, so that only what is new or gets worse blocks. */
 export const baseline: Command = {
@@ -26,7 +27,8 @@ export const baseline: Command = {
   --url URL      address of DIR as Flux sources name it (default: remote origin)
   --branch NAME  branch that DIR is evaluated as (default: the checked-out one, else the default branch)
   --repo URL[#REF]=DIR   folder with the content of another source
-  --repos-dir DIR   folder with clones of other sources, each identified by its remote`,
+  --repos-dir DIR   folder with clones of other sources, each identified by its remote
+  --cluster-root NAME=PATH   folder that a cluster starts from, if it is not detected (repeatable)`,
   async run(args, io) {
     const options = parseOptions(args, FLEET_OPTIONS, USAGE, ['check'])
     const [folder = '.', more] = options.positionals

@@ -1,49 +1,58 @@
-import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { Shell, stepsOf } from '../docs/run-page.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-const directory = mkdtempSync(join(tmpdir(), 'bailiwick-tutorial-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8')
 
-/** A block of commands, with the exit code and the output that the page says. */
-interface Step {
-  readonly commands: string
-  readonly code: number
-  readonly output: string
+function shell(): Shell {
+  const home = mkdtempSync(join(tmpdir(), 'bailiwick-page-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  return new Shell(home)
 }
 
-function stepsOf(page: string): readonly Step[] {
-  const blocks = [...page.matchAll(/^```sh\n(.*?)^```\n(?:\n(Exit code (\d):\n\n)?```text\n(.*?)^```\n)?/gms)]
-  return blocks.map(([, commands = '', , code = '0', output = '']) => ({ commands, code: Number(code), output }))
+function runAll(page: string, on: Shell): void {
+  const steps = stepsOf(page)
+  // an output that belongs to no block of commands would be one that nothing compares
+  expect(steps.filter(({ output }) => output !== '').length).toBe(page.match(/^```text$/gm)?.length)
+  for (const { line, commands, code, output } of steps) {
+    const ran = on.run(commands)
+    expect({ line, commands, ...ran }).toEqual({ line, commands, code, output: output.trim(), stderr: '' })
+  }
+}
+
+/** The fleet of the tutorial with its two tenants, before anything of it is changed. */
+function inTutorial(): Shell {
+  const on = shell()
+  for (const { commands } of stepsOf(read('docs/tutorial.md')).slice(0, 3))
+    expect(on.run(commands)).toMatchObject({ code: 0 })
+  return on
 }
 
 test('every command of docs/tutorial.md does what the page says', () => {
-  const page = readFileSync(join(ROOT, 'docs/tutorial.md'), 'utf8')
-  const steps = stepsOf(page)
-  // a block that the pattern does not find would be one that nobody runs
-  expect([page.match(/^```sh$/gm), page.match(/^```text$/gm)].map(found => found?.length)).toEqual([
-    steps.length,
-    steps.filter(({ output }) => output !== '').length,
-  ])
-  const command = join(directory, 'bailiwick')
-  writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${ROOT}/src/cli/bailiwick.js' "$@"\n`)
-  chmodSync(command, 0o755)
-  const person = { NAME: 'Dora', EMAIL: 'dora@acme.example' }
-  const identity = Object.entries(person).flatMap(([key, value]) => [
-    [`GIT_AUTHOR_${key}`, value],
-    [`GIT_COMMITTER_${key}`, value],
-  ])
-  const env = { PATH: `${directory}:${process.env.PATH}`, HOME: directory, ...Object.fromEntries(identity) }
-  let folder = directory
-  for (const { commands, code, output } of steps) {
-    const script = `${commands}\ncode=$?\npwd > '${directory}/folder'\nexit $code\n`
-    const { status, stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: folder, env, encoding: 'utf8' })
-    expect({ commands, status, stderr, stdout: stdout.trim() }).toEqual({
-      ...{ commands, status: code, stderr: '', stdout: output.trim() },
+  const page = read('docs/tutorial.md')
+  expect(stepsOf(page)).toHaveLength(page.match(/^```sh$/gm)?.length ?? 0)
+  runAll(page, shell())
+}, 300_000)
+
+test('every command of docs/tasks.md does what the page says', () => {
+  const on = inTutorial()
+  runAll(read('docs/tasks.md'), on)
+}, 300_000)
+
+/** What a command of README.md answers in a folder without an App or a trail. Any other exits with 0, or with 1 for a no. */
+const EXIT_1 = ['bailiwick can-i']
+
+test('every command of the table in README.md runs in the fleet of the tutorial', () => {
+  const commands = [...read('README.md').matchAll(/^\| `(bailiwick [^`]+)` \|/gm)].map(([, command = '']) => command)
+  expect(commands.length).toBeGreaterThan(10)
+  const on = inTutorial()
+  on.run('cd fleet')
+  for (const command of commands) {
+    const { code, stderr } = on.run(command)
+    expect({ command, code, stderr }).toEqual({
+      ...{ command, code: EXIT_1.some(name => command.startsWith(name)) ? 1 : 0, stderr: '' },
     })
-    folder = readFileSync(join(directory, 'folder'), 'utf8').trim()
   }
-}, 120_000)
+}, 300_000)

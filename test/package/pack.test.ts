@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { blocksOf } from '../docs/blocks-of.ts'
 import { findProgram, programs } from '../programs.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -99,6 +100,24 @@ test('the package brings no other, and names the license of each that it carries
     expect(licenses).toMatch(new RegExp(`^${name} \\d+\\.\\S+ \\(`, 'm'))
   expect(licenses).toContain('external-secrets/external-secrets | v')
 })
+
+/** Blocks of commands that install the package from a checkout. `npm ci` ran before the tests, and would remove what they run on. */
+test.each(['README.md', 'docs/tasks.md'])(
+  'the commands of %s install it for a user',
+  async page => {
+    const mark = 'run by test/package/pack.test.ts'
+    const [block, more] = blocksOf(readFileSync(join(root, page), 'utf8')).filter(({ comment }) => comment === mark)
+    const commands = block!.text.split('\n').filter(line => line !== 'npm ci')
+    expect([commands.length, more]).toEqual([2, undefined])
+    const prefix = join(scratch, 'global')
+    const env = { npm_config_prefix: prefix, PATH: `${prefix}/bin:${process.env.PATH}` }
+    const { code, stdout, stderr } = await run('bash', ['-ec', commands.join('\n')], root, env)
+    rmSync(join(root, contents.filename), { force: true })
+    expect({ code, stderr }).toMatchObject({ code: 0 })
+    expect(stdout).toMatch(/usage: bailiwick COMMAND|^\d+\.\d+\.\d+$/m)
+  },
+  240_000,
+)
 
 /** Command lines in the folder that holds the fleet of the tests. */
 const LINES = [
