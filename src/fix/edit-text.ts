@@ -22,7 +22,7 @@ export interface EditPlace {
 /** Beyond, nobody reads a suggestion. */
 const MAX_TEXT = 1024 * 1024
 /** Values that mean the same with and without quotes for every reader of YAML. */
-const SAFE = /^[A-Za-z][A-Za-z\d._/-]{0,252}$/
+const SAFE = /^(?:[A-Za-z][A-Za-z\d._/-]{0,252}|\d{1,9}[smh])$/
 
 /**
  * Turns an edit of a field into an edit of its lines. Undefined unless it is certain: the edited text is parsed again

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { editText, type TextEdit } from './edit-text.ts'
+import { writtenField } from './written-field.ts'
 
 /** An edit of one file that certainly fixes findings. */
 export interface Fix extends TextEdit {
@@ -20,11 +21,14 @@ export interface Fix extends TextEdit {
 export function fixesOf(verdict: Verdict, repository: string, read: (path: string) => string | undefined): Fix[] {
   const fixes = new Map<string, Fix>()
   for (const finding of [...verdict.violations, ...verdict.warnings]) {
-    const { edit, origin, state, field } = finding
+    const { edit, origin, state } = finding
     if (state !== 'new' || edit === undefined || origin.repository !== repository || origin.file === '') continue
-    const text = read(origin.file)
+    const field = 'remove' in edit ? finding.field : writtenField(finding)
+    const text = field === undefined ? undefined : read(origin.file)
     const made =
-      text === undefined ? undefined : editText(text, { field, line: origin.line, column: origin.column }, edit)
+      text === undefined || field === undefined
+        ? undefined
+        : editText(text, { field, line: origin.line, column: origin.column }, edit)
     if (text === undefined || !made) continue
     const key = JSON.stringify([origin.file, made])
     const known = fixes.get(key)
@@ -64,9 +68,20 @@ function byPlace(one: Fix, other: Fix): number {
 
 function disjoint(fixes: readonly Fix[]): Fix[] {
   const kept: Fix[] = []
-  for (const fix of fixes) {
+  for (const fix of fixes.filter(one => !fixes.some(other => contradicts(one, other)))) {
     const last = kept.at(-1)
     if (last?.path !== fix.path || fix.first > last.last) kept.push(fix)
   }
   return kept
+}
+
+/** One field at one place that two findings would set to different values, for example in a base of two tenants: neither is certain. */
+function contradicts(one: Fix, other: Fix): boolean {
+  return one !== other && one.path === other.path && placeOf(one) === placeOf(other)
+}
+
+function placeOf({ findings: [finding] }: Fix): string {
+  if (!finding) return ''
+  const { line, column } = finding.origin
+  return JSON.stringify([line, column, writtenField(finding)?.split('/').at(-1)])
 }

@@ -57,7 +57,7 @@ describe('fix', () => {
   })
 
   test('leaves to people what is not certain', async () => {
-    const tenant = tenantOnBranch()
+    const tenant = tenantOnBranch({ 'deploy/config.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: {name: more}\n' })
     const before = readFileSync(join(tenant, 'deploy/config.yaml'), 'utf8')
     const { code, stdout } = await run(tenant, 'fix', '--apply', '--fleet', '../fleet', '--base', 'main', '-o', 'json')
     expect([code, JSON.parse(stdout)]).toEqual([1, { applied: true, fixes: [], result: 'fail' }])

@@ -1,19 +1,10 @@
 import type { FindingGroup } from '../../evaluate/verdict/group-findings.ts'
+import { writtenField } from '../../fix/written-field.ts'
 import { listed, type Message, message, part, plainText } from '../../message/message.ts'
 import { fixOf } from '../../message/said.ts'
-import type { Step } from '../../origin.ts'
 import type { Finding } from '../../rules/model/finding.ts'
 import { placeOf } from './place.ts'
 
-/** Steps behind which the line that wrote a value holds something else than the value of the field. */
-const MADE: ReadonlySet<Step['step']> = new Set([
-  'generator',
-  'transformer',
-  'reference',
-  'replacement',
-  'substitution',
-  'local-config',
-])
 const MAX_VALUES = 5
 
 /**
@@ -38,7 +29,7 @@ function editOf(finding: Finding, here: string): Message | undefined {
   const { edit, allowed = [], origin } = finding
   const name = writtenName(finding)
   const place = placeOf(origin, here)
-  if (name === undefined || place === '') return undefined
+  if (name === undefined || place === '' || (edit && 'remove' in edit)) return undefined
   if (edit && 'add' in edit) return message`Add \`${part('value', `${name}: ${edit.add}`)}\` at ${part('path', place)}.`
   const values = edit && 'set' in edit ? [edit.set] : allowed.slice(0, MAX_VALUES)
   if (values.length === 0) return undefined
@@ -49,9 +40,7 @@ function editOf(finding: Finding, here: string): Message | undefined {
 }
 
 /** The name of the field at the line that wrote it; undefined where the line holds something else. */
-function writtenName({ field, via }: Finding): string | undefined {
-  if (via[0]?.step === 'flux-target-namespace') return 'targetNamespace'
-  if (via.some(({ step }) => MADE.has(step))) return undefined
-  const name = field.split('/').at(-1)?.replaceAll('~1', '/').replaceAll('~0', '~')
+function writtenName(finding: Finding): string | undefined {
+  const name = writtenField(finding)?.split('/').at(-1)?.replaceAll('~1', '/').replaceAll('~0', '~')
   return name === undefined || name === '' || /^\d+$/.test(name) ? undefined : name
 }

@@ -26,11 +26,13 @@ export const saRequired: Rule = {
   },
 }
 
-/** Where the platform acts in the namespace as one account only, that is the one. */
+/** Where the platform acts in the namespace as one account only, or renders one only, that is the one. */
 function named({ index, config }: RuleContext, node: FleetNode, object: KubeObject): Pick<Breach, 'edit'> {
   const { namespace } = idOf(object)
-  const name = soleReconciler(index, node.cluster, namespace)
-  if (name === undefined || !isKnown({ index, config }, node.cluster, namespace, name)) return {}
+  const { cluster } = node
+  const candidates = [soleReconciler(index, cluster, namespace), soleAccount(index, cluster, namespace)]
+  const name = candidates.find(one => one !== undefined && isKnown({ index, config }, cluster, namespace, one))
+  if (name === undefined) return {}
   return { edit: at(object.root, ACCOUNT_FIELD) === undefined ? { add: name } : { set: name } }
 }
 
@@ -90,4 +92,12 @@ function soleReconciler(index: FleetIndex, cluster: string, namespace: string): 
   }
   const [only] = accounts
   return accounts.size === 1 ? only : undefined
+}
+
+/** The one account that the platform renders in a namespace; undefined where it renders none, or several. */
+function soleAccount(index: FleetIndex, cluster: string, namespace: string): string | undefined {
+  const rendered = index.platformRendered(cluster, '/ServiceAccount', namespace)
+  const names = new Set(rendered.map(({ object }) => idOf(object).name).filter(name => name !== 'default'))
+  const [only] = names
+  return names.size === 1 ? only : undefined
 }

@@ -39,6 +39,8 @@ function evaluateFleet(context: RuleContext, node: FleetNode, tenant: string, ob
   if (namespace === undefined || (namespace !== '' && !isNamespaceName(namespace))) return undefined
   if (keepsNamespace(context, node.cluster, tenant, namespace)) return undefined
   const own = ownNamespaces(index, node.cluster, tenant)
+  const allowed = index.namespacesOf(node.cluster, tenant)
+  const [only] = allowed
   const where =
     namespace === ''
       ? 'has no namespace'
@@ -54,6 +56,9 @@ function evaluateFleet(context: RuleContext, node: FleetNode, tenant: string, ob
     value: namespace,
     message: message`${objectPart(kind, namespace, name)} ${where}, and ${identityPart(node.identity)} would apply it. Allowed: ${own}. ${said}`,
     fix: message`Set metadata.namespace to one of: ${own}.`,
-    allowed: index.namespacesOf(node.cluster, tenant),
+    allowed,
+    ...(allowed.length === 1 && only !== undefined
+      ? { edit: at(object.root, FIELD) === undefined ? { add: only } : { set: only } }
+      : {}),
   }
 }

@@ -48,6 +48,7 @@ function* evaluateTenant(object: KubeObject, node: FleetNode, { index }: RuleCon
         level,
         message: message`${objectPart('Namespace', '', name)} gets the ${part === 'labels' ? 'label' : 'annotation'} ${quoted('field', key)}: ${quoted('value', text)} from ${identityPart(node.identity)}, which acts for a tenant. Allowed: this key only in the platform's content. The API server accepts it from anyone who can patch the Namespace.`,
         fix: message`Remove ${quoted('field', key)}, or ask a fleet admin to set it.`,
+        edit: { remove: true },
       }
     }
   }

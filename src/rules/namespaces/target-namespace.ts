@@ -48,6 +48,8 @@ function evaluateFleet(
   const { kind, namespace, name } = idOf(object)
   const own = ownNamespaces(index, node.cluster, tenant)
   const what = path.join('.')
+  const allowed = index.namespacesOf(node.cluster, tenant)
+  const [only] = allowed
   return {
     node: index.nodeOf(node.cluster, object) ?? node,
     renderedBy: node,
@@ -56,6 +58,7 @@ function evaluateFleet(
     value: target,
     message: message`${objectPart(kind, namespace, name)} has ${part('field', what)} ${quoted('object', target)}, which is not a namespace of tenant ${quoted('tenant', tenant)}. Allowed: ${own}. Flux accepts it: only the rights of the account limit it.`,
     fix: message`Remove ${part('field', what)}, or set it to one of: ${own}.`,
-    allowed: index.namespacesOf(node.cluster, tenant),
+    allowed,
+    ...(allowed.length === 1 && only !== undefined ? { edit: { set: only } } : {}),
   }
 }

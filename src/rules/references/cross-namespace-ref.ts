@@ -10,7 +10,7 @@ import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { keepsNamespace } from '../namespaces/support/keeps-namespace.ts'
 import { type ForeignName, foreignNames, suspectedNames } from './support/foreign-names.ts'
 import { isUnlooked } from './support/is-unlooked.ts'
-import { type AccessFrom, accessOf } from './support/source-access.ts'
+import { type AccessFrom, accessOf, hasNamesake } from './support/source-access.ts'
 
 /** A tenant's object may refer only to objects of the tenant's own namespaces. */
 export const crossNamespaceRef: Rule = {
@@ -100,6 +100,9 @@ function evaluateFleet(
     message: message`${who} refers to ${what}, which is in another namespace. Allowed: its own namespace ${quoted('object', namespace)}.${untyped(shownSafe(said))}`,
     fix: message`Remove \`namespace\` from the reference and use an object of namespace ${quoted('object', namespace)}.`,
     ...(reference.path.at(-1) === 'namespace' ? { allowed: [namespace] } : {}),
+    ...(reference.path.at(-1) === 'namespace' && hasNamesake(index, node.cluster, namespace, reference)
+      ? { edit: { remove: true } }
+      : {}),
   }
 }
 

@@ -65,6 +65,7 @@ function* evaluateFleet(subject: Subject, { config }: RuleContext, path: Path, i
     value: text,
     message: message`${who}: ${part('field', field)} is ${quoted('value', text)}. Allowed: ${config.minimumInterval}s or more.`,
     fix: message`Set ${part('field', field)} to ${config.minimumInterval}s or more.`,
+    edit: { set: `${Math.max(config.minimumInterval, 1)}s` },
     ...(isTiny ? {} : { level: 'warning' }),
   }
 }

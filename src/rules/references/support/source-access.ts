@@ -15,6 +15,12 @@ const GROUPS: ReadonlyMap<string, string> = new Map(
 /** The kinds that may carry a list, as `<group>/<Kind>`. */
 export const sharedKinds: readonly string[] = [...GROUPS].map(([kind, group]) => `${group}/${kind}`)
 
+/** Whether a source of the same kind and name is in namespace `from`, so that the reference works without a namespace, too. */
+export function hasNamesake(index: FleetIndex, cluster: string, from: string, { kind, name }: Reference): boolean {
+  const group = GROUPS.get(kind)
+  return group !== undefined && name !== '' && index.versionsOf(cluster, `${group}/${kind}`, from, name).length > 0
+}
+
 /**
  * Whether the source that is referred to lets in the namespace `from` (RFC-0002). The source's owner decides, so it is
  * read as the platform renders it, or the tenant of its namespace; of labels only what the platform writes is believed:
