@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { editText, type TextEdit } from './edit-text.ts'
+import { fixPatch } from './fix-patch.ts'
 import { writtenField } from './written-field.ts'
 
 /** An edit of one file that certainly fixes findings. */
@@ -12,6 +13,8 @@ export interface Fix extends TextEdit {
   readonly findings: readonly Finding[]
   /** Names this edit of this object, wherever it stands. */
   readonly id: string
+  /** A unified diff of the edit, with that of the edits next to it; absent where it cannot be shown. */
+  readonly patch?: readonly string[]
 }
 
 /**
@@ -38,7 +41,32 @@ export function fixesOf(verdict: Verdict, repository: string, read: (path: strin
       fixes.set(key, { ...made, path: origin.file, before, findings: [finding], id: idOf(finding, made) })
     }
   }
-  return disjoint([...fixes.values()].sort(byPlace))
+  return withPatches(disjoint([...fixes.values()].sort(byPlace)), read)
+}
+
+/** Edits of adjacent lines have one diff: neither applies before or after the other alone. */
+function withPatches(fixes: readonly Fix[], read: (path: string) => string | undefined): Fix[] {
+  const joined: { readonly path: string; readonly edit: TextEdit; readonly of: readonly Fix[] }[] = []
+  for (const fix of fixes) {
+    const last = joined.at(-1)
+    if (last?.path !== fix.path || last.edit.last + 1 < fix.first) joined.push({ path: fix.path, edit: fix, of: [fix] })
+    else {
+      const { first, lines } = last.edit
+      joined[joined.length - 1] = {
+        path: fix.path,
+        edit: { first, last: fix.last, lines: [...lines, ...fix.lines] },
+        of: [...last.of, fix],
+      }
+    }
+  }
+  return [...Map.groupBy(joined, ({ path }) => path)].flatMap(([path, own]) => {
+    const text = read(path)
+    const edits = own.map(({ edit }) => edit)
+    return own.flatMap(({ edit, of }) => {
+      const patch = text === undefined ? undefined : fixPatch({ path, text, edits }, edit)
+      return patch ? of.map(fix => ({ ...fix, patch })) : of
+    })
+  })
 }
 
 /** Applies fixes to the text of a file. */

@@ -1,3 +1,4 @@
+import { fenced } from '../message/fenced.ts'
 import { code, prose } from '../message/markdown.ts'
 import type { Finding } from '../rules/model/finding.ts'
 import type { ChangedLines } from './changed-lines.ts'
@@ -76,13 +77,5 @@ function bodyOf({ id, findings, lines, reason }: OfferedFix): string {
     .slice(0, 5)
     .map(({ rule, message, fix }) => `${code(rule)}: ${prose(message)} ${prose(fix)}`)
     .join('\n\n')
-  return `<!-- bailiwick:fix:${id} -->\n${reason ?? reasons}\n\n${block(lines)}`
-}
-
-/** A fence that is longer than any in the text: nothing of a file ends it. */
-function block(lines: readonly string[]): string {
-  const text = lines.join('\n')
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
-  const fence = '`'.repeat(longest + 1)
-  return lines.length === 0 ? `${fence}suggestion\n${fence}` : `${fence}suggestion\n${text}\n${fence}`
+  return `<!-- bailiwick:fix:${id} -->\n${reason ?? reasons}\n\n${fenced('suggestion', lines)}`
 }

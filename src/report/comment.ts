@@ -16,6 +16,7 @@ import type { Outcome, ReportContext } from './outcome.ts'
 import { impactSection } from './policies/impact-section.ts'
 import { pruneSection } from './prune-section.ts'
 import { type View, viewFor } from './text/audience.ts'
+import { EditBlocks } from './text/edit-blocks.ts'
 import { failureText, findingText } from './text/finding-text.ts'
 import type { Section } from './text/fold.ts'
 import { fold } from './text/fold.ts'
@@ -78,12 +79,16 @@ function sections(verdict: Verdict, context: ReportContext, level: DetailLevel):
       label: 'error',
     }))
   const existing = groups.filter(({ failure }) => !isNew(failure)).map(group => failureText(group, here))
+  const edits = new EditBlocks(context.fixes ?? [])
   const findings = (list: Verdict['violations'], noun: string) =>
     groupFindings(list.filter(isNew)).map(group => {
       const { finding, objects } = group
       const whose = objects.length === 1 ? htmlCode(display(finding.object), 150) : count(objects.length, 'object')
       const summary = `${noun} ${htmlCode(finding.rule)}: ${whose}`
-      return { text: fold(summary, findingText(group, here, false)), label: `${noun} of ${code(finding.rule)}` }
+      const edit = edits.blockOf(group)
+      const text = `${findingText(group, here, false)}${edit === '' ? '' : `\n\n${edit}`}`
+      const label = `${noun} of ${code(finding.rule)}${edit === '' ? '' : ' with its edit'}`
+      return { text: fold(summary, text), label }
     })
   // names of others' repositories are for the fleet's own readers
   const broken = audience === undefined ? wouldBreak(verdict, nodes, here) : ''

@@ -1,5 +1,6 @@
 import type { ChangePrunes } from '../approval/change-prunes.ts'
 import type { Changes } from '../diff/changes.ts'
+import type { Fix } from '../fix/fixes-of.ts'
 import type { Circumstances } from '../gate/circumstances.ts'
 import type { EvaluatedNode } from '../rules/model/finding.ts'
 
@@ -22,6 +23,8 @@ export interface ReportContext {
   readonly changedPaths?: ReadonlySet<string>
   /** There are certain fixes, and a commit of ours may be put onto the head. */
   readonly fixable?: boolean
+  /** Certain edits of files as the head has them; absent: none. */
+  readonly fixes?: readonly Fix[]
   /** Page whose anchors are the ids of the rules; absent: there is none to link to. */
   readonly rulesUrl?: string
   /** What decides besides the verdict; absent: nothing. */

@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { lastRun } from './commands.ts'
@@ -42,6 +46,33 @@ test('a fix that is certain is suggested on its line, once', async () => {
   await stage.settle()
   expect(reviewsOf(pull)).toHaveLength(1)
 }, 60_000)
+
+/** What `git apply` makes of a file with the blocks of a comment, as a program reads them: CommonMark's fences at the start of a line. */
+function applied(body: string, path: string, text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-edit-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  mkdirSync(join(folder, dirname(path)), { recursive: true })
+  writeFileSync(join(folder, path), text)
+  const blocks = [...body.matchAll(/^(`{3,})diff\n(--- [\s\S]*?)^\1$/gm)].map(([, , block]) => block!)
+  expect(blocks.length).toBeGreaterThan(0)
+  for (const input of blocks) execFileSync('git', ['apply', '-'], { cwd: folder, input })
+  return readFileSync(join(folder, path), 'utf8')
+}
+
+test('the comment has each edit as a block that git applies, and then the verdict turns', async () => {
+  const hostile = '      # ``` </details> ~~~ @dora\n'
+  const bad = BAD.replace('      hostNetwork', `${hostile}      hostPID: true\n      hostNetwork`)
+  const pull = await propose('blocks', bad)
+  const { github } = stage
+  const [comment] = github.commentsOf(REPO, pull).filter(({ body }) => body.includes('bailiwick:verdict'))
+  expect(comment?.body).toContain('Edit, for `git apply`:')
+  expect(comment?.body).toContain('````diff')
+  const text = applied(comment!.body, FILE, bad)
+  expect(text).toBe(MENDED.replace('      hostNetwork', `${hostile}      hostPID: false\n      hostNetwork`))
+  github.push({ repo: REPO, branch: 'blocks', files: { [FILE]: text }, as: 'dora' })
+  await stage.settle()
+  expect(lastRun(github, REPO, 'blocks')?.conclusion).toBe('success')
+}, 120_000)
 
 test('the button commits every fix to the branch, and the verdict turns', async () => {
   const pull = await propose('apply', BAD)

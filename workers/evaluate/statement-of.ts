@@ -1,3 +1,4 @@
+import type { Fix } from '../../src/fix/fixes-of.ts'
 import type { OfferedFix } from '../../src/fix/suggestions.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import { completionText } from '../../src/onboard/completion/completion-text.ts'
@@ -22,14 +23,19 @@ export async function statementOf(
     page,
   }: { readonly own: CommitOutcome; readonly shown: CommitOutcome; readonly page?: string | undefined },
 ): Promise<Statement> {
-  const verdict = commentOf(shown.outcome, page === undefined ? shown.context : { ...shown.context, page })
+  const certain = await fixesHere(subject, pull, own)
+  const verdict = commentOf(shown.outcome, {
+    ...shown.context,
+    fixes: certain,
+    ...(page === undefined ? {} : { page }),
+  })
   const completions = await readCompletions(context, subject, pull, own)
   const body = withCompletions(verdict, completions, pull)
   return {
     repositoryId: subject.repository.id,
     headSha: pull.head.sha,
     ...(body === undefined ? {} : { body }),
-    fixes: await fixesOf(subject, pull, own, completions),
+    fixes: await offeredFixes(subject, pull, own, { certain, completions }),
   }
 }
 
@@ -43,20 +49,23 @@ function withCompletions(body: string | undefined, completions: readonly Complet
   return fitBudget(body ?? COMMENT_MARKER, sections, COMMENT_BUDGET, '')
 }
 
-async function fixesOf(
-  subject: OpenedRepository,
+async function offeredFixes(
+  { installation, repository }: OpenedRepository,
   pull: PullRequest,
   own: CommitOutcome,
-  completions: readonly Completion[],
+  { certain, completions }: { readonly certain: readonly Fix[]; readonly completions: readonly Completion[] },
 ): Promise<OfferedFix[]> {
   const added = completionFixes(completions)
-  const fixes = (await fixesHere(subject, pull, own)).map(offered)
+  const fixes = certain.map(offered)
   if (added.length === 0 || !own.tree) return fixes
-  const { installation, repository } = subject
   return [...fixes, ...fixesAtHead(added, own.tree, await installation.content(repository, pull.head.sha))]
 }
 
-async function fixesHere({ installation, repository }: OpenedRepository, pull: PullRequest, said: CommitOutcome) {
+async function fixesHere(
+  { installation, repository }: OpenedRepository,
+  pull: PullRequest,
+  said: CommitOutcome,
+): Promise<readonly Fix[]> {
   const fixes = readFixes(said)
   if (fixes.length === 0 || !said.tree) return []
   return fixesAtHead(fixes, said.tree, await installation.content(repository, pull.head.sha))

@@ -1,5 +1,6 @@
 import type { Fate, FieldChange, ObjectChange } from '../../diff/changes.ts'
 import { display } from '../../kube/object.ts'
+import { fenced } from '../../message/fenced.ts'
 import { visible } from '../../message/visible.ts'
 
 /** How much of a diff is told: all of it, without context, or only how much there is of each object. */
@@ -24,9 +25,7 @@ const FATES: Readonly<Record<Fate, string>> = {
  */
 export function diffBlock(objects: readonly ObjectChange[], detail: Detail): string {
   const lines = objects.flatMap(object => objectLines(object, detail))
-  const longest = Math.max(2, ...lines.flatMap(line => [...line.matchAll(/`+/g)].map(run => run[0].length)))
-  const fence = '`'.repeat(longest + 1)
-  return [`${fence}diff`, ...lines, fence].join('\n')
+  return fenced('diff', lines)
 }
 
 function objectLines(object: ObjectChange, detail: Detail): string[] {
