@@ -149,11 +149,8 @@ describe('tests of policies', () => {
   test('exceptions, labels of namespaces and operations', async () => {
     const exception = `apiVersion: kyverno.io/v2\nkind: PolicyException\nmetadata: {name: one, namespace: x}\nspec: {exceptions: [{policyName: names, ruleNames: [no-old]}], match: {any: [{resources: {kinds: [ConfigMap], namespaceSelector: {matchLabels: {a: b}}}}]}}\n`
     const values = (label: string) =>
-      `exceptions: [exception.yaml]\nvariables: values.yaml\nvalues: {namespaceSelector: [{name: apps, labels: {a: ${label}}}]}\n`
-    const files = {
-      'tests/exception.yaml': exception,
-      'tests/values.yaml': 'kind: Values\nglobalValues: {request.operation: UPDATE}\n',
-    }
+      `exceptions: [exception.yaml]\nvalues: {globalValues: {request.operation: UPDATE}, namespaceSelector: [{name: apps, labels: {a: ${label}}}]}\n`
+    const files = { 'tests/exception.yaml': exception }
     const excepted = testsWith(RESULT('old-one', 'skip'), values('b'), files)
     expect((await run(excepted, 'policy', 'test')).code).toBe(0)
     const other = testsWith(RESULT('old-one', 'fail'), values('c'), files)
@@ -185,22 +182,10 @@ describe('tests of policies', () => {
   })
 
   test.each([
-    ['values of variables', 'variables: values.yaml\n', { 'tests/values.yaml': 'globalValues: {foo: bar}\n' }],
-    [
-      'values of a rule',
-      'variables: values.yaml\n',
-      { 'tests/values.yaml': 'policies: [{name: names, rules: [{name: no-old, values: {foo: bar}}]}]\n' },
-    ],
-    ['a payload', 'jsonPayload: x.json\n', {}],
-  ])('never green about what is not evaluated: %s', async (_what, more, files) => {
-    const { code, stdout } = await run(
-      testsWith(RESULT('good', 'pass'), more, files as Record<string, string>),
-      'policy',
-      'test',
-      '.',
-      '-o',
-      'json',
-    )
+    ['a payload', RESULT('good', 'pass'), 'jsonPayload: x.json\n'],
+    ['a changed object', RESULT('good', 'pass').replace('}', ', patchedResources: x.yaml}'), ''],
+  ])('never green about what is not evaluated: %s', async (_what, results, more) => {
+    const { code, stdout } = await run(testsWith(results, more), 'policy', 'test', '.', '-o', 'json')
     expect([code, rowsOf(stdout)]).toEqual([2, ['ConfigMap apps/good not evaluated not evaluated']])
   })
 

@@ -31,21 +31,25 @@ class Image extends LibraryValue {
 export const IMAGES: FunctionTable = {
   functions: {
     isImage: ([text]) => (typeof text === 'string' ? imageOf(text) !== undefined : undefined),
-    image: ([text]) => {
-      if (typeof text !== 'string') return undefined
-      const made = imageOf(text)
-      if (!made) throw new CelError('could not parse reference')
-      return made
-    },
+    image: parsedImage,
+    parseImageReference: parsedImage,
   },
   methods: {
     containsDigest: ofImage(({ digest }) => digest !== ''),
     registry: ofImage(({ registry }) => registry),
     repository: ofImage(({ repository }) => repository),
     identifier: ofImage(({ tag, digest }) => digest || tag),
+    identifierWithSeparator: ofImage(({ tag, digest }) => (digest === '' ? `:${tag}` : `@${digest}`)),
     tag: ofImage(({ tag }) => tag),
     digest: ofImage(({ digest }) => digest),
   },
+}
+
+function parsedImage([text]: readonly CelValue[]): CelValue | undefined {
+  if (typeof text !== 'string') return undefined
+  const made = imageOf(text)
+  if (!made) throw new CelError('could not parse reference')
+  return made
 }
 
 function ofImage(answer: (image: Image) => CelValue) {

@@ -10,59 +10,46 @@ import { SEMVER_FUNCTIONS } from '../kubernetes/semver.ts'
 import { TEXTS } from '../kubernetes/texts.ts'
 import { TIMES } from '../kubernetes/times-of.ts'
 import { URLS } from '../kubernetes/urls.ts'
-import { CelMap, type CelValue, isList, LibraryValue, Optional } from '../values.ts'
+import { CelMap, type CelValue, isList, Optional } from '../values.ts'
+import { DOCUMENTS } from './documents.ts'
 import { IMAGES } from './images.ts'
+import { MATH } from './math.ts'
+import { MOMENTS } from './moments.ts'
+import { OUTSIDE } from './outside-context.ts'
 
-/** Implements `resource.Get`. Returns the value of an object, or undefined where it is not known. */
-export abstract class ResourceReader extends LibraryValue {
-  readonly typeName = 'resource.Context'
-  equals(other: LibraryValue): boolean {
-    return this === other
-  }
-  abstract get(apiVersion: string, resource: string, namespace: string, name: string): CelValue | undefined
-}
-
-/** Functions whose result depends on a cluster, the network, a clock or randomness. */
-const OUTSIDE = [
-  ...['http.Get', 'http.Post', 'http.Client', 'http.get', 'http.post', 'http.client'],
-  ...['globalContext.Get', 'globalContext.get', 'image.GetMetadata', 'image.getMetadata'],
-  ...['time.now', 'random', 'random.random'],
-]
-const outside = (name: string) => (): never => {
-  throw new CelUnknownError(`${name} needs information from outside the fleet`)
-}
-
-const RESOURCES: FunctionTable = {
-  functions: Object.fromEntries(OUTSIDE.map(name => [name, outside(name)])),
-  methods: {
-    Get: resourceOf('resource.Get'),
-    get: resourceOf('resource.get'),
-    ...Object.fromEntries(['List', 'list', 'Post', 'post'].map(name => [name, outside(`resource.${name}`)])),
-  },
-}
-
-function resourceOf(what: string) {
-  return ([reader, ...args]: readonly CelValue[]): CelValue | undefined => {
-    if (!(reader instanceof ResourceReader)) return undefined
-    const texts = args.filter(arg => typeof arg === 'string')
-    const [apiVersion = '', resource = '', namespace = '', name = ''] = texts
-    const found = texts.length === 4 ? reader.get(apiVersion, resource, namespace, name) : undefined
-    if (found === undefined) throw new CelUnknownError(`${what} asks for an object that the fleet does not show`)
-    return found
-  }
+/** Functions whose result depends on a clock, on randomness, or on formats that are not read here. */
+const NOT_EVALUATED: FunctionTable = {
+  functions: Object.fromEntries(
+    [
+      ['time.now', 'reads the clock'],
+      ['random', 'is random'],
+      ['random.random', 'is random'],
+      ['x509.decode', 'is not supported'],
+      ['gzip.compress', 'is not supported'],
+      ['gzip.decompress', 'is not supported'],
+    ].map(([name, why]) => [
+      name!,
+      (): never => {
+        throw new CelUnknownError(`${name} ${why}`)
+      },
+    ]),
+  ),
 }
 
 const USERS: FunctionTable = {
   functions: {
-    parseServiceAccount: ([user]) => {
-      if (typeof user !== 'string') return undefined
-      const [, namespace = '', name = ''] = /^system:serviceaccount:([^:]*):(.*)$/s.exec(user) ?? []
-      return mapOf([
-        ['Namespace', namespace],
-        ['Name', name],
-      ])
-    },
+    parseServiceAccount: accountOf,
+    'user.parseServiceAccount': accountOf,
   },
+}
+
+function accountOf([user]: readonly CelValue[]): CelValue | undefined {
+  if (typeof user !== 'string') return undefined
+  const [, namespace = '', name = ''] = /^system:serviceaccount:([^:]*):(.*)$/s.exec(user) ?? []
+  return mapOf([
+    ['Namespace', namespace],
+    ['Name', name],
+  ])
 }
 
 const TRANSFORMS: FunctionTable = {
@@ -103,7 +90,7 @@ const mapOf = (entries: readonly (readonly [string, CelValue])[]): CelMap =>
 export const kyvernoLibrary = new FunctionLibrary(
   [
     ...[LISTS, TEXTS, URLS, ADDRESSES, QUANTITY, SEMVER_FUNCTIONS, FORMAT_FUNCTIONS, TIMES],
-    ...[IMAGES, RESOURCES, USERS, TRANSFORMS],
+    ...[IMAGES, OUTSIDE, NOT_EVALUATED, USERS, TRANSFORMS, MATH, DOCUMENTS, MOMENTS],
   ],
   isKnownFunction,
   MAX_LINKS,

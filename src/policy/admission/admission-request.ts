@@ -19,6 +19,8 @@ export interface AdmissionRequest {
   /** The plural, as in a URL. */
   readonly resource: string
   readonly isNamespaced: boolean
+  /** Of a request for a subresource, the kind that has it. Flux sends none, a policy test may. */
+  readonly parent?: { readonly apiVersion: string; readonly kind: string; readonly subresource: string }
   /** Called for each rule that applies to the request and passes. */
   readonly passed?: (rule: PolicyRuleName) => void
 }

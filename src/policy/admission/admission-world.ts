@@ -2,6 +2,7 @@ import type { Authorize } from '../../cel/kubernetes/authorizer.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { isPlatform } from '../../facts/object-index.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import type { GivenInputs } from './given-inputs.ts'
 
 /** What policies are, and what they may ask for beyond the request: the objects of one cluster and its RBAC. */
 export interface AdmissionWorld {
@@ -12,6 +13,8 @@ export interface AdmissionWorld {
   object(kind: string, namespace: string, name: string): KubeObject | undefined
   objects(kind: string, namespace: string | undefined): readonly KubeObject[]
   readonly authorize: Authorize
+  /** Present only in a policy test. */
+  readonly given?: GivenInputs
 }
 
 /** Keeps what follows from a list of objects, as long as the list is the same. */

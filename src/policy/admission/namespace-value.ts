@@ -5,7 +5,7 @@ import type { KubeObject } from '../../kube/object.ts'
 import { textMapOf } from '../../kube/read-text.ts'
 import type { AdmissionRequest } from './admission-request.ts'
 import type { AdmissionWorld } from './admission-world.ts'
-import { objectValue } from './object-value.ts'
+import { objectValueIn } from './object-value.ts'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'
 /** Namespaces that Kubernetes and Flux make, without labels of anyone else. */
@@ -28,7 +28,7 @@ export function namespaceLabelsOf(world: AdmissionWorld, request: AdmissionReque
   const written = object ? labelsOf(object) : []
   return {
     labels: new Map([...written, [NAME_LABEL, id.namespace]]),
-    isComplete: object !== undefined || WITHOUT_LABELS.has(id.namespace),
+    isComplete: object !== undefined || WITHOUT_LABELS.has(id.namespace) || world.given !== undefined,
   }
 }
 
@@ -43,10 +43,11 @@ export function namespaceValue(world: AdmissionWorld, request: AdmissionRequest)
   if (!request.isNamespaced || isNamespace(request)) return null
   const { namespace } = request.id
   const object = world.object('/Namespace', '', namespace)
-  if (object) return objectValue(object)
+  if (object) return objectValueIn(world, object)
   const why = `Namespace ${namespace} is not in the fleet`
   const of = (fields: Readonly<Record<string, CelValue>>) =>
     new CelMap(new Map(Object.entries(fields).map(([key, value]) => [`s${key}`, [key, value] as const])))
+  if (world.given) return of({ metadata: of({ name: namespace }) })
   const unknown = new NotKnown(why)
   const metadata = of({ name: namespace, labels: unknown, annotations: unknown, uid: unknown })
   return of({ apiVersion: 'v1', kind: 'Namespace', metadata, spec: unknown, status: unknown })

@@ -2,6 +2,7 @@ import { CelMap, type CelValue, fromJson, NotKnown } from '../../cel/values.ts'
 import { kindOf } from '../../facts/kind-of.ts'
 import { type Json, type Node, toJson } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import type { AdmissionWorld } from './admission-world.ts'
 import { setDefaults } from './defaults.ts'
 
 /** Fields of `metadata` that the API server fills in before admission. */
@@ -31,6 +32,11 @@ export function objectValue(object: KubeObject): CelValue {
   const made = new CelMap(entries)
   known.set(object, made)
   return made
+}
+
+/** An object as the policies of a world see it; in a policy test as it is written. */
+export function objectValueIn(world: AdmissionWorld, object: KubeObject): CelValue {
+  return world.given ? withUnknown(fromJson(toJson(object.root)), object.root) : objectValue(object)
 }
 
 function put(entries: Map<string, readonly [CelValue, CelValue]>, key: string, what: string, always = false): void {

@@ -1,34 +1,55 @@
+import type { ApiCall } from './api-call.ts'
 import { search } from './jmespath/search.ts'
-import { type ContextValue, isList, known, NotEvaluatedError, RuleError, textAt, valueAt } from './jmespath/values.ts'
+import {
+  type ContextValue,
+  isFields,
+  isList,
+  known,
+  NotEvaluatedError,
+  RuleError,
+  textAt,
+  valueAt,
+} from './jmespath/values.ts'
 import type { JsonContext } from './json-context.ts'
 import { substitute } from './substitute.ts'
 
-/** Objects that context entries can read. */
+/** What context entries can read. */
 export interface ContextWorld {
   /** The namespace of the policy; '' for a ClusterPolicy. */
   readonly policyNamespace: string
   /** `data` and `metadata` of a ConfigMap in the fleet. */
   configMap(namespace: string, name: string): ContextValue | undefined
+  /** The body of the response to an API call. Throws NotEvaluatedError and RuleError. */
+  apiCall(call: ApiCall): ContextValue
+  /** The content of a GlobalContextEntry; throws as well. */
+  globalEntry(name: string): ContextValue
+  /** Whether a policy test gives the entry's values, instead of the source that the entry names. */
+  isGiven(entry: string, source: string): boolean
 }
 
-/** Context entries that query a cluster or a registry. */
-const OF_THE_CLUSTER = ['apiCall', 'globalReference', 'imageRegistry'] as const
+const SOURCES = ['configMap', 'apiCall', 'globalReference', 'imageRegistry', 'variable'] as const
 
 /** Adds the `context` of a rule or loop. A name is evaluated when an expression first uses it. */
 export function addEntries(entries: ContextValue | undefined, context: JsonContext, world: ContextWorld): void {
   for (const entry of isList(entries) ? entries : []) {
     const name = textAt(entry, ['name'])
-    context.defer(name, at => at.set(name, loaded(entry, name, at, world)))
+    const source = SOURCES.find(one => valueAt(entry, [one]) !== undefined)
+    if (source === undefined) throw new RuleError(`context ${name} is of no known type`)
+    if (!world.isGiven(name, source))
+      context.defer(name, at => at.set(name, READERS[source](valueAt(entry, [source])!, name, at, world)))
   }
 }
 
-function loaded(entry: ContextValue, name: string, context: JsonContext, world: ContextWorld): ContextValue {
-  const other = OF_THE_CLUSTER.find(kind => valueAt(entry, [kind]) !== undefined)
-  if (other) throw new NotEvaluatedError(`context ${name} is of type ${other}`)
-  const [configMap, variable] = [valueAt(entry, ['configMap']), valueAt(entry, ['variable'])]
-  if (configMap !== undefined) return configMapOf(configMap, name, context, world)
-  if (variable !== undefined) return variableOf(variable, name, context)
-  throw new RuleError(`context ${name} is of no known type`)
+type Reader = (entry: ContextValue, name: string, context: JsonContext, world: ContextWorld) => ContextValue
+
+const READERS: Readonly<Record<(typeof SOURCES)[number], Reader>> = {
+  configMap: configMapOf,
+  apiCall: responseOf,
+  globalReference: globalEntryOf,
+  imageRegistry: (_, name) => {
+    throw new NotEvaluatedError(`context ${name} is of type imageRegistry`)
+  },
+  variable: variableOf,
 }
 
 function configMapOf(entry: ContextValue, entryName: string, context: JsonContext, world: ContextWorld): ContextValue {
@@ -43,6 +64,45 @@ function configMapOf(entry: ContextValue, entryName: string, context: JsonContex
   const found = world.configMap(namespace, name)
   if (found === undefined) throw new NotEvaluatedError(`ConfigMap ${namespace}/${name} is not in the fleet`)
   return found
+}
+
+/** `apiCall`: `default` stands for a call that fails; `jmesPath` selects from the body of another. */
+function responseOf(entry: ContextValue, name: string, context: JsonContext, world: ContextWorld): ContextValue {
+  const of = (keys: readonly string[]) => {
+    const text = known(substitute(textAt(entry, keys), context))
+    if (typeof text !== 'string') throw new RuleError(`context ${name}: ${keys.join('.')} is not a string`)
+    return text
+  }
+  const call = { method: of(['method']) || 'GET', urlPath: of(['urlPath']), service: of(['service', 'url']) }
+  const fallback = valueAt(entry, ['default'])
+  let body: ContextValue
+  try {
+    body = world.apiCall(call)
+  } catch (error) {
+    if (!(error instanceof RuleError) || fallback === undefined) throw error
+    return fallback
+  }
+  return selected(entry, body, name, context)
+}
+
+/** `globalReference`: `<entry>` or `<entry>.<projection>`. */
+function globalEntryOf(entry: ContextValue, name: string, context: JsonContext, world: ContextWorld): ContextValue {
+  if (world.policyNamespace !== '')
+    throw new RuleError(`context ${name}: globalReference is not allowed in namespaced policies`)
+  const written = known(substitute(textAt(entry, ['name']), context))
+  const [of = '', projection] = String(written).split('.')
+  const content = world.globalEntry(of)
+  const found = projection === undefined ? content : isFields(content) ? content.get(projection) : undefined
+  if (found === undefined) throw new RuleError(`context ${name}: projection ${projection} of ${of} is not found`)
+  return selected(entry, found, name, context)
+}
+
+function selected(entry: ContextValue, value: ContextValue, name: string, context: JsonContext): ContextValue {
+  const text = textAt(entry, ['jmesPath'])
+  if (text === '') return value
+  const path = known(substitute(text, context))
+  if (typeof path !== 'string') throw new RuleError(`context ${name}: jmesPath is not a string`)
+  return search(path.trim(), value, context.steps)
 }
 
 /** `variable`: the result of `jmesPath` on `value` or on the context, or else `default`. */

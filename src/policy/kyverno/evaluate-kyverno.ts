@@ -11,6 +11,7 @@ import { isFiltered } from './resource-filters.ts'
 import type { RuleRequest } from './rule-request.ts'
 import { ruleRequestOf } from './rule-request-of.ts'
 import { ruleWorld } from './rule-world.ts'
+import { withValues } from './with-values.ts'
 
 /** Evaluates the `validate` rules of Kyverno's ClusterPolicies and Policies for a request. */
 export function evaluateKyverno(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer {
@@ -45,12 +46,14 @@ export function evaluateKyverno(world: AdmissionWorld, request: AdmissionRequest
 /** Path steps into lists are numbers. */
 const pathOf = (path: readonly string[]): Path => path.map(step => (/^\d+$/.test(step) ? Number(step) : step))
 
-function namesOf({ id, isNamespaced }: AdmissionRequest) {
-  const slash = id.apiVersion.indexOf('/')
+function namesOf({ id, isNamespaced, parent }: AdmissionRequest) {
+  const { apiVersion, kind } = parent ?? id
+  const slash = apiVersion.indexOf('/')
   return {
-    group: slash < 0 ? '' : id.apiVersion.slice(0, slash),
-    version: id.apiVersion.slice(slash + 1),
-    kind: id.kind,
+    group: slash < 0 ? '' : apiVersion.slice(0, slash),
+    version: apiVersion.slice(slash + 1),
+    kind,
+    ...(parent ? { subresource: parent.subresource } : {}),
     namespace: isNamespaced ? id.namespace : '',
     name: id.name,
   }
@@ -59,5 +62,6 @@ function namesOf({ id, isNamespaced }: AdmissionRequest) {
 function answerOf(world: AdmissionWorld, rule: WrittenRule, asked: RuleRequest, request: AdmissionRequest): RuleAnswer {
   const { policy, policyNamespace } = rule
   if (stringAt(policy.root, ['kind']) === 'Policy' && policyNamespace !== asked.namespace) return undefined
-  return evaluateRule(rule, asked, ruleWorld(world, rule, request))
+  const given = world.given?.valuesFor(idOf(policy).name, request.id.name)
+  return evaluateRule(rule, given ? withValues(asked, given) : asked, ruleWorld(world, rule, request))
 }

@@ -1,4 +1,5 @@
 import { CelBudgetError } from '../../cel/cel-error.ts'
+import type { Json } from '../../kube/node.ts'
 import type { ComputedRule } from './computed-rules.ts'
 import { evaluateConditions } from './conditions.ts'
 import { addEntries, type ContextWorld } from './context-entries.ts'
@@ -18,12 +19,15 @@ import type { RuleRequest } from './rule-request.ts'
 import { isSelected } from './selection.ts'
 import { type RuleOutcome, validate } from './validate.ts'
 import { validatePodSecurity } from './validate-pod-security.ts'
+import { withNames } from './with-values.ts'
 
 /** The result of a rule for a request; `unclear`: why it is not known; undefined: the rule does not apply. */
 export type RuleAnswer = RuleOutcome | { readonly status: 'unclear'; readonly why: string } | undefined
 
 /** What a rule may read beyond the request. */
 export interface RuleWorld extends ContextWorld {
+  /** Values of names that a policy test gives the rule, by dotted path. */
+  readonly values: ReadonlyMap<string, Json>
   /** `spec` of the PolicyExceptions that match the request. */
   exceptions(request: RuleRequest, context: JsonContext): readonly Fields[]
   /** `validate.cel`. */
@@ -81,7 +85,7 @@ function prepared({ rule }: ComputedRule, request: RuleRequest, world: RuleWorld
   const selected = isFields(rule.get('validate')) && isSelected(rule, request)
   if (selected === false) return undefined
   if (selected === undefined) throw new NotEvaluatedError('match or exclude asks for what only the cluster knows')
-  const context = contextOf(request)
+  const context = contextOf(request, world)
   addEntries(rule.get('context'), context, world)
   if (!evaluateConditions(rule.get('preconditions'), context).isMet) return 'skip'
   const exceptions = world.exceptions(request, context)
@@ -92,8 +96,8 @@ function prepared({ rule }: ComputedRule, request: RuleRequest, world: RuleWorld
   return { context, excluded: excluded.flatMap(list => (isList(list) ? list : [])) }
 }
 
-function contextOf(request: RuleRequest): JsonContext {
-  const context = new JsonContext(request.context, request.operation === 'DELETE', new RuleSteps())
+function contextOf(request: RuleRequest, { values }: RuleWorld): JsonContext {
+  const context = new JsonContext(withNames(request.context, values), request.operation === 'DELETE', new RuleSteps())
   context.defer('images', at => {
     const images = request.operation === 'DELETE' ? undefined : imagesOf(request.object)
     if (images) at.set('images', images)

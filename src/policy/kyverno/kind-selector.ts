@@ -32,13 +32,16 @@ function stability(version: string): number {
   return rank * 1_000_000 + Number(major) * 1_000 + Number(minor)
 }
 
-/** Whether a filter's kind selects an object; never for a subresource, because Flux does not request any. */
-export function isKindSelected(written: string, asked: Pick<RuleRequest, 'group' | 'version' | 'kind'>): boolean {
+/** Whether a filter's kind selects an object, or a subresource where the request is about one. */
+export function isKindSelected(
+  written: string,
+  asked: Pick<RuleRequest, 'group' | 'version' | 'kind' | 'subresource'>,
+): boolean {
   const [group, version, kind, subresource] = readKind(written)
   return (
     matchesWildcard(kind, asked.kind) &&
     matchesWildcard(group, asked.group) &&
     isVersion(version, asked.version) &&
-    matchesWildcard(subresource, '')
+    matchesWildcard(subresource, asked.subresource ?? '')
   )
 }

@@ -18,7 +18,7 @@ export interface WrittenRule extends ComputedRule {
 
 const byPolicy = new WeakMap<KubeObject, Map<string, readonly WrittenRule[]>>()
 
-type Asked = Pick<RuleRequest, 'group' | 'version' | 'kind' | 'namespace'>
+type Asked = Pick<RuleRequest, 'group' | 'version' | 'kind' | 'subresource' | 'namespace'>
 
 /** The validating rules of platform policies that may apply to objects of a kind in a namespace. */
 export function policyRules(world: AdmissionWorld, asked: Asked): readonly WrittenRule[] {
@@ -30,7 +30,7 @@ export function policyRules(world: AdmissionWorld, asked: Asked): readonly Writt
 function rulesFor(policy: KubeObject, asked: Asked): readonly WrittenRule[] {
   const known = byPolicy.get(policy) ?? new Map<string, readonly WrittenRule[]>()
   byPolicy.set(policy, known)
-  const key = `${asked.group}/${asked.version}/${asked.kind}`
+  const key = `${asked.group}/${asked.version}/${asked.kind}/${asked.subresource ?? ''}`
   const kept = known.get(key)
   if (kept) return kept
   const policyNamespace = at(policy.root, ['kind']) && idOf(policy).kind === 'Policy' ? idOf(policy).namespace : ''

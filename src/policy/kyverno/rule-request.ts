@@ -12,6 +12,8 @@ export interface RuleRequest {
   readonly group: string
   readonly version: string
   readonly kind: string
+  /** The part of an object that a request is about; absent for the object itself. */
+  readonly subresource?: string
   readonly namespace: string
   readonly name: string
   /** The requesting user; undefined if not known, as in Kyverno's command line. */

@@ -1,10 +1,11 @@
 import { kubernetesLibrary } from '../../cel/kubernetes/kubernetes-library.ts'
+import type { CelValue } from '../../cel/values.ts'
 import { nodeOf } from '../../fleet/model/synthetic.ts'
 import type { MapNode } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
-import { evaluatePolicy } from '../native/evaluate-policy.ts'
+import { areMet, evaluatePolicy } from '../native/evaluate-policy.ts'
 import { type CelPolicy, compilePolicy } from '../native/native-policy.ts'
 import { paramsOf } from '../native/params-of.ts'
 import type { ComputedRule } from './computed-rules.ts'
@@ -29,6 +30,8 @@ export function validateCel(one: ComputedRule, world: AdmissionWorld, request: A
   compiled.set(one.rule, policy)
   const params = paramsOf(world, policy.object, policy.object, request)
   if (typeof params === 'string') throw new NotEvaluatedError(params)
+  const isSkipped = (given: CelValue) => areMet(policy, policy.conditions, world, request, given) === false
+  if (policy.conditions.length > 0 && params.some(isSkipped)) return { status: 'skip' }
   const verdicts = params.flatMap(given => evaluatePolicy(policy, world, request, given))
   for (const verdict of verdicts) {
     if ('refused' in verdict) return { status: 'fail', message: verdict.refused, path: verdict.field.map(String) }

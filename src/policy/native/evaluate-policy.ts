@@ -3,12 +3,13 @@ import { SharedSteps } from '../../cel/evaluate.ts'
 import type { PolicyExpression } from '../../cel/kubernetes/policy-expression.ts'
 import { type CelValue, LazyFields } from '../../cel/values.ts'
 import type { Path } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../origin.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { withKeptDefaults } from '../admission/kept-defaults.ts'
 import { namespaceValue } from '../admission/namespace-value.ts'
-import { objectValue } from '../admission/object-value.ts'
+import { objectValueIn } from '../admission/object-value.ts'
 import { authorizerValue, requestValue } from '../admission/request-value.ts'
 import type { CelPolicy, CelRule, Validation } from './native-policy.ts'
 
@@ -136,11 +137,12 @@ function namesOf(
   more: ReadonlyMap<string, CelValue>,
 ): PolicyNames {
   const { operation, object, old } = request
+  const of = (one: KubeObject) => objectValueIn(world, one)
   const values = new Map<string, CelValue>(more)
   const make: Readonly<Record<string, () => CelValue>> = {
     object: () =>
-      operation === 'DELETE' ? null : old ? withKeptDefaults(objectValue(object), object, old) : objectValue(object),
-    oldObject: () => (operation === 'DELETE' ? objectValue(object) : old ? objectValue(old) : null),
+      operation === 'DELETE' ? null : old && !world.given ? withKeptDefaults(of(object), object, old) : of(object),
+    oldObject: () => (operation === 'DELETE' ? of(object) : old ? of(old) : null),
     request: () => requestValue(request),
     params: () => params,
     namespaceObject: () => namespaceValue(world, request),

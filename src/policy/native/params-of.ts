@@ -5,7 +5,7 @@ import { groupOf, type KubeObject } from '../../kube/object.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { labelsOf } from '../admission/namespace-value.ts'
-import { objectValue } from '../admission/object-value.ts'
+import { objectValueIn } from '../admission/object-value.ts'
 
 /**
  * The objects of parameters that a binding hands to a policy, one evaluation each (CollectParams of k8s.io/apiserver
@@ -23,7 +23,9 @@ export function paramsOf(
   if (!paramKind || !reference) return [null]
   const kind = `${groupOf(stringAt(paramKind, ['apiVersion']) ?? '')}/${stringAt(paramKind, ['kind']) ?? ''}`
   const objects = found(world, kind, reference, request)
-  return objects.length > 0 ? objects.map(objectValue) : 'the fleet does not render the parameters of its binding'
+  return objects.length > 0
+    ? objects.map(object => objectValueIn(world, object))
+    : 'the fleet does not render the parameters of its binding'
 }
 
 function found(

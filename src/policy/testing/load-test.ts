@@ -1,11 +1,13 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
-import { at, type MapNode, stringAt } from '../../kube/node.ts'
+import { at, type Json, type MapNode, type Node, stringAt, toJson } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { textsOf } from '../../kube/read-text.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import type { LoadedTest } from './run-test.ts'
-import { mergeValues, NO_VALUES, readTest, readValues } from './test-file.ts'
+import { searchJson } from './search-json.ts'
+import { type GlobalEntry, readTest } from './test-file.ts'
+import { NO_VALUES, readValues } from './test-values.ts'
 import type { TestUser } from './test-world.ts'
 
 export const TEST_FILE = 'kyverno-test.yaml'
@@ -51,19 +53,48 @@ export function loadTest(tree: Tree, path: string, repository: string): LoadedTe
     const [file] = filesAt(tree, inTree(folder, name, test.origin), test.origin)
     return file === undefined ? undefined : documents(file)[0]
   }
-  const variables = test.variables === undefined ? NO_VALUES : readValues(one(test.variables))
+  const named = test.variables === undefined ? undefined : one(test.variables)
+  const context = test.context === undefined ? undefined : one(test.context)
   const user = test.userInfo === undefined ? undefined : userOf(one(test.userInfo))
   return {
     test,
     policies: [...objectsOf(test.policies)],
     resources: objectsOf(test.resources),
     objects: objectsOf([...test.exceptions, ...test.objects]),
-    values: mergeValues(variables, test.values),
+    cluster: test.cluster.length === 0 ? undefined : test.cluster.flatMap(name => clusterObjects(one(name), objectsOf)),
+    contextResources: listAt(context, ['spec', 'resources']).flatMap(listed),
+    images: imagesIn(context),
+    globalContext: new Map(test.globalEntries.map(entry => [entry.name, globalContent(entry, objectsOf)])),
+    values: test.values ?? (named ? readValues(named) : NO_VALUES),
     user,
   }
 }
 
-function userOf(root: ReturnType<typeof parseDocuments>[number] | undefined): TestUser {
+const listAt = (root: Node | undefined, path: string[]): readonly Node[] => {
+  const list = at(root, path)
+  return list?.type === 'list' ? list.items : []
+}
+
+/** The objects and CustomResourceDefinitions of a `kind: ClusterResource`. */
+function clusterObjects(root: Node | undefined, objectsOf: (names: readonly string[]) => KubeObject[]): KubeObject[] {
+  const definitions = textsOf(at(root, ['spec', 'crds'])) ?? []
+  return [...listAt(root, ['spec', 'resources']).flatMap(listed), ...objectsOf(definitions)]
+}
+
+/** Metadata by image, from a `kind: Context`. */
+function imagesIn(context: Node | undefined): ReadonlyMap<string, Json> {
+  return new Map(listAt(context, ['spec', 'images']).map(image => [stringAt(image, ['image']) ?? '', toJson(image)]))
+}
+
+function globalContent(entry: GlobalEntry, objectsOf: (names: readonly string[]) => KubeObject[]): Json {
+  const { files, data, fieldPath, projections } = entry
+  const content = files.length > 0 ? objectsOf(files).map(({ root }) => toJson(root)) : data
+  const root = fieldPath === '' ? content : searchJson(fieldPath, content)
+  if (projections.length === 0) return root
+  return Object.fromEntries(projections.map(({ name, path }) => [name, searchJson(path, root)]))
+}
+
+function userOf(root: Node | undefined): TestUser {
   const list = (path: string[]) => textsOf(at(root, path)) ?? []
   return {
     user: { name: stringAt(root, ['userInfo', 'username']) ?? '', groups: list(['userInfo', 'groups']) },
@@ -104,7 +135,7 @@ function filesAt(tree: Tree, path: string, origin: KubeObject['root']['origin'])
 }
 
 /** The objects of a document, including the items of a List. */
-function listed(root: ReturnType<typeof parseDocuments>[number]): KubeObject[] {
+function listed(root: Node): KubeObject[] {
   if (root.type !== 'map') return []
   const items = stringAt(root, ['kind']) === 'List' ? at(root, ['items']) : undefined
   if (items?.type !== 'list') return [objectOf(root)]

@@ -8,16 +8,17 @@ import type { AdmissionOperation, AdmissionRequest } from '../admission/admissio
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import type { PolicyRuleName } from '../engine.ts'
 import { evaluateAdmission } from '../registry/evaluate-admission.ts'
-import type { ExpectedResult, PolicyTest, TestValues } from './test-file.ts'
+import type { ExpectedResult, PolicyTest } from './test-file.ts'
+import { inputsOf, type TestContent, valuesFor } from './test-inputs.ts'
+import { operationIn } from './test-values.ts'
 import { bindingsOf, namespacesOf, type TestUser, testWorld, unboundOf } from './test-world.ts'
 
 /** A test with the content of its files. */
-export interface LoadedTest {
+export interface LoadedTest extends TestContent {
   readonly test: PolicyTest
   readonly policies: readonly KubeObject[]
   readonly resources: readonly KubeObject[]
   readonly objects: readonly KubeObject[]
-  readonly values: TestValues
   readonly user: TestUser | undefined
 }
 
@@ -35,25 +36,27 @@ export interface TestRow {
 
 /** Compares the policies' results with the expectations of a test; one row for each expectation and object. Pure. */
 export function runTest(loaded: LoadedTest): TestRow[] {
-  const { policies, objects, resources, values, user, test } = loaded
+  const { policies, objects, resources, values, user, test, cluster = [] } = loaded
   const bindings = user ? bindingsOf(user, test.origin) : []
   const unbound = unboundOf([...policies, ...objects], test.origin)
   const all = [
     ...resources,
     ...objects,
+    ...cluster,
     ...namespacesOf(values.namespaces, test.origin),
     ...policies,
     ...unbound,
     ...bindings,
   ]
-  const world = testWorld(all, test.origin)
   const definitions = all.filter(one => kindOf(one) === 'apiextensions.k8s.io/CustomResourceDefinition')
   const kinds = { scopes: customScopes(definitions), plurals: customPlurals(definitions) }
+  const given = inputsOf(test, loaded, [...resources, ...objects], kinds.plurals)
+  const world = { ...testWorld(all, test.origin), given }
   const answers = new Map<KubeObject, Map<AdmissionOperation, Answers>>()
   const ask = (object: KubeObject, operation: AdmissionOperation) => {
     const own = answers.get(object) ?? new Map<AdmissionOperation, Answers>()
     answers.set(object, own)
-    const known = own.get(operation) ?? answersOf(world, requestOf(object, kinds, operation, user))
+    const known = own.get(operation) ?? answersOf(world, requestOf(object, kinds, operation, loaded))
     own.set(operation, known)
     return known
   }
@@ -83,26 +86,42 @@ function rowsOf(
     ...{ ...row, resource, message, actual: 'not found', status: 'failed' },
   })
   if (!policy) return [missing('', 'the test has no policy of this name')]
-  const why = whyNotAsked(loaded, policy, policyName, rule)
+  const why = whyNotAsked(loaded, policy, expected)
   if (why === NO_RULE) return [missing('', why)]
   const { found, absent } = resourcesFor(loaded, expected)
-  const operation = expected.operation ?? loaded.values.operation ?? 'CREATE'
+  if (why !== undefined) {
+    // what a policy changes or makes may be no resource of the test
+    const names = [...absent, ...found.map(object => display(idOf(object)))]
+    return (names.length > 0 ? names : ['']).map(resource => ({
+      ...{ ...row, resource, message: why, actual: 'not evaluated', status: 'not evaluated' },
+    }))
+  }
   return [
     ...absent.map(name => missing(name, 'the test has no resource of this name')),
     ...found.map((object): TestRow => {
       const resource = display(idOf(object))
-      if (why !== undefined) return { ...row, resource, actual: 'not evaluated', status: 'not evaluated', message: why }
+      const operation = expected.operation ?? operationFor(loaded, policy, object)
       const { actual, message } = answerOf(ask(object, operation), policy, rule)
       return { ...row, resource, actual, message, status: statusOf(result, actual) }
     }),
   ]
 }
 
+function operationFor({ values }: LoadedTest, policy: KubeObject, object: KubeObject): AdmissionOperation {
+  const isOfRules = RULE_KINDS.includes(idOf(policy).kind)
+  const given = isOfRules ? valuesFor(values, idOf(policy).name, idOf(object).name) : values.globals
+  return operationIn(given) ?? 'CREATE'
+}
+
+/** Kinds whose policies have named rules. */
+const RULE_KINDS = ['ClusterPolicy', 'Policy']
+
 /** Why a policy cannot be evaluated faithfully: the test gives inputs that the engines do not support. */
-function whyNotAsked({ test, values }: LoadedTest, policy: KubeObject, name: string, rule: string): string | undefined {
+function whyNotAsked({ test }: LoadedTest, policy: KubeObject, { rule, compared }: ExpectedResult): string | undefined {
   const [unsupported] = test.unsupported
   if (unsupported !== undefined) return `${unsupported} of a test is not supported`
-  if (values.given.has('*') || values.given.has(name)) return 'values for variables are not given to policies'
+  const [field] = compared
+  if (field !== undefined) return `${field} of a result is not compared`
   if (!ENGINES.has(kindOf(policy))) return `policies of kind ${idOf(policy).kind} are not evaluated`
   return ruleNotAsked(policy, rule)
 }
@@ -111,7 +130,7 @@ const NO_RULE = 'the policy has no rule of this name'
 
 /** Kyverno rules that mutate, generate or verify images are not evaluated, so their silence does not count as a pass. */
 function ruleNotAsked(policy: KubeObject, rule: string): string | undefined {
-  if (!['ClusterPolicy', 'Policy'].includes(idOf(policy).kind)) return undefined
+  if (!RULE_KINDS.includes(idOf(policy).kind)) return undefined
   const list = at(policy.root, ['spec', 'rules'])
   const rules = list?.type === 'list' ? list.items : []
   const own = rules.filter(one => rule === '' || isRule(stringAt(one, ['name']) ?? '', rule))
@@ -166,26 +185,39 @@ function requestOf(
   object: KubeObject,
   { scopes, plurals }: Kinds,
   operation: AdmissionOperation,
-  user: TestUser | undefined,
+  { user, values }: LoadedTest,
 ): AdmissionRequest {
   const id = idOf(object)
   const scope = scopeOf(id.apiVersion, id.kind, scopes)
   const isNamespaced = (scope ?? (id.namespace ? 'Namespaced' : 'Cluster')) === 'Namespaced'
+  const part = values.subresources.find(one => one.apiVersion === id.apiVersion && one.kind === id.kind)
+  const placed = isNamespaced && id.namespace === '' ? inDefault(object) : object
   return {
     operation,
-    object,
+    object: placed,
     id: { ...id, namespace: isNamespaced ? id.namespace || 'default' : '' },
-    ...(operation === 'UPDATE' ? { old: object } : {}),
+    ...(operation === 'UPDATE' ? { old: placed } : {}),
     user: user?.user ?? { name: '', groups: [] },
     resource: resourceOf(id.apiVersion, id.kind, plurals),
     isNamespaced,
+    ...(part ? { parent: { ...part.parent, subresource: part.name.split('/')[1] ?? '' } } : {}),
   }
+}
+
+/** Kyverno's command line places objects without a namespace in `default`. */
+function inDefault({ root, ...object }: KubeObject): KubeObject {
+  const metadata = root.fields.get('metadata')
+  if (metadata?.value.type !== 'map') return { ...object, root }
+  const { origin } = metadata.value
+  const namespace = { key: origin, value: { type: 'scalar', value: 'default', origin } as const }
+  const value = { ...metadata.value, fields: new Map([...metadata.value.fields, ['namespace', namespace]]) }
+  return { ...object, root: { ...root, fields: new Map([...root.fields, ['metadata', { ...metadata, value }]]) } }
 }
 
 /** The most severe result of a rule. For a policy without rules, or an expectation without one, the result of the whole policy. */
 function answerOf({ said }: Answers, policy: KubeObject, rule: string): Pick<TestRow, 'actual' | 'message'> {
   const { name, kind } = idOf(policy)
-  const hasRules = kind === 'ClusterPolicy' || kind === 'Policy'
+  const hasRules = RULE_KINDS.includes(kind)
   const own = said.filter(one => one.policy === name && (!hasRules || rule === '' || isRule(one.rule, rule)))
   const of = (actual: Answer['actual']) => own.find(one => one.answer.actual === actual)?.answer
   const answer = of('not evaluated') ?? of('fail') ?? of('pass')

@@ -1,8 +1,9 @@
 import { BailiwickError } from '../../errors.ts'
-import { at, type Node, stringAt } from '../../kube/node.ts'
-import { textMapOf, textsOf } from '../../kube/read-text.ts'
+import { at, type Json, type Node, stringAt, toJson } from '../../kube/node.ts'
+import { textsOf } from '../../kube/read-text.ts'
 import type { Origin } from '../../origin.ts'
 import type { AdmissionOperation } from '../admission/admission-request.ts'
+import { readValues, type TestValues } from './test-values.ts'
 
 /** The content of a kyverno-test.yaml (github.com/kyverno/kyverno, cmd/cli/kubectl-kyverno/apis/v1alpha1). */
 export interface PolicyTest {
@@ -14,21 +15,38 @@ export interface PolicyTest {
   readonly exceptions: readonly string[]
   /** Cluster objects that policies may read, such as parameters. */
   readonly objects: readonly string[]
+  /** Files of `kind: ClusterResource`; with one, a test has a cluster. */
+  readonly cluster: readonly string[]
+  /** The file of `kind: Context`. */
+  readonly context: string | undefined
   readonly variables: string | undefined
   readonly userInfo: string | undefined
-  readonly values: TestValues
+  /** Values in the test itself; then Kyverno does not read `variables`. */
+  readonly values: TestValues | undefined
+  readonly responses: readonly TestResponse[]
+  readonly globalEntries: readonly GlobalEntry[]
   readonly results: readonly ExpectedResult[]
   /** Names of the unsupported parts. */
   readonly unsupported: readonly string[]
 }
 
-/** Values that a test gives in place of a cluster. */
-export interface TestValues {
-  /** Namespace labels by namespace. */
-  readonly namespaces: ReadonlyMap<string, ReadonlyMap<string, string>>
-  readonly operation: AdmissionOperation | undefined
-  /** Policies to which the test gives values that rules cannot receive here; '*' stands for all policies. */
-  readonly given: ReadonlySet<string>
+/** The response to an HTTP request. */
+export interface TestResponse {
+  /** '' for every method. */
+  readonly method: string
+  /** `url`, or `urlPath`. */
+  readonly url: string
+  readonly status: number
+  readonly body: Json
+}
+
+/** The content of a GlobalContextEntry. */
+export interface GlobalEntry {
+  readonly name: string
+  readonly data: Json
+  readonly files: readonly string[]
+  readonly fieldPath: string
+  readonly projections: readonly { readonly name: string; readonly path: string }[]
 }
 
 /** An expected policy result for some objects. */
@@ -41,22 +59,14 @@ export interface ExpectedResult {
   readonly resources: readonly string[]
   readonly result: string
   readonly operation: AdmissionOperation | undefined
+  /** Names of the fields that compare an object which the policy changes or makes. */
+  readonly compared: readonly string[]
 }
 
 const RESULTS = ['pass', 'fail', 'skip', 'warn', 'error']
 const OPERATIONS: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE']
 /** Keys of a test that would change its results. */
-const UNSUPPORTED = [
-  'jsonPayload',
-  'jsonPayloads',
-  'httpPayloads',
-  'envoyPayloads',
-  'context',
-  'apiCallResponses',
-  'globalContextEntries',
-]
-
-export const NO_VALUES: TestValues = { namespaces: new Map(), operation: undefined, given: new Set() }
+const UNSUPPORTED = ['jsonPayload', 'jsonPayloads', 'httpPayloads', 'envoyPayloads']
 
 /** Parses a test. Throws `config` if it is not a test. */
 export function readTest(root: Node | undefined, origin: Origin): PolicyTest {
@@ -69,47 +79,41 @@ export function readTest(root: Node | undefined, origin: Origin): PolicyTest {
     policies: textList(root, 'policies'),
     resources: textList(root, 'resources'),
     exceptions: textList(root, 'exceptions'),
-    objects: ['paramResources', 'clusterResources', 'targetResources'].flatMap(key => textList(root, key)),
+    objects: ['paramResources', 'targetResources'].flatMap(key => textList(root, key)),
+    cluster: textList(root, 'clusterResources'),
+    context: stringAt(root, ['context']),
     variables: stringAt(root, ['variables']),
     userInfo: stringAt(root, ['userinfo']),
-    values: readValues(at(root, ['values'])),
+    values: at(root, ['values']) && readValues(at(root, ['values'])),
+    responses: itemsOf(at(root, ['apiCallResponses'])).map(readResponse),
+    globalEntries: itemsOf(at(root, ['globalContextEntries'])).map(readGlobalEntry),
     results: (results?.items ?? []).map(readResult),
     unsupported: UNSUPPORTED.filter(key => at(root, [key]) !== undefined),
   }
 }
 
-/** Parses the values of a test or of its values file. */
-export function readValues(spec: Node | undefined): TestValues {
-  const globals = at(spec, ['globalValues'])
-  const names = globals?.type === 'map' ? [...globals.fields.keys()] : []
-  const listed = [...itemsOf(at(spec, ['namespaceSelector']))].map(
-    one => [stringAt(one, ['name']) ?? '', textMapOf(at(one, ['labels'])) ?? new Map()] as const,
-  )
-  const given = itemsOf(at(spec, ['policies'])).flatMap(one => {
-    const lists = [...itemsOf(at(one, ['rules'])), ...itemsOf(at(one, ['resources']))]
-    return lists.some(hasValues) ? [stringAt(one, ['name']) ?? ''] : []
-  })
-  return {
-    namespaces: new Map(listed),
-    operation: operationOf(stringAt(globals, ['request.operation'])),
-    given: new Set([...given, ...(names.some(name => name !== 'request.operation') ? ['*'] : [])]),
-  }
+function readResponse(item: Node): TestResponse {
+  const status = at(item, ['response', 'statusCode'])
+  const body = at(item, ['response', 'body'])
+  const url = (stringAt(item, ['url']) ?? stringAt(item, ['urlPath']) ?? '').trim()
+  if (url === '' || body?.type !== 'map') throw refused('a response has no url, or its body is not a map', item.origin)
+  const code = status?.type === 'scalar' ? Number(status.value) : 200
+  return { method: (stringAt(item, ['method']) ?? '').trim().toUpperCase(), url, status: code, body: toJson(body) }
 }
 
-/** Merges both; the second one takes precedence. */
-export function mergeValues(one: TestValues, other: TestValues): TestValues {
+function readGlobalEntry(item: Node): GlobalEntry {
+  const [data, resources] = [at(item, ['data']), at(item, ['resources'])]
   return {
-    namespaces: new Map([...one.namespaces, ...other.namespaces]),
-    operation: other.operation ?? one.operation,
-    given: new Set([...one.given, ...other.given]),
+    name: (stringAt(item, ['name']) ?? '').trim(),
+    data: data ? toJson(data) : resources ? toJson(resources) : null,
+    files: textList(item, 'resourceFiles'),
+    fieldPath: stringAt(item, ['fieldPath']) ?? '',
+    projections: itemsOf(at(item, ['projections'])).map(one => ({
+      name: stringAt(one, ['name']) ?? '',
+      path: stringAt(one, ['path']) ?? '',
+    })),
   }
 }
-
-const hasValues = (item: Node) =>
-  ['values', 'foreachValues'].some(key => {
-    const node = at(item, [key])
-    return node?.type === 'map' && node.fields.size > 0
-  })
 
 function readResult(item: Node): ExpectedResult {
   const policy = stringAt(item, ['policy'])
@@ -129,11 +133,13 @@ function readResult(item: Node): ExpectedResult {
     kind: stringAt(item, ['kind']) ?? '',
     resources: [...textList(item, 'resources'), ...specs, ...(one === undefined ? [] : [one])],
     result,
-    operation: operationOf(stringAt(item, ['operation'])),
+    operation: OPERATIONS.find(one => one === stringAt(item, ['operation'])),
+    compared: COMPARED.filter(key => at(item, [key]) !== undefined),
   }
 }
 
-const operationOf = (text: string | undefined) => OPERATIONS.find(one => one === text)
+/** Fields of a result that name an object to compare. */
+const COMPARED = ['patchedResources', 'patchedResource', 'generatedResource', 'generatedResources']
 
 const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 

@@ -5,7 +5,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { UserInfo } from '../../kube/rbac/request.ts'
 import type { Origin } from '../../origin.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
-import type { TestValues } from './test-file.ts'
+import type { TestValues } from './test-values.ts'
 
 /** The requesting user of a test, with the roles that the test assigns. */
 export interface TestUser {
@@ -78,10 +78,7 @@ export function unboundOf(objects: readonly KubeObject[], origin: Origin): KubeO
   })
 }
 
-/** Namespaces with the labels that the test assigns. */
-export function namespacesOf(labels: TestValues['namespaces'], origin: Origin): KubeObject[] {
-  return [...labels].map(([name, own]) => {
-    const metadata = { name, labels: Object.fromEntries(own) }
-    return objectOf({ apiVersion: 'v1', kind: 'Namespace', metadata }, origin)
-  })
+/** The Namespaces of a test's values. */
+export function namespacesOf(namespaces: TestValues['namespaces'], origin: Origin): KubeObject[] {
+  return [...namespaces.values()].map(value => objectOf(value, origin))
 }

@@ -1,16 +1,16 @@
-import { kyvernoLibrary, ResourceReader } from '../../cel/kyverno/kyverno-library.ts'
+import { kyvernoLibrary } from '../../cel/kyverno/kyverno-library.ts'
 import { CelMap, type CelValue } from '../../cel/values.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { textsOf } from '../../kube/read-text.ts'
 import type { AdmissionAnswer, AdmissionFinding, AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
-import { objectValue } from '../admission/object-value.ts'
 import type { NotEvaluated } from '../engine.ts'
 import { areMet, evaluatePolicy, type PolicyVerdict } from '../native/evaluate-policy.ts'
 import { isMatched } from '../native/is-matched.ts'
 import { type CelPolicy, compilePolicy } from '../native/native-policy.ts'
 import { podPlaceFor, rewriteFor } from './autogen.ts'
+import { outsideNames } from './outside-names.ts'
 
 const GROUP = 'policies.kyverno.io'
 export const VALIDATING_POLICY = `${GROUP}/ValidatingPolicy`
@@ -114,10 +114,7 @@ export function validatingScope(
   return {
     // of a policy about images such an exception exempts the object; of others only what it names
     isExcepted: allowed.images.length + allowed.values.length > 0,
-    names: new Map<string, CelValue>([
-      ['resource', new FleetObjects(world)],
-      ['exceptions', exceptions],
-    ]),
+    names: new Map<string, CelValue>([...outsideNames(world, policy.namespace), ['exceptions', exceptions]]),
   }
 }
 
@@ -157,18 +154,4 @@ export function validatingActionOf({ root }: KubeObject): AdmissionFinding['acti
   const actions = textsOf(at(root, ['spec', 'validationActions'])) ?? []
   if (actions.length === 0 || actions.includes('Deny')) return 'deny'
   return actions.includes('Warn') ? 'warn' : 'audit'
-}
-
-/** `resource.Get` on the objects that the fleet renders. */
-class FleetObjects extends ResourceReader {
-  readonly #world: AdmissionWorld
-  constructor(world: AdmissionWorld) {
-    super()
-    this.#world = world
-  }
-  get(apiVersion: string, resource: string, namespace: string, name: string): CelValue | undefined {
-    const kind = apiVersion === 'v1' ? { configmaps: '/ConfigMap', namespaces: '/Namespace' }[resource] : undefined
-    const found = kind && this.#world.object(kind, kind === '/Namespace' ? '' : namespace, name)
-    return found && objectValue(found)
-  }
 }

@@ -220,16 +220,20 @@ describe('what is outside of the fleet is said by its name', () => {
     ['http.Get("https://a.example.com").ok', 'http.Get needs information from outside the fleet'],
     ['globalContext.Get("a", "") == 1', 'globalContext.Get needs information from outside the fleet'],
     ['image.GetMetadata("a").config == 1', 'image.GetMetadata needs information from outside the fleet'],
-    ['resource.List("v1", "pods", "apps").items.size() == 0', 'resource.List needs information from outside the fleet'],
     [
-      'resource.Get("v1", "secrets", "apps", "a").data == 1',
-      'resource.Get asks for an object that the fleet does not show',
+      'resource.List("v1", "pods", "apps").items.size() == 0',
+      'resource.List: it lists pods, and the fleet does not show all pods of a cluster',
+    ],
+    ['resource.Get("v1", "secrets", "apps", "a").data == 1', 'resource.Get: secrets/apps/a is not in the fleet'],
+    [
+      'resource.Get("apps/v1", "deployments", "apps", "a").spec == 1',
+      'resource.Get: it reads deployments, to which a cluster adds fields that the fleet does not show',
     ],
     [
       'resource.Get("v1", "configmaps", "apps", "b").data.a == "1"',
-      'resource.Get asks for an object that the fleet does not show',
+      'resource.Get: configmaps/apps/b is not in the fleet',
     ],
-    ['time.now() > timestamp("2026-01-01T00:00:00Z")', 'time.now needs information from outside the fleet'],
+    ['time.now() > timestamp("2026-01-01T00:00:00Z")', 'time.now reads the clock'],
   ])('%s', (expression, why) => {
     const ours = policy(`validations: [{expression: '${expression}'}]`)
     expect(said(ours, pod('{}'))).toEqual([`? ${why}`])
