@@ -4,6 +4,7 @@ import { ADDRESSES } from './addresses.ts'
 import { AUTHORIZER } from './authorizer.ts'
 import { FORMAT_FUNCTIONS } from './formats.ts'
 import { LISTS } from './lists.ts'
+import { OR_VALUE } from './or-value.ts'
 import { QUANTITY } from './quantity.ts'
 import { SEMVER_FUNCTIONS } from './semver.ts'
 import { TEXTS } from './texts.ts'
@@ -18,7 +19,7 @@ const OF_FLUX = new Set(['base64.encode', 'base64.decode'])
 
 /** The functions of the API server's base environment (k8s.io/apiserver pkg/cel/environment/base.go of 1.36). */
 export const kubernetesLibrary = new FunctionLibrary(
-  [LISTS, TEXTS, URLS, ADDRESSES, QUANTITY, SEMVER_FUNCTIONS, FORMAT_FUNCTIONS, TIMES, AUTHORIZER],
+  [LISTS, TEXTS, URLS, ADDRESSES, QUANTITY, SEMVER_FUNCTIONS, FORMAT_FUNCTIONS, TIMES, AUTHORIZER, OR_VALUE],
   (name, isMethod) => isKnownFunction(name, isMethod) && !OF_FLUX.has(name),
   MAX_LINKS,
 )

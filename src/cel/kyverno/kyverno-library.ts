@@ -5,12 +5,13 @@ import { ADDRESSES } from '../kubernetes/addresses.ts'
 import { FORMAT_FUNCTIONS } from '../kubernetes/formats.ts'
 import { MAX_LINKS } from '../kubernetes/kubernetes-library.ts'
 import { LISTS } from '../kubernetes/lists.ts'
+import { OR_VALUE } from '../kubernetes/or-value.ts'
 import { QUANTITY } from '../kubernetes/quantity.ts'
 import { SEMVER_FUNCTIONS } from '../kubernetes/semver.ts'
 import { TEXTS } from '../kubernetes/texts.ts'
 import { TIMES } from '../kubernetes/times-of.ts'
 import { URLS } from '../kubernetes/urls.ts'
-import { CelMap, type CelValue, isList, Optional } from '../values.ts'
+import { CelMap, type CelValue, isList } from '../values.ts'
 import { DOCUMENTS } from './documents.ts'
 import { IMAGES } from './images.ts'
 import { MATH } from './math.ts'
@@ -54,10 +55,6 @@ function accountOf([user]: readonly CelValue[]): CelValue | undefined {
 
 const TRANSFORMS: FunctionTable = {
   functions: Object.fromEntries(['listObjToMap', 'transform.listObjToMap'].map(name => [name, listObjectsToMap])),
-  methods: {
-    // as before cel-go 0.28, `orValue` returns a value that is not optional unchanged
-    orValue: ([first]) => (first === undefined || first instanceof Optional ? undefined : first),
-  },
 }
 
 /** Zips two lists of maps into one map: keys from a field of the first list, values from a field of the second. */
@@ -89,7 +86,7 @@ const mapOf = (entries: readonly (readonly [string, CelValue])[]): CelMap =>
 /** CEL functions that Kyverno adds for its policies (kyverno/kyverno pkg/cel/compiler/env.go, pkg/cel/policies/vpol/compiler). */
 export const kyvernoLibrary = new FunctionLibrary(
   [
-    ...[LISTS, TEXTS, URLS, ADDRESSES, QUANTITY, SEMVER_FUNCTIONS, FORMAT_FUNCTIONS, TIMES],
+    ...[LISTS, TEXTS, URLS, ADDRESSES, QUANTITY, SEMVER_FUNCTIONS, FORMAT_FUNCTIONS, TIMES, OR_VALUE],
     ...[IMAGES, OUTSIDE, NOT_EVALUATED, USERS, TRANSFORMS, MATH, DOCUMENTS, MOMENTS],
   ],
   isKnownFunction,

@@ -2,7 +2,7 @@ import type { Json } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 
 /** An HTTP response that a test gives. */
-export interface GivenResponse {
+interface GivenResponse {
   readonly status: number
   readonly body: Json
 }

@@ -31,7 +31,7 @@ export interface PolicyTest {
 }
 
 /** The response to an HTTP request. */
-export interface TestResponse {
+interface TestResponse {
   /** '' for every method. */
   readonly method: string
   /** `url`, or `urlPath`. */
