@@ -46,7 +46,7 @@ export async function publishChecks(
       worstOfHead([own, ...counted]),
       led.filter(({ base }) => check.bases.includes(base)),
     )
-    const detailsUrl = await keepPage(context, owner, check.name, said)
+    const detailsUrl = await keepPage(context, owner, check.name, said, own.pull)
     const record = () => recordVerdict(context, { ...owner, pull: own.pull.number }, place.app, check.name, said)
     const written = (await publishVerdict(place, check, said, { runs, detailsUrl, again, record })) || published.written
     const isWorse = decisionOf(said).severity > decisionOf(published.shown).severity

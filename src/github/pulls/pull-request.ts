@@ -9,6 +9,8 @@ import { readBranch } from './branch.ts'
 export interface PullRequest {
   readonly number: number
   readonly state: 'open' | 'closed'
+  /** As its author wrote it. */
+  readonly title: string
   readonly merged: boolean
   readonly draft: boolean
   /** Names of its labels. */
@@ -140,6 +142,7 @@ function computing(name: MessagePart): BailiwickError {
 
 interface PullAnswer {
   readonly number: number
+  readonly title: string
   readonly state: string
   readonly draft?: boolean
   readonly labels: readonly { readonly name: string }[]
@@ -156,6 +159,7 @@ function listed(answer: PullAnswer): ListedPullRequest {
   const { base, head } = answer
   return {
     number: answer.number,
+    title: answer.title,
     state: answer.state === 'open' ? 'open' : 'closed',
     draft: answer.draft ?? false,
     labels: answer.labels.map(label => label.name),

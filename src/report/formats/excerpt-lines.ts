@@ -1,11 +1,10 @@
 import { redactLines } from '../../message/redact.ts'
 import { visible } from '../../message/visible.ts'
 import type { Finding } from '../../rules/model/finding.ts'
+import { markedValue } from '../text/marked-value.ts'
 import type { FormatContext } from './format-context.ts'
 
 const WIDEST = 160
-/** A scalar on one line. */
-const TOKEN = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#,[\]{}]+)/
 
 /**
  * The source line of the offending value, with carets below the value. Shows nothing from a Secret and no line with a credential,
@@ -15,10 +14,10 @@ export function excerptLines({ origin, object }: Finding, excerpt: FormatContext
   const text = excerpt?.(origin)?.replace(/\r$/, '')
   if (text === undefined || text.length > WIDEST || object.kind === 'Secret' || redactLines([text])[0] !== text)
     return []
-  const start = Math.max(0, origin.column - 1)
-  if (start >= text.length) return []
-  const before = visible(text.slice(0, start))
-  const value = TOKEN.exec(text.slice(start))?.[0] ?? text.slice(start, start + 1)
+  const marked = markedValue(text, origin.column)
+  if (!marked) return []
+  const before = visible(text.slice(0, marked.start))
+  const value = text.slice(marked.start, marked.end)
   const gutter = String(origin.line)
   return [
     `  ${gutter} | ${visible(text, WIDEST * 2)}`,

@@ -1,8 +1,9 @@
 import { BailiwickError } from '../../errors.ts'
+import type { Fix } from '../../fix/fixes-of.ts'
 import type { Visibility } from '../../fleet/model/visibility.ts'
 import { sayingOf } from '../../message/said.ts'
 import { visible } from '../../message/visible.ts'
-import type { EvaluatedNode, Verdict } from '../../rules/model/finding.ts'
+import type { EvaluatedNode, Finding, Verdict } from '../../rules/model/finding.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
 import { checkRunOf } from '../check-run.ts'
 import { CLOSED_ERROR, isOpenError } from '../open-error.ts'
@@ -12,6 +13,7 @@ import { impactLines } from '../policies/impact-lines.ts'
 import { impactHeading } from '../policies/impact-section.ts'
 import { viewFor } from '../text/audience.ts'
 import type { CheckPage, PageError } from './check-page.ts'
+import { excerptsOf } from './excerpt.ts'
 import { graphOf } from './graph-of.ts'
 
 /** Where a page belongs, and when it was made. */
@@ -35,17 +37,22 @@ const MAX = {
   graph: 3_000,
 }
 
-/** The page of what one check says on a commit: what the repository's readers may see of it, and no more. */
+/**
+ * The page of what one check says on a commit: what the repository's readers may see of it, and no more. `read`: the text of a file
+ * of that repository, for excerpts; absent: there are none.
+ */
 export function checkPageOf(
   outcome: Outcome,
   context: ReportContext,
-  place: PagePlace & Pick<CheckPage, 'check'>,
+  place: PagePlace & Pick<CheckPage, 'check' | 'pull' | 'fixes'>,
+  read?: (path: string) => string | undefined,
 ): CheckPage {
   const { kind: about, repository, headSha, fleet, audience, nodes = [], circumstances, changes } = context
   const { title, conclusion } = checkRunOf(outcome, context)
   const page = {
     kind: 'check',
     ...place,
+    ...(place.fixes ? { fixes: place.fixes.slice(0, MAX_FIXES).map(withoutWords) } : {}),
     repository,
     headSha,
     about,
@@ -63,6 +70,7 @@ export function checkPageOf(
   const impacts = blastRadius(view.verdict)
   const graph = graphOf(nodes, audience)
   const assumed = assumedClusters(view.verdict, audience)
+  const { excerpts, left: excerptsLeft } = read ? excerptsOf(view.verdict, repository, read) : NO_EXCERPTS
   return {
     ...page,
     verdict,
@@ -70,9 +78,22 @@ export function checkPageOf(
     hidden: view.hidden,
     ...(impacts.length > 0 ? { impact: impactOf(impacts, repository) } : {}),
     ...(changes ? { changes } : {}),
+    ...(excerpts.length > 0 ? { excerpts } : {}),
     graph: graph.slice(0, MAX.graph),
-    left: leftOf({ ...view.verdict, graph }),
+    left: { ...leftOf({ ...view.verdict, graph }), ...(excerptsLeft > 0 ? { excerpts: excerptsLeft } : {}) },
   }
+}
+
+const NO_EXCERPTS = { excerpts: [], left: 0 }
+const MAX_FIXES = 300
+
+/** A fix without the words of its findings, which the page has already. */
+function withoutWords(fix: Fix): Fix {
+  const plain = (one: Finding): Finding => {
+    const { said: _said, saidFix: _fix, waiver: _waiver, policy: _policy, clusterAnswer: _answer, ...rest } = one
+    return { ...rest, message: '', fix: '', via: [], identity: '' }
+  }
+  return { ...fix, findings: fix.findings.map(plain) }
 }
 
 const impactOf = (impacts: readonly PolicyImpact[], here: string) => ({

@@ -1,5 +1,6 @@
 import type { Changes } from '../../diff/changes.ts'
 import type { ErrorCode } from '../../errors.ts'
+import type { Fix } from '../../fix/fixes-of.ts'
 import type { Visibility } from '../../fleet/model/visibility.ts'
 import type { Circumstances } from '../../gate/circumstances.ts'
 import type { Message } from '../../message/message.ts'
@@ -8,6 +9,7 @@ import type { Verdict } from '../../rules/model/finding.ts'
 import type { ReportContext } from '../outcome.ts'
 import type { ImpactLines } from '../policies/impact-lines.ts'
 import type { View } from '../text/audience.ts'
+import type { Excerpt } from './excerpt.ts'
 
 /** A Kustomization of the graph, for people. */
 export interface GraphNode {
@@ -23,6 +25,17 @@ export interface GraphNode {
   readonly source: { readonly id: string; readonly url: string; readonly commit: string; readonly notSeen: string }
   readonly objects: number
   readonly suspend: boolean
+}
+
+/** A pull request, as far as a page names it. */
+export interface PagePull {
+  readonly number: number
+  readonly title: string
+  /** '' if the account is gone. */
+  readonly author: string
+  /** Branch of the head, with its repository if that is a fork. */
+  readonly head: string
+  readonly base: string
 }
 
 /** Why there is no verdict, as far as whoever reads the repository may know it. */
@@ -72,6 +85,12 @@ export interface CheckPage {
   readonly graph: readonly GraphNode[]
   /** The commit of each repository that was evaluated, by address: what links to files point at. */
   readonly commits: Readonly<Record<string, string>>
+  /** Source lines of new findings, only of the repository's own files. */
+  readonly excerpts?: readonly Excerpt[]
+  /** Certain edits of new findings. */
+  readonly fixes?: readonly Fix[]
+  /** The pull request whose head it is; absent for other commits. */
+  readonly pull?: PagePull
   /** How much of each list was left out for size. */
   readonly left: Readonly<Record<string, number>>
 }

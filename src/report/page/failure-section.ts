@@ -3,14 +3,15 @@ import type { NodeFailure } from '../../rules/model/finding.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from '../text/group-failures.ts'
 import type { PageError } from './check-page.ts'
 import { type Content, type Html, html } from './html.ts'
-import { type Links, placeLink } from './links.ts'
+import { placeLink } from './links.ts'
 import { prose } from './prose.ts'
+import { type PageSources, sourceBlock } from './source-block.ts'
 
 /** How many of them a page shows. */
 const MAX_SHOWN = 300
 
 /** Nodes that could not be evaluated. */
-export function failureSection(failures: readonly NodeFailure[], links: Links): Content {
+export function failureSection(failures: readonly NodeFailure[], links: PageSources): Content {
   const groups = groupFailures(failures)
   const left = groups.length - MAX_SHOWN
   return [
@@ -19,7 +20,7 @@ export function failureSection(failures: readonly NodeFailure[], links: Links): 
   ]
 }
 
-function card({ failure, nodes, tenants }: FailureGroup, links: Links): Html {
+function card({ failure, nodes, tenants }: FailureGroup, links: PageSources): Html {
   const { code, origin } = failure
   const { shown, left } = firstOf(nodes, 10)
   const noun = nodes.length > 1 ? 'Kustomizations' : 'Kustomization'
@@ -34,7 +35,7 @@ ${body(failure, origin, links)}
 }
 
 /** Why nothing was evaluated at all. */
-export function errorSection(error: PageError, links: Links): Html {
+export function errorSection(error: PageError, links: PageSources): Html {
   const { code, origin } = error
   return html`<article class="finding">
 <header><h3 class="rule">Could not be evaluated <span class="tag warn">${code}</span></h3></header>
@@ -42,8 +43,13 @@ ${body(error, origin, links)}
 </article>`
 }
 
-function body(said: Worded, origin: PageError['origin'], links: Links): Html {
+function body(said: Worded, origin: PageError['origin'], links: PageSources): Html {
   return html`<p>${prose(saidOf(said))}</p>
-${origin && origin.file !== '' && html`<p>${placeLink(links, origin)}</p>`}
+${
+  origin &&
+  origin.file !== '' &&
+  html`<p>${placeLink(links, origin)}</p>
+${sourceBlock(links, origin)}`
+}
 ${said.fix && html`<p><strong>Fix:</strong> ${prose(fixOf(said))}</p>`}`
 }

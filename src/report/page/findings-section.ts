@@ -2,11 +2,13 @@ import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-f
 import { display } from '../../kube/object.ts'
 import { saidOf } from '../../message/said.ts'
 import type { Finding, Severity } from '../../rules/model/finding.ts'
+import { fixOfGroup } from '../text/edit-blocks.ts'
 import { fixMessage } from '../text/fix-text.ts'
 import { count } from '../text/headline.ts'
 import { type Content, type Html, html } from './html.ts'
-import { type Links, placeLink } from './links.ts'
+import { placeLink } from './links.ts'
 import { prose } from './prose.ts'
+import { editBlock, type PageSources, sourceBlock } from './source-block.ts'
 import { traceList } from './trace-list.ts'
 
 /** How many findings a page shows in one list. */
@@ -17,7 +19,7 @@ const FEW = 3
 const TONES: Record<Severity, string> = { critical: 'bad', high: 'bad', medium: 'warn', low: 'none' }
 
 /** Findings by rule, the most severe first; each once for all clusters that have it. */
-export function findingsSection(findings: readonly Finding[], links: Links): Content {
+export function findingsSection(findings: readonly Finding[], links: PageSources): Content {
   const groups = groupFindings(findings)
   const shown = groups.slice(0, MAX_SHOWN)
   const rules = [...Map.groupBy(shown, ({ finding }) => finding.rule)]
@@ -28,7 +30,7 @@ export function findingsSection(findings: readonly Finding[], links: Links): Con
 }
 
 /** Findings that need no action now, folded; undefined if there are none. */
-export function foldedFindings(title: string, findings: readonly Finding[], links: Links): Html | undefined {
+export function foldedFindings(title: string, findings: readonly Finding[], links: PageSources): Html | undefined {
   if (findings.length === 0) return undefined
   return html`<details class="more"><summary>${title} (${groupFindings(findings).length})</summary>
 ${findingsSection(findings, links)}
@@ -36,7 +38,7 @@ ${findingsSection(findings, links)}
 `
 }
 
-function ruleBlock(rule: string, groups: readonly FindingGroup[], links: Links, open: boolean): Html {
+function ruleBlock(rule: string, groups: readonly FindingGroup[], links: PageSources, open: boolean): Html {
   const [first] = groups
   const severity = first?.finding.severity ?? 'low'
   const noun = first?.finding.level === 'warning' ? 'warning' : 'violation'
@@ -44,16 +46,19 @@ function ruleBlock(rule: string, groups: readonly FindingGroup[], links: Links, 
 ${groups.map(group => findingCard(group, links, open))}`
 }
 
-function findingCard(group: FindingGroup, links: Links, open: boolean): Html {
+function findingCard(group: FindingGroup, links: PageSources, open: boolean): Html {
   const { finding, objects, clusters, tenants, followers } = group
   const answer = objects.length === 1 && finding.clusterAnswer
   const title = objects.length === 1 ? display(finding.object) : count(objects.length, 'object')
   return html`<article class="finding">
-<header><h4>${title}</h4><span class="tags">${clusters.map(name => html`<span class="tag">${name}</span>`)}${tenants.map(tenant => html`<span class="tag">${tenant === '' ? 'the platform' : tenant}</span>`)}</span></header>
+<header><h4>${title}</h4><span class="tags">${clusterTags(clusters)}${tenants.map(tenant => html`<span class="tag">${tenant === '' ? 'the platform' : tenant}</span>`)}</span></header>
 <p>${prose(saidOf(finding))}</p>
 <p>${placeLink(links, finding.origin)}</p>
+${sourceBlock(links, finding.origin)}
+${clusters.length > 1 && clusterLine(clusters)}
 ${answer && html`<div class="said"><span class="label">Cluster response</span>${prose(answer)}</div>`}
 ${finding.fix !== '' && html`<p><strong>Fix:</strong> ${prose(fixMessage(group, links.here))}</p>`}
+${editBlock(fixOfGroup(group, links.fixes ?? [])?.patch)}
 <details${open && html` open`}><summary>Trace</summary>
 ${traceList(finding, links)}
 </details>
@@ -61,6 +66,18 @@ ${objects.length > 1 && objectFold(group)}
 ${followers.map(follower => followerBlock(follower))}
 </article>
 `
+}
+
+/** A tag for each cluster, while they are few. */
+function clusterTags(clusters: readonly string[]): Content {
+  if (clusters.length > FEW) return html`<span class="tag">${count(clusters.length, 'cluster')}</span>`
+  return clusters.map(name => html`<span class="tag">${name}</span>`)
+}
+
+function clusterLine(clusters: readonly string[]): Html {
+  const text = `Same on ${count(clusters.length, 'cluster')}`
+  if (clusters.length <= FEW) return html`<p class="dim small">${text}: ${clusters.join(', ')}</p>`
+  return html`<details><summary>${text}</summary><p>${clusters.slice(0, MAX_SHOWN).join(', ')}${clusters.length > MAX_SHOWN && ` and ${clusters.length - MAX_SHOWN} more`}</p></details>`
 }
 
 /** Every object that the cause reaches, each with its own words. */

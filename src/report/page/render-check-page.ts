@@ -4,7 +4,8 @@ import type { Verdict } from '../../rules/model/finding.ts'
 import { groupFailures } from '../text/group-failures.ts'
 import { count, isNew } from '../text/headline.ts'
 import { changesSection } from './changes-section.ts'
-import type { CheckPage } from './check-page.ts'
+import type { CheckPage, PagePull } from './check-page.ts'
+import { MAX_EXCERPTS } from './excerpt.ts'
 import { errorSection, failureSection } from './failure-section.ts'
 import { findingsSection, foldedFindings } from './findings-section.ts'
 import { graphSection } from './graph-section.ts'
@@ -12,10 +13,11 @@ import { type Content, type Html, html } from './html.ts'
 import { icon } from './icon.ts'
 import { impactList } from './impact-list.ts'
 import { type Frame, layout } from './layout.ts'
-import { type Links, repositoryLink } from './links.ts'
+import { repositoryLink } from './links.ts'
 import { matrixSection } from './matrix-section.ts'
 import { notReachedSection } from './not-reached-section.ts'
 import { prose } from './prose.ts'
+import type { PageSources } from './source-block.ts'
 import { sourcesSection } from './sources-section.ts'
 import { when } from './when.ts'
 
@@ -91,14 +93,23 @@ const SAYS = {
   },
 } as const
 
-function facts({ repository, headSha, check, fleet, at, verdict }: CheckPage): Html {
+function facts({ repository, headSha, check, fleet, at, verdict, pull }: CheckPage): Html {
   return html`<dl class="facts">
+${pull && pullFacts(repository, pull)}
 <div><dt>Commit</dt><dd>${repositoryLink(repository, headSha)}</dd></div>
 <div><dt>Check</dt><dd>${check}</dd></div>
 ${fleet && html`<div><dt>Fleet</dt><dd>${repositoryLink(fleet.repository, fleet.commit)}</dd></div>`}
 <div><dt>Evaluated</dt><dd>${when(at)}</dd></div>
 ${verdict && html`<div><dt>Revision set</dt><dd><code>${verdict.combination.slice(0, 12)}</code></dd></div>`}
 </dl>`
+}
+
+function pullFacts(repository: string, { number, title, author, head, base }: PagePull): Html {
+  const name = `#${number}${title === '' ? '' : ` ${title}`}`
+  const link = repository.startsWith('https://') ? html`<a href="${repository}/pull/${number}">${name}</a>` : name
+  return html`<div><dt>Pull request</dt><dd>${link}</dd></div>
+<div><dt>Author</dt><dd>${author === '' ? 'unknown' : author}</dd></div>
+<div><dt>Branch</dt><dd><code>${head}</code> into <code>${base}</code></dd></div>`
 }
 
 function contents(parts: readonly Part[]): Content {
@@ -109,7 +120,8 @@ function contents(parts: readonly Part[]): Content {
 
 function partsOf(page: CheckPage): Part[] {
   const { verdict, error } = page
-  const links = { here: page.repository, commits: page.commits }
+  const { repository: here, commits, excerpts = [], fixes = [] } = page
+  const links = { here, commits, excerpts, fixes }
   if (error) return [{ id: 'error', title: 'Nothing was evaluated', content: errorSection(error, links) }]
   if (!verdict)
     return [
@@ -122,7 +134,7 @@ function partsOf(page: CheckPage): Part[] {
   return [...verdictParts(verdict, page, links), ...restParts(verdict, page, links)]
 }
 
-function verdictParts(verdict: Verdict, { left, changes, impact }: CheckPage, links: Links): Part[] {
+function verdictParts(verdict: Verdict, { left, changes, impact }: CheckPage, links: PageSources): Part[] {
   const violations = verdict.violations.filter(isNew)
   const warnings = verdict.warnings.filter(isNew)
   const errors = verdict.errors.filter(isNew)
@@ -134,6 +146,8 @@ function verdictParts(verdict: Verdict, { left, changes, impact }: CheckPage, li
     ...(impact ? part(1, 'policies', impact.heading, () => impactList(impact)) : []),
     ...part(violations.length, 'violations', `Violations (${groupFindings(violations).length})`, () => [
       findingsSection(violations, links),
+      left.excerpts !== undefined &&
+        html`<p class="dim">Source lines are shown for the first ${MAX_EXCERPTS} places.</p>`,
       leftLine(left.violations, 'violation'),
     ]),
     ...part(matrix ? 1 : 0, 'matrix', 'Clusters and tenants', () => matrix),
@@ -145,7 +159,7 @@ function verdictParts(verdict: Verdict, { left, changes, impact }: CheckPage, li
   ]
 }
 
-function restParts(verdict: Verdict, { graph, left }: CheckPage, links: Links): Part[] {
+function restParts(verdict: Verdict, { graph, left }: CheckPage, links: PageSources): Part[] {
   const standing = verdict.errors.filter(failure => !isNew(failure))
   const of = (state: string) => verdict.violations.filter(finding => finding.state === state)
   const older = [

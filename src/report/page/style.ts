@@ -86,6 +86,8 @@ details.more{margin:.9rem 0}details.more>summary{font-weight:600;color:inherit}
 .diff{margin:.6rem 0;padding:.6rem 0;overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:8px;line-height:1.5;tab-size:2}
 .diff span{display:block;padding:0 .9rem;white-space:pre;min-width:max-content}
 .diff .add{background:var(--good-bg);color:var(--good)}.diff .del{background:var(--bad-bg);color:var(--bad)}
+.source .number{display:inline-block;min-width:2.2rem;margin-right:.9rem;padding:0;text-align:right;color:var(--soft);user-select:none}.source .at{background:var(--bad-bg)}
+mark{background:none;color:var(--bad);font-weight:600;text-decoration:underline wavy 1px;text-underline-offset:.2em}.copy{user-select:all}
 .bars{display:flex;flex-wrap:wrap;gap:.35rem}
 .tiles{display:grid;grid-template-columns:repeat(2,1fr);gap:.7rem;margin:1.5rem 0 0;padding:0;list-style:none}
 .tiles li{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.55rem .85rem;display:flex;flex-direction:column-reverse;justify-content:flex-end;color:var(--soft);font-size:.875rem}

@@ -8,7 +8,7 @@ const BUDGET = 20_000
 const ELSEWHERE = '`bailiwick fix --apply` writes it.'
 
 /** The fix whose edit mends a finding. */
-function fixOfGroup({ finding }: Pick<FindingGroup, 'finding'>, fixes: readonly Fix[]): Fix | undefined {
+export function fixOfGroup({ finding }: Pick<FindingGroup, 'finding'>, fixes: readonly Fix[]): Fix | undefined {
   const { rule, origin } = finding
   const isSame = (one: (typeof fixes)[number]['findings'][number]) =>
     one.rule === rule && one.origin.line === origin.line && one.origin.column === origin.column

@@ -62,9 +62,14 @@ function pageWith(word: string): CheckPage {
   )
   const identity = { was: word, now: word }
   const change = { node: word, cluster: word, namespace: word, name: word, tenant: word, change: 'changed' } as const
+  const patch = [`--- a/${word}`, `+++ b/${word}`, '@@ -3,1 +3,1 @@', `-${word}`, `+${word}`]
+  const edit = { path: word, first: 3, last: 3, lines: [word], before: [word], id: word, patch }
   return {
     ...page,
     title: word,
+    pull: { number: 7, title: word, author: word, head: word, base: word },
+    excerpts: [{ file: word, line: 3, column: 1, first: 1, lines: [word, null, word], mark: { start: 0, end: 1 } }],
+    fixes: [{ ...edit, findings: [finding(texts)] }],
     circumstances: {
       hold: { by: word },
       override: { by: word, reason: word },
