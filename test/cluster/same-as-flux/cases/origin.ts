@@ -20,6 +20,7 @@ export const ORIGIN: Readonly<Record<string, SameCase>> = {
   },
   'origin: said later': { steps: [{ files: one }, { files: two, origin: NEW }] },
   'origin: a refused apply keeps the last one': {
+    mayDiffer: ['the rest of a refused stage'],
     steps: [
       { files: one, origin: OLD },
       {
