@@ -1,6 +1,7 @@
 import { readConfig } from './config.ts'
 import { warnOfProblems } from './doctor/diagnose.ts'
-import { assertAppKey } from './github/client/assert-app-key.ts'
+import { openAppKey } from './github/client/open-app-key.ts'
+import { exitOnRefusal } from './process/exit-on-refusal.ts'
 import { createLog } from './process/log.ts'
 import { readSettings } from './process/read-settings.ts'
 import { runProcess } from './process/run-process.ts'
@@ -11,9 +12,9 @@ import { startSite } from './start-site.ts'
 async function main(): Promise<void> {
   const config = readSettings(process.env, env => readConfig(env))
   const log = createLog(config.logLevel)
-  await assertAppKey(config, log)
+  const appKey = await openAppKey(config, { log, onRefused: exitOnRefusal(log) })
   void warnOfProblems(config, log)
-  const site = await startSite(config, log)
+  const site = await startSite(config, log, { isUsable: () => appKey.accepted() })
   stopOnSignal(log, () => site.close())
   log.info({ url: site.url, queue: config.redisUrl === undefined ? 'in process' : 'redis' }, 'listening')
 }

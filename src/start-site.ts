@@ -24,8 +24,10 @@ export interface Site {
   close(graceMs?: number): Promise<void>
 }
 
-/** What only a test sets. */
-interface Rehearsal {
+interface SiteOptions {
+  /** Rejects while the process cannot do its work for another reason than its queue. */
+  readonly isUsable?: () => Promise<void>
+  /** What follows is set by tests only. */
   readonly disabledRules?: readonly string[]
   readonly retry?: RetryPolicy
   /** How writes to GitHub follow each other. */
@@ -33,8 +35,8 @@ interface Rehearsal {
 }
 
 /** Starts the web process, with workers inside when there is no Redis. Throws `config` when it cannot. */
-export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehearsal = {}): Promise<Site> {
-  const { disabledRules = [], retry, pace } = rehearsal
+export async function startSite(config: WebConfig, log: Logger, options: SiteOptions = {}): Promise<Site> {
+  const { disabledRules = [], retry, pace, isUsable } = options
   const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log, retry })
   const { host, port, appId, allowedAccounts } = config
   const receiver = await createReceiver(config, log, probot =>
@@ -54,7 +56,10 @@ export async function startSite(config: WebConfig, log: Logger, rehearsal: Rehea
     clusters,
     metrics: access,
     onDelivery: status => metrics.deliveryAnswered(status),
-    ready: () => queue.ping(),
+    ready: async () => {
+      await isUsable?.()
+      await queue.ping()
+    },
     log,
   }).catch(async error => {
     await queue.close(0)

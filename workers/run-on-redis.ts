@@ -1,9 +1,10 @@
 import { readWorkerConfig } from '../src/config.ts'
 import { warnOfProblems } from '../src/doctor/diagnose.ts'
-import { assertAppKey } from '../src/github/client/assert-app-key.ts'
+import { openAppKey } from '../src/github/client/open-app-key.ts'
 import { openMetrics } from '../src/metrics/open-metrics.ts'
 import { openPages } from '../src/pages/open-pages.ts'
 import { openWorkStore } from '../src/pages/open-work-store.ts'
+import { exitOnRefusal } from '../src/process/exit-on-refusal.ts'
 import { createLog } from '../src/process/log.ts'
 import { readSettings } from '../src/process/read-settings.ts'
 import { stopOnSignal } from '../src/process/stop-on-signal.ts'
@@ -16,7 +17,7 @@ import { startWorkers } from './start-workers.ts'
 export async function runOnRedis(): Promise<void> {
   const config = readSettings(process.env, env => readWorkerConfig(env))
   const log = createLog(config.logLevel)
-  await assertAppKey(config, log)
+  const appKey = await openAppKey(config, { log, onRefused: exitOnRefusal(log) })
   void warnOfProblems(config, log)
   const queue = openQueue({
     redisUrl: config.redisUrl,
@@ -27,7 +28,11 @@ export async function runOnRedis(): Promise<void> {
   const { host, port } = config
   const { metrics, access } = openMetrics(config, queue)
   let isWorking = false
-  const ready = () => (isWorking ? queue.ping() : Promise.reject(new Error('the workers are starting')))
+  const ready = async () => {
+    if (!isWorking) throw new Error('the workers are starting')
+    await appKey.accepted()
+    await queue.ping()
+  }
   const server = await startServer({ host, port, metrics: access, ready, log })
   const store = openPages(config, log)
   const work = openWorkStore(config, log)

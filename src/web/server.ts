@@ -108,7 +108,9 @@ async function sayReady(response: ServerResponse, { ready, notReady, log }: Serv
     answer(response, { status: 200, text: 'ready' })
   } catch (err) {
     log.warn({ err }, 'not ready')
-    answer(response, { status: 503, text: `not ready: ${notReady ?? 'the queue does not respond'}` })
+    const isGithub = err instanceof BailiwickError && err.code === 'github-unavailable'
+    const why = isGithub ? 'GitHub does not respond' : (notReady ?? 'the queue does not respond')
+    answer(response, { status: 503, text: `not ready: ${why}` })
   }
 }
 

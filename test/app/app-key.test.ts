@@ -1,10 +1,15 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { BailiwickError } from '../../src/errors.ts'
+import { openAppKey } from '../../src/github/client/open-app-key.ts'
 import { environment, privateKey } from '../config/environment-of.ts'
 import { acme } from '../github/acme.ts'
 import { freePort, hasRedis, startRedis } from '../queue/start-redis.ts'
+import { until } from '../queue/until.ts'
 import { runProgram, untilReady } from './run-program.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'bailiwick-app-key-'))
@@ -51,10 +56,74 @@ test('the right key starts, and the log names the App', async () => {
   await program.end()
 })
 
-test('an outage of GitHub does not keep it from starting', async () => {
+/** A port at which GitHub answers as soon as it is opened. */
+async function closedDoor() {
   const port = await freePort()
-  const program = start('src/index.ts', { GITHUB_API_URL: 'http://127.0.0.1:1', PORT: String(port) })
-  await untilReady(`http://127.0.0.1:${port}/readyz`, program)
-  expect(program.said()).toContain('GitHub could not be asked')
-  await program.end()
+  const { port: github } = new URL(env.github.url)
+  let server: Server | undefined
+  return {
+    url: `http://127.0.0.1:${port}`,
+    open: async () => {
+      server = createServer(near => near.pipe(connect(Number(github), '127.0.0.1')).pipe(near)).listen(
+        port,
+        '127.0.0.1',
+      )
+      await once(server, 'listening')
+    },
+    close: () => server?.close(),
+  }
+}
+
+describe('an outage of GitHub', () => {
+  test('a process starts and is not ready; the key of another App ends it as soon as GitHub answers', async () => {
+    const [port, door] = [await freePort(), await closedDoor()]
+    const program = start('src/index.ts', {
+      ...{ GITHUB_API_URL: door.url, PORT: String(port) },
+      ...{ APP_ID: String(env.github.app.id), PRIVATE_KEY: privateKey },
+    })
+    await untilReady(`http://127.0.0.1:${port}/healthz`, program)
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`)
+    expect([answer.status, await answer.text()]).toEqual([503, 'not ready: GitHub does not respond\n'])
+    await door.open()
+    expect(await program.exit).toBe(2)
+    expect(program.said()).toMatch(/"level":"error".*GitHub does not accept this key for the App \d+/)
+    door.close()
+  })
+
+  const openKey = (key: string, url: string) => {
+    const refusals: BailiwickError[] = []
+    const log = { info: () => {}, warn: () => {} }
+    const opened = openAppKey(
+      { appId: env.github.app.id, privateKey: key, githubApiUrl: url },
+      { log, retryMs: 5, onRefused: error => refusals.push(error) },
+    )
+    return { opened, refusals }
+  }
+
+  test('the right key is accepted as soon as GitHub answers', async () => {
+    const door = await closedDoor()
+    const { opened, refusals } = openKey(env.github.app.privateKey, door.url)
+    const key = await opened
+    await expect(key.accepted()).rejects.toMatchObject({ code: 'github-unavailable' })
+    await door.open()
+    await until(() =>
+      key.accepted().then(
+        () => true,
+        () => false,
+      ),
+    )
+    expect(refusals).toEqual([])
+    door.close()
+  })
+
+  test('a refusal is told once', async () => {
+    const door = await closedDoor()
+    const { opened, refusals } = openKey(privateKey, door.url)
+    const key = await opened
+    await door.open()
+    await until(() => refusals.length > 0)
+    expect(refusals).toEqual([expect.objectContaining({ code: 'config', fix: expect.stringContaining('APP_ID') })])
+    await expect(key.accepted()).rejects.toMatchObject({ code: 'github-unavailable' })
+    door.close()
+  })
 })

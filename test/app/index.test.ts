@@ -1,15 +1,24 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/process/log.ts'
 import { startSite } from '../../src/start-site.ts'
 import { environment } from '../config/environment-of.ts'
+import type { FakeGitHub } from '../github/start.ts'
 import { freePort, hasRedis, startRedis } from '../queue/start-redis.ts'
 import { until } from '../queue/until.ts'
 import { deliver, pushPayload } from '../web/deliver.ts'
+import { githubOfStart } from './github-of-start.ts'
 import { type Program, runProgram, untilReady } from './run-program.ts'
+
+let github: FakeGitHub
+let settings: Readonly<Record<string, string>>
+beforeAll(async () => {
+  ;({ github, settings } = await githubOfStart())
+})
+afterAll(() => github.close())
 
 const programs: Program[] = []
 const folders: string[] = []
@@ -45,7 +54,7 @@ describe('a start with bad settings ends with one line and exit code 2', () => {
 test('without Redis the web process runs jobs itself, and stops cleanly', async () => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const program = run(['node', 'src/index.ts'], environment({ PORT: `${port}`, GITHUB_API_URL: 'http://127.0.0.1:1' }))
+  const program = run(['node', 'src/index.ts'], environment({ PORT: `${port}`, ...settings }))
   await untilReady(`${url}/readyz`, program)
   expect(await deliver(url, 'ping', { zen: 'x' })).toMatchObject({ status: 200 })
   program.process.kill('SIGTERM')
@@ -69,7 +78,7 @@ describe.skipIf(!hasRedis)('beside a Redis', () => {
     const redis = await startRedis(['--appendonly', 'yes'])
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    const program = run(['node', 'src/index.ts'], environment({ PORT: `${port}`, REDIS_URL: redis.url }))
+    const program = run(['node', 'src/index.ts'], environment({ PORT: `${port}`, REDIS_URL: redis.url, ...settings }))
     await untilReady(`${url}/readyz`, program)
     expect(await deliver(url, 'push', pushPayload())).toMatchObject({ status: 200 })
     await redis.kill()

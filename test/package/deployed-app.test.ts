@@ -6,11 +6,13 @@ import { parse, parseAllDocuments } from 'yaml'
 import { readClustersFile } from '../../src/cluster/clusters-file.ts'
 import { readConfig, readWorkerConfig } from '../../src/config.ts'
 import type { Json } from '../../src/kube/node.ts'
+import { githubOfStart } from '../app/github-of-start.ts'
 import { type Program, runProgram, untilReady } from '../app/run-program.ts'
 import { run } from '../cli/run-main.ts'
-import { environment, privateKey, webhookSecret } from '../config/environment-of.ts'
+import { privateKey, webhookSecret } from '../config/environment-of.ts'
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
+import type { FakeGitHub } from '../github/start.ts'
 import { freePort, hasRedis } from '../queue/start-redis.ts'
 import { built } from './built.ts'
 
@@ -179,7 +181,15 @@ describe.skipIf(missing)(`on an API server${missing ? ` (${missing})` : ''}`, ()
 
 describe.skipIf(!hasRedis)('the processes, with what the manifests give them', () => {
   const programs: Program[] = []
-  afterAll(() => Promise.all(programs.map(program => program.end())))
+  let github: FakeGitHub
+  let settings: Readonly<Record<string, string>>
+  beforeAll(async () => {
+    ;({ github, settings } = await githubOfStart())
+  })
+  afterAll(async () => {
+    await Promise.all(programs.map(program => program.end()))
+    await github.close()
+  })
 
   test.each(PROCESSES)('%s is ready where its probes ask', async name => {
     const { folder } = await built()
@@ -193,14 +203,13 @@ describe.skipIf(!hasRedis)('the processes, with what the manifests give them', (
     writeFileSync(clusters, 'clusters: []\n')
     expect(ports).toEqual([{ name: 'http', containerPort: 3000 }])
     const here = { REDIS_URL: `redis://127.0.0.1:${redisPort}`, HOST: '127.0.0.1', PORT: `${port}` }
-    const { PRIVATE_KEY } = environment()
     const given = variablesOf(containerOf(all, name), settingsOf(all))
     const env = {
       ...given,
       ...here,
       CACHE_DIR: directory,
       CLUSTERS_FILE: clusters,
-      PRIVATE_KEY,
+      ...settings,
       PRIVATE_KEY_PATH: undefined,
     }
     const program = runProgram(command, env, folder)

@@ -6,8 +6,10 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readWorkerConfig } from '../../src/config.ts'
+import { githubOfStart } from '../app/github-of-start.ts'
 import { type Program, runProgram, untilReady } from '../app/run-program.ts'
 import { environment } from '../config/environment-of.ts'
+import type { FakeGitHub } from '../github/start.ts'
 import { freePort, hasRedis } from '../queue/start-redis.ts'
 import { until } from '../queue/until.ts'
 import { type Built, built } from './built.ts'
@@ -115,11 +117,15 @@ describe.skipIf(!hasRedis)("each service's command", () => {
   const programs: Program[] = []
   let folder = ''
   let redisPort = 0
+  let github: FakeGitHub
+  let settings: Readonly<Record<string, string>>
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'bailiwick-compose-'))
     redisPort = await freePort()
+    ;({ github, settings } = await githubOfStart())
   })
   afterAll(async () => {
+    await github.close()
     await Promise.all(programs.map(program => program.end()))
     rmSync(folder, { recursive: true, force: true })
   })
@@ -152,7 +158,7 @@ describe.skipIf(!hasRedis)("each service's command", () => {
     expect(Object.keys(service.environment ?? {}).sort()).toEqual(own.sort())
     const at = (word: string): string => word.replace(':3000', `:${port}`)
     expect(await isHealthy(service, at)).toBe(false)
-    const program = start(service.command, environment({ ...here, ...Object.fromEntries(emptied) }))
+    const program = start(service.command, environment({ ...here, ...settings, ...Object.fromEntries(emptied) }))
     await untilReady(`http://127.0.0.1:${port}/readyz`, program)
     expect(await isHealthy(service, at)).toBe(true)
     program.process.kill('SIGTERM')
