@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { parseClusters } from '../../src/cluster/clusters-file.ts'
+import type { Json } from '../../src/kube/node.ts'
+import { run } from '../cli/run-main.ts'
+import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
+import { findFlux, NO_FLUX } from '../envtest/flux-assets.ts'
+import { startCluster, type TestCluster } from '../envtest/start.ts'
+import { blocksOf } from './blocks-of.ts'
+import { Shell, stepsOf } from './run-page.ts'
+
+const root = join(import.meta.dirname, '../..')
+const page = readFileSync(join(root, 'docs/tutorial-kind.md'), 'utf8')
+const home = mkdtempSync(join(tmpdir(), 'bailiwick-kind-'))
+const shell = new Shell(home)
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+/** The clones of step 2: what `flux bootstrap` writes into the fleet, and empty repositories of the tenants. */
+beforeAll(() => {
+  const written = 'clusters/staging/flux-system'
+  cpSync(join(root, 'test/fleets/acme/fleet', written), join(home, 'fleet', written), { recursive: true })
+  const bare = ['apiVersion: kustomize.config.k8s.io/v1beta1', 'kind: Kustomization', 'resources:']
+  const own = [...bare, '  - gotk-components.yaml', '  - gotk-sync.yaml', '']
+  writeFileSync(join(home, 'fleet', written, 'kustomization.yaml'), own.join('\n'))
+  for (const name of ['fleet', 'shop', 'blog']) {
+    mkdirSync(join(home, name), { recursive: true })
+    const origin = `https://github.com/acme/${name}`
+    const { code, stderr } = shell.run(
+      `cd '${home}/${name}' && git init -q -b main && git remote add origin ${origin} && git add -A && git commit -q --allow-empty -m First`,
+    )
+    expect([code, stderr]).toEqual([0, ''])
+  }
+  shell.run(`cd '${home}'`)
+})
+
+test('the commands that need neither Docker nor GitHub do what docs/tutorial-kind.md says', () => {
+  for (const { line, commands, code, output } of stepsOf(page)) {
+    const ran = shell.run(commands)
+    expect({ line, commands, ...ran }).toEqual({ line, commands, code, output: output.trim(), stderr: '' })
+  }
+  const [binding] = parseClusters(readFileSync(join(home, 'clusters.yaml'), 'utf8'), join(home, 'clusters.yaml'))
+  expect(binding).toMatchObject({ name: 'staging', mode: 'reconcile', fleet: 'https://github.com/acme/fleet' })
+}, 300_000)
+
+const flux = findFlux()
+test.skipIf(!flux)(`every flag of flux on the page exists${flux ? '' : ` (${NO_FLUX})`}`, () => {
+  const lines = blocksOf(page).flatMap(({ text }) => [...text.matchAll(/^flux (.+)$/gm)].map(([, line = '']) => line))
+  expect(lines.length).toBeGreaterThan(2)
+  for (const line of lines) {
+    const words = line.split(' ')
+    const verbs = words
+      .filter((word, index) => /^[a-z]+$/.test(word) && !words[index - 1]?.startsWith('--'))
+      .slice(0, 3)
+    const help = execFileSync(flux!.cli, [...verbs, '--help'], { encoding: 'utf8' })
+    for (const [flag] of line.matchAll(/--[a-z-]+/g)) expect(help, line).toMatch(new RegExp(`${flag}\\b`))
+  }
+})
+
+const missing = findAssets() ? (flux ? undefined : NO_FLUX) : NO_ASSETS
+describe.skipIf(missing)(`a real API server with the definitions of Flux${missing ? ` (${missing})` : ''}`, () => {
+  let cluster: TestCluster
+  beforeAll(async () => {
+    cluster = await startCluster({ workerRbac: false })
+  }, 120_000)
+  afterAll(() => cluster?.stop())
+
+  test('accepts the tenants, their deployments and the rights of the worker', async () => {
+    for (const kind of ['kustomize.toolkit.fluxcd.io_kustomizations', 'source.toolkit.fluxcd.io_gitrepositories']) {
+      const definition = parse(readFileSync(join(flux!.definitions, `${kind}.yaml`), 'utf8'))
+      const { status } = await cluster.request(
+        'POST',
+        '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+        definition,
+      )
+      expect(status, kind).toBe(201)
+    }
+    for (const name of ['flux-system', 'bailiwick-system'])
+      await cluster.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    const built = await run(join(home, 'fleet'), 'build', '--cluster', 'staging', '--repos-dir', '..')
+    expect([built.code, built.stderr]).toEqual([0, ''])
+    const texts = [built.stdout, readFileSync(join(home, 'worker-rbac.yaml'), 'utf8')]
+    const objects = texts.flatMap(text => parseAllDocuments(text).map(one => one.toJSON() as Manifest))
+    const sent = objects.filter(one => one !== null && one.kind in PLURALS)
+    expect(new Set(sent.map(({ kind }) => kind))).toEqual(new Set(Object.keys(PLURALS)))
+    for (const object of sent.toSorted((a, b) => Number(b.kind === 'Namespace') - Number(a.kind === 'Namespace'))) {
+      const path = `${pathOf(object)}?fieldManager=test&force=true&fieldValidation=Strict`
+      await expect
+        .poll(
+          async () => {
+            const { status, body } = await cluster.request('PATCH', path, object as unknown as Json, APPLY)
+            return status < 300 ? 'accepted' : body
+          },
+          { timeout: 15_000 },
+        )
+        .toBe('accepted')
+    }
+  }, 120_000)
+})
+
+interface Manifest {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+}
+
+const APPLY = { contentType: 'application/apply-patch+yaml' }
+const PLURALS: Readonly<Record<string, string>> = {
+  Namespace: 'namespaces',
+  ServiceAccount: 'serviceaccounts',
+  Role: 'roles',
+  RoleBinding: 'rolebindings',
+  ClusterRole: 'clusterroles',
+  GitRepository: 'gitrepositories',
+  Kustomization: 'kustomizations',
+  Deployment: 'deployments',
+}
+
+function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Manifest): string {
+  const group = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
+  return `${group}${namespace === undefined ? '' : `/namespaces/${namespace}`}/${PLURALS[kind]}/${name}`
+}
