@@ -51,6 +51,7 @@ export function readPagePath(path: string): PageAddress | undefined {
   if (!/^[A-Za-z\d][\w-]{0,99}$/.test(owner) || !/^(?!\.{1,2}$)[\w.-]{1,100}$/.test(repo) || more !== undefined)
     return undefined
   if (kind === 'fleets' && sha === undefined) return { kind: 'fleet', owner, repo }
+  if (kind === 'fleets' && sha === 'graph' && check === undefined) return { kind: 'graph', owner, repo }
   if (kind === 'credentials' && sha === undefined) return { kind: 'credentials', owner, repo }
   if (kind === 'clusters' && sha !== undefined && check === undefined)
     return /^[a-z\d](?:[-a-z\d]{0,61}[a-z\d])?$/.test(sha) ? { kind: 'cluster', owner, repo, cluster: sha } : undefined
@@ -69,5 +70,5 @@ export type PageAddress =
       /** As checkIdOf gives it. */
       readonly check: string
     }
-  | { readonly kind: 'fleet' | 'credentials'; readonly owner: string; readonly repo: string }
+  | { readonly kind: 'fleet' | 'graph' | 'credentials'; readonly owner: string; readonly repo: string }
   | { readonly kind: 'cluster'; readonly owner: string; readonly repo: string; readonly cluster: string }

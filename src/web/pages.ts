@@ -10,6 +10,7 @@ import { renderCheckPage } from '../report/page/render-check-page.ts'
 import { renderClusterPage } from '../report/page/render-cluster-page.ts'
 import { renderCredentialsPage } from '../report/page/render-credentials-page.ts'
 import { renderFleetPage } from '../report/page/render-fleet-page.ts'
+import { renderGraphPage } from '../report/page/render-graph-page.ts'
 import { answerPage, redirect } from './answer-page.ts'
 import type { PageAccess, Visitor } from './gate.ts'
 import { SignedOut } from './person-gate.ts'
@@ -122,6 +123,7 @@ export class Pages {
     }
     const page = await store.fleet(owner, repo)
     if (!page || !(await reader.mayRead(owner, repo, page))) return undefined
+    if (address.kind === 'graph') return renderGraphPage(page, { reader: person, query: readFleetQuery(query) })
     const queue = await queueDepths().catch(() => undefined) // the page says that it does not answer
     const maintains = await reader.mayMaintain(owner, repo, page)
     return renderFleetPage(page, { reader: person, query: readFleetQuery(query), maintains, queue })

@@ -36,6 +36,7 @@ describe.skipIf(missing !== undefined)('pages in a real Chromium', { timeout: 90
       ['a verdict that holds back', red],
       ['a verdict that lets through', green],
       ['a fleet', `${fleet}?namespace=apps`],
+      ['the graph', `${fleet}/graph?zoom=200`],
       ['the credentials', `${stage.site.url}/credentials/acme/fleet`],
       ['the list', `${stage.site.url}/`],
       ['the rules', `${stage.site.url}/rules`],

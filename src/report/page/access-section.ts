@@ -1,4 +1,5 @@
 import type { AccessOverview, AccessView, ChangerView, RightView } from '../../access/access-overview.ts'
+import { accountText } from './account-text.ts'
 import { nameField } from './fleet-filter.ts'
 import { type FleetQuery, matches, queryAddress } from './fleet-query.ts'
 import { type Content, type Html, html } from './html.ts'
@@ -89,10 +90,7 @@ function actorText({ user, impersonated, ownCluster, by }: ChangerView): Html {
     ...(ownCluster ? [] : ['by a kubeconfig']),
     ...(by ? [`by way of ${by.account}: ${by.way}`] : []),
   ].join(', ')
-  // an account is known by its namespace and name
-  const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user)
-  const who = account ? html`account <code>${account[1]}/${account[2]}</code>` : html`<code>${user}</code>`
-  return html`${who}${notes !== '' && html`<br><span class="dim small">${notes}</span>`}`
+  return html`${accountText(user)}${notes !== '' && html`<br><span class="dim small">${notes}</span>`}`
 }
 
 function rightsText({ rights }: ChangerView, links: Links): Content {

@@ -16,18 +16,22 @@ const STATE_NAMES: Record<(typeof STATES)[number], string> = {
 }
 
 /** The filters of a fleet's page as a form; its values stand in the address, which can be shared. */
-export function fleetFilter({ tenants, clusters }: FleetPage, query: FleetQuery): Html {
+export function fleetFilter({ tenants, clusters }: FleetPage, query: FleetQuery, view: 'graph' | 'fleet'): Html {
   const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name)
   const isFiltered = [query.text, query.tenant, query.cluster, query.state].some(value => value !== '')
   return html`<form class="ask" method="get" aria-label="Filters"><div><label for="text">Contains</label>
 <input id="text" name="text" type="search" maxlength="100" value="${query.text}"></div>
 ${nameField('tenant', 'Tenant', names(tenants), query.tenant)}
 ${nameField('cluster', 'Cluster', names(clusters), query.cluster)}
-<div><label for="state">State</label>
-<select id="state" name="state"><option value="">any state</option>${STATES.map(state => html`<option value="${state}"${state === query.state && html` selected`}>${STATE_NAMES[state]}</option>`)}</select></div>
-<button type="submit">Filter</button>${isFiltered && html` <a href="${queryAddress({ namespace: query.namespace })}">Show everything</a>`}</form>
-${isFiltered && html`<p class="dim small">Contains, tenant and cluster filter every list whose rows have them; state filters pull requests and violations.</p>`}
+${view === 'fleet' && stateField(query)}<button type="submit">Filter</button>${isFiltered && html` <a href="${queryAddress({ namespace: query.namespace })}">Show everything</a>`}</form>
+${isFiltered && view === 'fleet' && html`<p class="dim small">Contains, tenant and cluster filter every list whose rows have them; state filters pull requests and violations.</p>`}
 ${unknown('tenant', query.tenant, names(tenants))}${unknown('cluster', query.cluster, names(clusters))}`
+}
+
+function stateField({ state: chosen }: FleetQuery): Html {
+  return html`<div><label for="state">State</label>
+<select id="state" name="state"><option value="">any state</option>${STATES.map(state => html`<option value="${state}"${state === chosen && html` selected`}>${STATE_NAMES[state]}</option>`)}</select></div>
+`
 }
 
 /** A choice of a few names, or a field to type one of many in. */

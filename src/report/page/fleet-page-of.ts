@@ -8,8 +8,8 @@ import { groupFailures } from '../text/group-failures.ts'
 import { isNew } from '../text/headline.ts'
 import type { PagePlace } from './check-page-of.ts'
 import { fleetFindings, type ListedFinding } from './fleet-findings.ts'
+import { fleetGraphOf } from './fleet-graph.ts'
 import type { FleetPage, SeenSource } from './fleet-page.ts'
-import { graphOf } from './graph-of.ts'
 
 /** A fleet as it was evaluated on the branch that its clusters follow. */
 interface EvaluatedFleet {
@@ -34,7 +34,7 @@ export function fleetPageOf(fleet: EvaluatedFleet, place: PagePlace): FleetPage 
   const { repository, branch, commit, evaluation, audit, policies = [], access } = fleet
   const { verdict, nodes } = evaluation
   const sources = sourcesOf(nodes)
-  const graph = graphOf(nodes, undefined)
+  const graph = fleetGraphOf(nodes, verdict)
   const findings = fleetFindings(verdict)
   const assumed = assumedClusters(verdict)
   const lists = {

@@ -3,8 +3,8 @@ import type { ClusterAudit } from '../../audit/audit-item.ts'
 import type { NotSeen, Tenant } from '../../fleet/model/fleet.ts'
 import type { Visibility } from '../../fleet/model/visibility.ts'
 import type { CoveredPolicy } from '../../rules/policies/support/policy-coverage.ts'
-import type { GraphNode } from './check-page.ts'
 import type { ListedFinding } from './fleet-findings.ts'
+import type { FleetGraphNode } from './fleet-graph.ts'
 
 /** A source that was read. */
 export interface SeenSource {
@@ -46,7 +46,7 @@ export interface FleetPage {
   readonly notSeen: readonly NotSeen[]
   /** By tenant, those with the most open violations first. Absent on a page from an older version. */
   readonly findings?: readonly ListedFinding[]
-  readonly graph: readonly GraphNode[]
+  readonly graph: readonly FleetGraphNode[]
   readonly audit: readonly ClusterAudit[]
   /** Absent on a page from an older version. */
   readonly policies?: readonly CoveredPolicy[]

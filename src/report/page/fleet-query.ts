@@ -38,7 +38,7 @@ const MAX_TEXT = 100
 /** The longest name of Kubernetes; a file name has two characters more. */
 const MAX_NAME = 255
 /** In percent. */
-const ZOOMS = [50, 100, 150, 200] as const
+export const ZOOMS = [75, 100, 150, 200] as const
 
 /** Asks for everything. */
 export const NO_QUERY: FleetQuery = {

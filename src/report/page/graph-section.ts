@@ -7,17 +7,9 @@ import { repositoryLink } from './links.ts'
 /** How many Kustomizations a page draws; the ones with something to say, and what brings them, are never left out first. */
 const MAX_DRAWN = 400
 
-/** The same of a fleet, without marks. */
-export function fleetGraph(graph: readonly GraphNode[]): Content {
-  return drawGraph(graph, new Map())
-}
-
 /** The graph as nested lists: cluster, its Kustomizations with their sources, and what these bring. */
 export function graphSection(graph: readonly GraphNode[], verdict: Verdict): Content {
-  return drawGraph(graph, marksOf(verdict))
-}
-
-function drawGraph(graph: readonly GraphNode[], marks: ReadonlyMap<string, Html>): Content {
+  const marks = marksOf(verdict)
   const drawn = chosen(graph, marks)
   const children = Map.groupBy(drawn, node => node.parent ?? `cluster ${node.cluster}`)
   const clusters = [...new Set(drawn.map(node => node.cluster))]

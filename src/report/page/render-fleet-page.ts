@@ -5,8 +5,8 @@ import type { FleetPage } from './fleet-page.ts'
 import { type FleetQuery, NO_QUERY } from './fleet-query.ts'
 import { fleetSources } from './fleet-sources.ts'
 import { fleetTenants } from './fleet-tenants.ts'
-import { fleetGraph } from './graph-section.ts'
 import { type Content, type Html, html } from './html.ts'
+import { kustomizationsSection } from './kustomizations-section.ts'
 import { type Frame, layout } from './layout.ts'
 import { repositoryLink } from './links.ts'
 import { policiesSection } from './policies-section.ts'
@@ -25,6 +25,9 @@ interface FleetLook {
   readonly queue: readonly QueueRow[] | undefined
 }
 
+/** Boxes of the graph's picture. */
+const MAX_BOXES = 60
+
 /** The page of a fleet as HTML. */
 export function renderFleetPage(page: FleetPage, look: FleetLook): string {
   const { owner, repo } = page
@@ -35,7 +38,7 @@ export function renderFleetPage(page: FleetPage, look: FleetLook): string {
     [
       head(page, look.maintains ?? false),
       html`<nav aria-label="On this page"><ul class="toc">${sections.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>`,
-      fleetFilter(page, look.query ?? NO_QUERY),
+      fleetFilter(page, look.query ?? NO_QUERY, 'fleet'),
       sections.map(
         ([id, title, content]) => html`<section aria-labelledby="${id}">
 <h2 id="${id}">${title}</h2>
@@ -61,7 +64,14 @@ function sectionsOf(
     ['audit', 'Lockdown audit', auditSection(page.audit, query, links, left.audit)],
     ['policies', titled('Policies', policies, left.policies), policiesSection(policies, query, links, left.policies)],
     ['tenants', titled('Tenants', tenants, left.tenants), fleetTenants(page, query)],
-    ['clusters', 'Clusters and Kustomizations', fleetGraph(graph)],
+    [
+      'clusters',
+      titled('Kustomizations', graph, left.graph),
+      [
+        html`<p><a href="/fleets/${page.owner}/${page.repo}/graph">The graph on its own page</a>, larger and in other sizes</p>`,
+        kustomizationsSection(page, query, links, MAX_BOXES),
+      ],
+    ],
     ['sources', titled('Sources', [...sources, ...notSeen]), fleetSources(page, query)],
     ['queue', 'Queue', queueSection(queue)],
   ]

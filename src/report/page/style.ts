@@ -1,3 +1,5 @@
+import { GRAPH_STYLE } from './graph-style.ts'
+
 /** The one style sheet of all pages. No fonts, images or scripts: a page is one request, and stays readable without it. */
 export const STYLE = `
 :root{color-scheme:light dark;--paper:#fbfbf9;--card:#fff;--ink:#1c2024;--soft:#555d66;--line:#dfe1dd;--faint:#f1f2ee;
@@ -105,5 +107,6 @@ footer .wrap{padding-top:1.1rem;padding-bottom:2rem}
 @media (min-width:64rem){.tiles{grid-template-columns:repeat(8,1fr)}}
 @media (max-width:40rem){.verdict{padding:1.1rem 1.1rem;gap:.25rem .8rem}.verdict svg{width:1.8rem;height:1.8rem}.trace .label{display:block;min-width:0}th,td{padding:.45rem .7rem}.finding{padding:.85rem .9rem}.graph{padding:.6rem .9rem}}
 @media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
+${GRAPH_STYLE}
 @media print{.skip,.toc,.out,.ask{display:none}body{background:#fff}details::details-content{content-visibility:visible;height:auto}}
 `

@@ -133,6 +133,15 @@ function fleetWith(word: string): FleetPage {
     tenants: [{ name: word, clusters: [word], namespaces: [word], identities: [word] }],
     sources: [{ id: word, url: word, commit: word, used: 1 }],
     notSeen: [{ source: word, url: word, reason: word }],
+    graph: fleet.graph.map(node => ({
+      ...{ ...node, cluster: word, namespace: word, name: word, tenant: word, identity: word, namespaces: [word] },
+      ...{
+        source: { id: `Kind/${word}`, url: word, commit: word, notSeen: word },
+        declared: origin,
+        open: 1,
+        failed: 2,
+      },
+    })),
     findings: [
       {
         ...{ kind: 'violation', state: 'waived', rule: word, severity: 'high', tenant: word, clusters: [word] },
