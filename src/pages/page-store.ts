@@ -4,7 +4,9 @@ import { withoutLogins } from '../message/without-logins.ts'
 import type { ClusterPage } from '../report/applied/cluster-page.ts'
 import type { CheckPage } from '../report/page/check-page.ts'
 import type { CredentialsPage } from '../report/page/credentials-page.ts'
+import type { FleetHistory } from '../report/page/fleet-history.ts'
 import type { FleetPage } from '../report/page/fleet-page.ts'
+import type { FleetPulls } from '../report/page/fleet-pulls.ts'
 import type { PageEntry } from '../report/page/home-page.ts'
 import { checkIdOf, checkPath, clusterPath } from './page-address.ts'
 import type { Shelf } from './shelf.ts'
@@ -31,7 +33,7 @@ export class PageStore {
 
   /** Answers false for a page that is too large to be kept. */
   async keep(page: Page): Promise<boolean> {
-    const bytes = await promisify(gzip)(withoutLogins(JSON.stringify(page)))
+    const bytes = await packed(page)
     if (bytes.length > MAX_BYTES) return false
     await this.#shelf.put(keyOf(page), bytes, withoutLogins(JSON.stringify(entryOf(page))))
     return true
@@ -54,6 +56,33 @@ export class PageStore {
     return (await this.#read(credentialsKey({ owner, repo }))) as CredentialsPage | undefined
   }
 
+  /** The open pull requests of a fleet; undefined if none were stored. */
+  async pulls(owner: string, repo: string): Promise<FleetPulls | undefined> {
+    return (await this.#read(pullsKey({ owner, repo }))) as FleetPulls | undefined
+  }
+
+  async keepPulls(pulls: FleetPulls): Promise<void> {
+    await this.#shelf.put(pullsKey(pulls), await packed(pulls))
+  }
+
+  /** The newest entries of a fleet's trail; undefined if none were stored. */
+  async history(owner: string, repo: string): Promise<FleetHistory | undefined> {
+    return (await this.#read(historyKey({ owner, repo }))) as FleetHistory | undefined
+  }
+
+  async keepHistory(history: FleetHistory): Promise<void> {
+    await this.#shelf.put(historyKey(history), await packed(history))
+  }
+
+  /** The fleets of an installation that have a list of pull requests. */
+  async pullLists(installation: number): Promise<readonly PullList[]> {
+    return ((await this.#read(`pull-lists ${FORM} ${installation}`)) as readonly PullList[] | undefined) ?? []
+  }
+
+  async keepPullLists(installation: number, lists: readonly PullList[]): Promise<void> {
+    await this.#shelf.put(`pull-lists ${FORM} ${installation}`, await packed(lists))
+  }
+
   /** What there is, the newest first. */
   async list(): Promise<readonly PageEntry[]> {
     const notes = await this.#shelf.notes(MAX_LISTED)
@@ -64,12 +93,19 @@ export class PageStore {
     return this.#shelf.close()
   }
 
-  async #read(key: string): Promise<Page | undefined> {
+  async #read(key: string): Promise<unknown> {
     const bytes = await this.#shelf.get(key)
     if (!bytes) return undefined
     return JSON.parse((await promisify(gunzip)(bytes, { maxOutputLength: MAX_TEXT })).toString('utf8'))
   }
 }
+
+/** A fleet that has a list of pull requests. */
+interface PullList extends Name {
+  readonly url: string
+}
+
+const packed = (value: unknown): Promise<Buffer> => promisify(gzip)(withoutLogins(JSON.stringify(value)))
 
 type Name = Pick<Page, 'owner' | 'repo'>
 
@@ -77,6 +113,9 @@ type Name = Pick<Page, 'owner' | 'repo'>
 const nameOf = ({ owner, repo }: Name) => `${owner}/${repo}`.toLowerCase()
 const fleetKey = (name: Name) => `${FORM} fleet ${nameOf(name)}`
 const credentialsKey = (name: Name) => `${FORM} credentials ${nameOf(name)}`
+/** Not a page: lists of pages leave it out. */
+const historyKey = (name: Name) => `history ${FORM} ${nameOf(name)}`
+const pullsKey = (name: Name) => `pulls ${FORM} ${nameOf(name)}`
 const checkKey = (name: Name, sha: string, check: string) => `${FORM} check ${nameOf(name)} ${sha} ${check}`
 
 const clusterKey = (name: Name, cluster: string) => `${FORM} cluster ${nameOf(name)} ${cluster}`

@@ -126,7 +126,9 @@ export class Pages {
     if (address.kind === 'graph') return renderGraphPage(page, { reader: person, query: readFleetQuery(query) })
     const queue = await queueDepths().catch(() => undefined) // the page says that it does not answer
     const maintains = await reader.mayMaintain(owner, repo, page)
-    return renderFleetPage(page, { reader: person, query: readFleetQuery(query), maintains, queue })
+    const [pulls, history] = await Promise.all([store.pulls(owner, repo), store.history(owner, repo)])
+    const look = { reader: person, query: readFleetQuery(query), maintains, queue, pulls, history }
+    return renderFleetPage(page, look)
   }
 
   async #readable(reader: Visitor): Promise<readonly PageEntry[]> {

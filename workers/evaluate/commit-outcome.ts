@@ -12,6 +12,8 @@ export interface CommitOutcome {
   readonly tree?: TreeSnapshot
   /** What admins of fleets must agree to by what was evaluated; guarded files besides are known by their paths. */
   readonly required?: readonly FleetApprovals[]
+  /** The fleets that evaluated it; absent where none did. */
+  readonly fleets?: readonly FleetPlace[]
   /** What each fleet evaluated, for the trail; absent or empty where nothing was, or none is written. */
   readonly inputs?: readonly TrailEvaluation[]
 }

@@ -86,5 +86,5 @@ export async function evaluateMerge(
   const prunes = prunesOf(context, answers, repository.url)
   const deletes = prunes ? { prunes } : {}
   const said = { ...where, ...statement, ...deletes, changedPaths: changedPaths(before, after) }
-  return { outcome, context: said, tree: after, required, inputs }
+  return { outcome, context: said, tree: after, required, fleets: answers.map(({ place }) => place), inputs }
 }

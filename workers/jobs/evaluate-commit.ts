@@ -3,12 +3,14 @@ import { listPullRequestsOf, readPullRequest } from '../../src/github/pulls/pull
 import type { EvaluateCommit } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { openRepository } from '../fleets/open-repository.ts'
+import { dropPull } from '../gate/keep-pulls.ts'
 import { supersedeRuns } from '../gate/supersede-runs.ts'
 import { openPlace } from '../publish/open-place.ts'
 
 /** Enqueues an evaluation of every open pull request with this head commit. Doing it twice has no further effect. */
 export async function evaluateCommit(context: WorkerContext, data: EvaluateCommit): Promise<void> {
   const { installation, owner, repo, sha } = data
+  if (data.closed !== undefined) await dropPull(context, data, data.closed)
   const octokit = await context.app.reader(installation)
   const pulls = await listPullRequestsOf(octokit, { owner, repo }, sha)
   const asked = data.rerun ? { rerun: data.rerun } : {}

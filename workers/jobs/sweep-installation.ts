@@ -8,6 +8,7 @@ import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { readFleets } from '../fleets/read-fleets.ts'
+import { settlePulls } from '../gate/keep-pulls.ts'
 import { readBases } from '../gate/repository-bases.ts'
 import { forgetRules } from '../gate/required-names.ts'
 import { type SettledPull, settleRepository } from '../gate/settle-repository.ts'
@@ -39,6 +40,7 @@ export async function sweepInstallation(
     const settled = await settleRepository(context, subject, await readBases(context, subject, fleets))
     found.push(...settled.filter(({ checks }) => checks.length > 0).map(one => ({ ...one, repository })))
   }
+  await settlePulls(context, installation, fleets, found)
   const runOf = async ({ owner, name: repo }: ReadableRepository, sha: string) =>
     (await listOurCheckRuns(octokit, app, { owner, repo }, sha)).find(({ name }) => name === BRANCH_CHECK_NAME)
   const places = (await installation.designation()).fleets.map(({ repository }) => repository)

@@ -20,6 +20,7 @@ import { isLabeledHold } from '../evaluate/read-hold.ts'
 import { statementOf } from '../evaluate/statement-of.ts'
 import { withWorse } from '../evaluate/worst-of-head.ts'
 import { openRepository } from '../fleets/open-repository.ts'
+import { dropPull, keepPull } from '../gate/keep-pulls.ts'
 import { openAnew, passingChecks, staleChecks } from '../gate/open-anew.ts'
 import { type RepositoryBases, readBases } from '../gate/repository-bases.ts'
 import { supersedeRuns } from '../gate/supersede-runs.ts'
@@ -39,7 +40,7 @@ export async function validatePullRequest(context: WorkerContext, asked: Validat
   const { rerun = false, ...data } = asked
   const octokit = await context.app.reader(data.installation)
   const pull = await readPullRequest(octokit, data, data.pull)
-  if (pull?.state !== 'open') return
+  if (pull?.state !== 'open') return dropPull(context, data, data.pull)
   // nothing else is asked for before GitHub knows; at the end of all patience it is published
   if (!attempt.lastAttempt) assertComputed(data, pull)
   const subject = await openRepository(context, data, octokit)
@@ -51,7 +52,10 @@ export async function validatePullRequest(context: WorkerContext, asked: Validat
   const checks = await bases.checksOnto(pull.base.ref)
   const head = new HeadRuns({ queue: context.queue, place, headSha: pull.head.sha, octokit })
   const job = { context, data, rerun, attempt, subject, place, pull, bases, checks, head, merging }
-  if (checks.length === 0) return supersedeRuns(place, await head.list(), await namesOnHead(job))
+  if (checks.length === 0) {
+    await dropPull(context, data, data.pull)
+    return supersedeRuns(place, await head.list(), await namesOnHead(job))
+  }
   await evaluateAndPublish(job)
 }
 
@@ -101,6 +105,7 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   const { shown, written, detailsUrl } = await head.withLock(present, latest =>
     publishChecks(context, { place, owner, runs: latest, again: rerun }, checks, [own, ...others], led),
   )
+  await keepPull(context, subject, pull, { own: own.said, shown, page: detailsUrl })
   await supersedeRuns(place, present, await namesOnHead(job, open))
   // writes may wait long for their turn: one that lets pass is looked at again for who came to share the head meanwhile
   if (written && !blocks(shown) && (await moved())) await context.queue.add('validate-pull-request', data)

@@ -5,6 +5,7 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { openWriteClient } from '../publish/open-write-client.ts'
 import { appendBatch } from '../trail/append-batch.ts'
+import { keepStoppedHistory } from '../trail/keep-history.ts'
 import { reportRefusedTrail, reportResumedTrail, reportStoppedTrail } from '../trail/report-stopped-trail.ts'
 
 /**
@@ -35,6 +36,7 @@ export async function writeTrail(context: WorkerContext, data: WriteTrail): Prom
         { err: new BailiwickError('git-corrupt', message, { fix }), repository: repository.url },
         'trail was changed by someone else',
       )
+      await keepStoppedHistory(context, { ...data, repositoryId: repository.id }, appended.why)
       await reportStoppedTrail(context, there, appended)
       return
     }

@@ -32,7 +32,7 @@ const MAX_PORTIONS = 10
 const WORTHWHILE = 5
 
 async function keepFleetPage(
-  { evaluator, pages }: WorkerContext,
+  { evaluator, pages, outbox }: WorkerContext,
   installation: Installation,
   { place, fleetCommit: commit, evaluation: whole, snapshot: read }: FleetAnswer,
 ): Promise<void> {
@@ -42,7 +42,16 @@ async function keepFleetPage(
   const evaluation = narrowed(whole, narrower)
   const { id: repositoryId, owner, name: repo, url: repository, visibility } = place.repository
   const { audit, policies, access } = await askOverview(evaluator, snapshot)
-  const fleet = { repository, branch: place.branch, commit, evaluation, audit, policies, access }
+  const fleet = {
+    repository,
+    branch: place.branch,
+    commit,
+    evaluation,
+    audit,
+    policies,
+    access,
+    trail: outbox ? 'on' : 'off',
+  } as const
   const page = fleetPageOf(fleet, { owner, repo, repositoryId, visibility, at: new Date().toISOString() })
   if (!(await pages.store.keep(page))) throw new Error('the page is too large')
 }

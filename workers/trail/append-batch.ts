@@ -15,6 +15,7 @@ import type { TrailDecision, WrittenEnd } from '../../src/trail/trail-entry.ts'
 import { TRAIL_BRANCH } from '../../src/trail/trail-files.ts'
 import { whyNotContinued } from '../../src/trail/why-not-continued.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
+import { keepHistory } from './keep-history.ts'
 
 /** Maximum number of decisions in one commit. */
 const AT_ONCE = 500
@@ -63,6 +64,7 @@ export async function appendBatch(context: WorkerContext, desk: TrailDesk): Prom
       message: commitMessage(nextEntry(last), written.seq),
     })
     await outbox.written(place, { count: decisions.length, lost, head: { ...written, commit } })
+    await keepHistory(context, { ...place, repositoryId }, file, commit)
   } else if (head && last.head) {
     await outbox.written(place, { count: decisions.length, lost, head: { ...last.head, commit: head.commit } })
   }

@@ -21,7 +21,7 @@ export function accessSection({ namespaces, left }: AccessOverview, query: Fleet
   const kept = Object.entries({ text: query.text, tenant: query.tenant, cluster: query.cluster, state: query.state })
   return [
     html`<p>Who may change what, from git alone: repository, Kustomization, account, role.</p>
-<form class="ask" method="get" action="#access" aria-label="Namespace">${nameField('namespace', 'Namespace', names, asked, 'choose one')}
+<form class="ask" method="get" action="#access" aria-label="Ask about a namespace">${nameField('namespace', 'Namespace', names, asked, 'choose one')}
 ${kept.map(([name, value]) => value !== '' && html`<input type="hidden" name="${name}" value="${value}">`)}<button type="submit">Show</button></form>`,
     asked !== '' && found.length === 0 && notFound(names, query),
     left > 0 &&

@@ -26,7 +26,7 @@ export function auditSection(audit: readonly ClusterAudit[], query: FleetQuery, 
   const passed = paged(fine, query, 'passed', { anchor: 'audit' })
   return [
     html`<ul class="plain">${audit.map(({ cluster, items }) => html`<li>${cluster} <span class="tags">${ORDER.map(state => countTag(state, items))}</span></li>`)}</ul>`,
-    open.length > 0 ? itemTable('Lockdown audit', first.shown, links) : html`<p>All checks pass.</p>`,
+    open.length > 0 ? itemTable('Weak and unknown settings', first.shown, links) : html`<p>All checks pass.</p>`,
     first.pager,
     fine.length > 0 &&
       html`<details class="more"${query.parts.passed !== undefined && html` open`}><summary>Passed checks (${fine.length})</summary>${itemTable('Passed checks', passed.shown, links)}${passed.pager}</details>`,

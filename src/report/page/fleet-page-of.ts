@@ -20,6 +20,7 @@ interface EvaluatedFleet {
   readonly audit: readonly ClusterAudit[]
   readonly policies?: readonly CoveredPolicy[]
   readonly access: AccessOverview
+  readonly trail?: FleetPage['trail']
 }
 
 const MAX = {
@@ -31,7 +32,7 @@ const MAX_LISTED = 100
 
 /** The page of a fleet. It names every tenant: it is for readers of the fleet's own repository only. */
 export function fleetPageOf(fleet: EvaluatedFleet, place: PagePlace): FleetPage {
-  const { repository, branch, commit, evaluation, audit, policies = [], access } = fleet
+  const { repository, branch, commit, evaluation, audit, policies = [], access, trail } = fleet
   const { verdict, nodes } = evaluation
   const sources = sourcesOf(nodes)
   const graph = fleetGraphOf(nodes, verdict)
@@ -78,6 +79,7 @@ export function fleetPageOf(fleet: EvaluatedFleet, place: PagePlace): FleetPage 
       exceptions: one.exceptions.slice(0, MAX_LISTED),
     })),
     access,
+    ...(trail ? { trail } : {}),
     commits: Object.fromEntries([...sources.map(({ url, commit }) => [url, commit] as const), [repository, commit]]),
     left: Object.fromEntries(left.filter(([, number]) => number > 0)),
   }

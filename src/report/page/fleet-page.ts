@@ -51,6 +51,8 @@ export interface FleetPage {
   /** Absent on a page from an older version. */
   readonly policies?: readonly CoveredPolicy[]
   readonly access: AccessOverview
+  /** Whether decisions are recorded. Absent on a page from an older version. */
+  readonly trail?: 'on' | 'off'
   readonly commits: Readonly<Record<string, string>>
   readonly left: Readonly<Record<string, number>>
 }

@@ -11,7 +11,7 @@ export interface LayoutPoint {
 }
 
 /** Where each node stands, and the points of each edge, both ends included. */
-export interface LayeredLayout {
+interface LayeredLayout {
   readonly places: ReadonlyMap<string, LayoutPoint>
   readonly edges: readonly { readonly edge: LayeredEdge; readonly points: readonly LayoutPoint[] }[]
   readonly layers: number

@@ -1,15 +1,19 @@
 import { accessSection } from './access-section.ts'
 import { auditSection } from './audit-section.ts'
 import { fleetFilter } from './fleet-filter.ts'
+import type { FleetHistory } from './fleet-history.ts'
 import type { FleetPage } from './fleet-page.ts'
+import type { FleetPulls } from './fleet-pulls.ts'
 import { type FleetQuery, NO_QUERY } from './fleet-query.ts'
 import { fleetSources } from './fleet-sources.ts'
 import { fleetTenants } from './fleet-tenants.ts'
+import { historyOf, historySection } from './history-section.ts'
 import { type Content, type Html, html } from './html.ts'
 import { kustomizationsSection } from './kustomizations-section.ts'
 import { type Frame, layout } from './layout.ts'
 import { repositoryLink } from './links.ts'
 import { policiesSection } from './policies-section.ts'
+import { pullsOf, pullsSection } from './pulls-section.ts'
 import { type QueueRow, queueSection } from './queue-section.ts'
 import { violationsSection } from './violations-section.ts'
 import { when } from './when.ts'
@@ -21,6 +25,10 @@ interface FleetLook {
   readonly query?: FleetQuery
   /** Whether the reader maintains the fleet's repository, and may see its credentials. */
   readonly maintains?: boolean
+  /** Its open pull requests, as far as they are stored. */
+  readonly pulls?: FleetPulls | undefined
+  /** The newest entries of its trail, as far as they are stored. */
+  readonly history?: FleetHistory | undefined
   /** Absent: the queue does not answer. */
   readonly queue: readonly QueueRow[] | undefined
 }
@@ -52,13 +60,14 @@ ${content}
 
 function sectionsOf(
   page: FleetPage,
-  { query = NO_QUERY, queue }: FleetLook,
+  { query = NO_QUERY, queue, pulls, history }: FleetLook,
 ): readonly (readonly [id: string, title: string, content: Content])[] {
   const { left, findings = [], policies = [], tenants, sources, notSeen, graph } = page
   const links = { here: page.repository, commits: page.commits }
   const titled = (title: string, list: readonly unknown[], more = 0) =>
     `${title} (${(list.length + more).toLocaleString('en-US')})`
   return [
+    ['pulls', titled('Open pull requests', pullsOf(page, pulls) ?? [], pulls?.left), pullsSection(page, pulls, query)],
     ['violations', titled('Violations by tenant', findings, left.findings), violationsSection(page, query, links)],
     ['access', 'Who can change a namespace', accessSection(page.access, query, links)],
     ['audit', 'Lockdown audit', auditSection(page.audit, query, links, left.audit)],
@@ -73,6 +82,7 @@ function sectionsOf(
       ],
     ],
     ['sources', titled('Sources', [...sources, ...notSeen]), fleetSources(page, query)],
+    ['history', titled('History of decisions', historyOf(page, history) ?? []), historySection(page, history, query)],
     ['queue', 'Queue', queueSection(queue)],
   ]
 }
