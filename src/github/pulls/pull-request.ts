@@ -8,7 +8,6 @@ import { readBranch } from './branch.ts'
 
 export interface PullRequest {
   readonly number: number
-  readonly title: string
   readonly state: 'open' | 'closed'
   /** As its author wrote it. */
   readonly title: string

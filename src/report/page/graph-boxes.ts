@@ -40,9 +40,12 @@ const MAX_DEPTH = 8
 
 /** The boxes of a graph, at most `limit`: repositories, sources, Kustomizations, namespaces; above it, half as many of tenants. */
 export function graphBoxes(nodes: readonly FleetGraphNode[], limit: number): GraphBoxes {
+  const grouped = Math.ceil(limit / 2)
+  // each has a box of its own: a fleet of thousands is not drawn whole to be counted
+  if (nodes.length > limit) return groupedBoxes(nodes, grouped)
   const whole = wholeBoxes(nodes)
   const count = whole.layers.reduce((sum, { boxes }) => sum + boxes.length, 0)
-  return count <= limit ? whole : groupedBoxes(nodes, Math.ceil(limit / 2))
+  return count <= limit ? whole : groupedBoxes(nodes, grouped)
 }
 
 function wholeBoxes(nodes: readonly FleetGraphNode[]): GraphBoxes {
@@ -152,37 +155,35 @@ function markOf(nodes: readonly FleetGraphNode[]): string {
 /** Tenants on their clusters: those with findings first, then by name, as many as may be drawn. */
 function groupedBoxes(nodes: readonly FleetGraphNode[], limit: number): GraphBoxes {
   const groups = [...Map.groupBy(nodes, ({ cluster, tenant }) => `${cluster}\n${tenant}`)].map(([key, own]) => ({
-    ...{
-      key,
-      own,
-      box: tenantBox(key, own),
-      weight: own.filter(one => (one.open ?? 0) + (one.failed ?? 0) > 0).length,
-    },
+    ...{ key, own, weight: own.filter(one => (one.open ?? 0) + (one.failed ?? 0) > 0).length },
   }))
   groups.sort((a, b) => b.weight - a.weight || (a.key < b.key ? -1 : 1))
-  const [repositories, tenants, clusters] = [0, 1, 2].map(() => new Map<string, GraphBox>())
+  const repositories = new Map<string, GraphBox>()
+  const tenants: GraphBox[] = []
+  const clusters = new Map<string, GraphBox>()
   const edges: LayeredEdge[] = []
-  let left = 0
-  for (const { own, box } of groups) {
-    const source = sharedSource(box.key, own)
+  for (const { key, own } of groups) {
+    const [box, source] = [tenantBox(key, own), sharedSource(key, own)]
     const { cluster = '' } = own[0] ?? {}
-    const end = `c ${cluster}`
-    const isKnown = repositories?.has(source.key) === true
-    const drawn = (repositories?.size ?? 0) + (tenants?.size ?? 0) + (clusters?.size ?? 0)
-    if (drawn + (isKnown ? 1 : 2) + (clusters?.has(end) ? 0 : 1) > limit) {
-      left += 1
-      continue
-    }
-    repositories?.set(source.key, source)
-    tenants?.set(box.key, box)
-    clusters?.set(end, { key: end, lines: [cluster, 'cluster'], title: named(`Cluster ${cluster}`), mark: '' })
-    edges.push({ from: source.key, to: box.key }, { from: box.key, to: end })
+    const end = {
+      key: `c ${cluster}`,
+      lines: [cluster, 'cluster'],
+      title: named(`Cluster ${cluster}`),
+      mark: '',
+    } as const
+    const added = 1 + (repositories.has(source.key) ? 0 : 1) + (clusters.has(end.key) ? 0 : 1)
+    if (repositories.size + tenants.length + clusters.size + added > limit) break
+    repositories.set(source.key, source)
+    tenants.push(box)
+    clusters.set(end.key, end)
+    edges.push({ from: source.key, to: box.key }, { from: box.key, to: end.key })
   }
-  const headings = ['Repositories', 'Tenants', 'Clusters']
-  const layers = [repositories, tenants, clusters].map((boxes, at) => ({
-    ...{ heading: headings[at] ?? '', boxes: [...(boxes?.values() ?? [])] },
-  }))
-  return { layers, edges, isGrouped: true, left }
+  const layers = [
+    { heading: 'Repositories', boxes: [...repositories.values()] },
+    { heading: 'Tenants', boxes: tenants },
+    { heading: 'Clusters', boxes: [...clusters.values()] },
+  ]
+  return { layers, edges, isGrouped: true, left: groups.length - tenants.length }
 }
 
 function tenantBox(key: string, own: readonly FleetGraphNode[]): GraphBox {
