@@ -29,7 +29,7 @@ export const replay: Command = {
   -o text|json     text for people
 
 Nothing is fetched: a commit that no clone has is listed with the command that fetches it. Contents are compared with the git
-trees of the entry. What GitHub said (who may read what, approvals, overrides) is taken from the entry.
+trees of the entry. The answers of GitHub (who may read what, approvals, overrides) are taken from the entry.
 
 Exit code 0: the verdict is the same; 1: it is another; 2: it cannot be made again.`,
   async run(args, io) {

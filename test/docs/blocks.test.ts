@@ -51,6 +51,15 @@ describe.each(pages)('%s', page => {
     expect(problems).toEqual([])
   })
 
+  test('describes each picture in words, and uses the words of the standard', () => {
+    for (const { language, text, line } of blocks)
+      if (language === 'mermaid') expect(text, `${page}:${line}`).toMatch(/accTitle: \S[\s\S]*accDescr: \S/)
+    const prose = read(page).replace(/^ *(`{3,})[\s\S]*?^ *\1$/gm, '')
+    expect(prose.match(/<img (?![^>]*alt="[^"]{10,}")[^>]*>|!\[\]/g) ?? []).toEqual([])
+    const old = /\b(?:nobody|somebody|anybody|said|told|platform admins?|judge[sd]?|judging|is no kind of)\b/gi
+    expect(prose.replace(/`[^`]*`/g, '').match(old) ?? []).toEqual([])
+  })
+
   test('shows YAML and JSON that can be parsed', () => {
     for (const { language, text, line } of blocks) {
       if (language === 'json') expect(() => JSON.parse(text), `${page}:${line}`).not.toThrow()

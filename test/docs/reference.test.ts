@@ -93,6 +93,8 @@ test('docs/monitoring.md lists every metric, with its labels', async () => {
   const rows = new Map(rowsOf('docs/monitoring.md', /^bailiwick_/).map(([name = '', labels = '']) => [name, labels]))
   expect([...rows.keys()].sort()).toEqual(registered.sort())
   expect(rows).toEqual(labelled)
+  const named = [...read('docs/monitoring.md').matchAll(/\b(bailiwick_[a-z_]+?)(?:_bucket|_count|_sum)?\b/g)]
+  expect(named.map(([, name = '']) => name).filter(name => !labelled.has(name))).toEqual([])
 })
 
 test('docs/install.md lists every permission of app.yml, and those that are optional', () => {
