@@ -50,7 +50,9 @@ export function editText(text: string, place: EditPlace, edit: Edit): TextEdit |
 function fieldOf(documents: readonly Node[], place: EditPlace, edit: Edit): FoundField | undefined {
   const name = 'add' in edit ? nameOf(place.field, 2) : nameOf(place.field)
   const found = findField(documents, name, place)
-  return found && withinMerge(documents, found) ? undefined : found
+  if (!found || withinMerge(documents, found)) return undefined
+  // of an operation of a patch only the value can be set
+  return 'set' in edit || found.path.at(-1) === name ? found : undefined
 }
 
 /** Labels and annotations of which nothing is left go, too: an empty map would be written as null. */

@@ -13,9 +13,17 @@ interface Place {
   readonly column: number
 }
 
+/** The value of a JSON 6902 operation that writes a field of that name. */
+function isPatchOf({ fields }: MapNode, key: string, name: string): boolean {
+  const path = fields.get('path')?.value
+  if (key !== 'value' || !fields.has('op') || path?.type !== 'scalar') return false
+  return String(path.value).split('/').at(-1) === name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
 /**
  * Finds the field of that name at that place (the position of a scalar, else of its key, as in findings). Undefined if
- * there is none or several: a value repeated by an alias cannot be fixed in one place.
+ * there is none or several: a value repeated by an alias cannot be fixed in one place. The
+ * `value` of a JSON 6902 operation is found by the field that the operation writes.
  */
 export function findField(documents: readonly Node[], name: string, place: Place): FoundField | undefined {
   const found: FoundField[] = []
@@ -28,7 +36,11 @@ export function findField(documents: readonly Node[], name: string, place: Place
     for (const [key, field] of node.fields) {
       const here = [...path, key]
       const origin = field.value.type === 'scalar' ? field.value.origin : field.key
-      if (key === name && origin.line === place.line && origin.column === place.column) {
+      if (
+        (key === name || isPatchOf(node, key, name)) &&
+        origin.line === place.line &&
+        origin.column === place.column
+      ) {
         found.push({ document, path: here, field, parent: node })
       }
       visit(field.value, document, here)

@@ -57,6 +57,14 @@ describe('setting a field', () => {
     expect(edit('l:\n  - x: |a\n', '/l/0/x', { set: 'b' })).toBe('l:\n  - x: b\n')
   })
 
+  test('of an operation of a patch it is the value, which is never removed', () => {
+    const text = '- op: replace\n  path: /metadata/namespace\n  value: |apps\n'
+    expect(edit(text, '/metadata/namespace', { set: 'ops' })).toBe(text.replace('|apps', 'ops'))
+    expect(edit(text, '/metadata/namespace', remove)).toBeUndefined()
+    expect(edit(text, '/metadata/name', { set: 'ops' })).toBeUndefined()
+    expect(edit(text.replace('- op: replace\n  ', '- '), '/metadata/namespace', { set: 'ops' })).toBeUndefined()
+  })
+
   test.for([
     ['a block of lines', 'x: ||\n  a\n', 'b'],
     ['a value that needs quotes', 'x: |a\n', 'b: c'],
