@@ -1,6 +1,6 @@
-import { errorGuide } from '../src/cli/error-guide.ts'
+import { errorGuide } from '../src/report/error-guide.ts'
 
-/** docs/errors.md, made of the entries of src/cli/error-guide.ts. */
+/** docs/errors.md, made of the entries of src/report/error-guide.ts. */
 export function errorList(): string {
   const entries = errorGuide
     .toSorted((a, b) => a.code.localeCompare(b.code, 'en'))
@@ -14,5 +14,5 @@ Bailiwick reports an error where it cannot evaluate or apply something. An error
 part that was not evaluated. The code stands in brackets before the message: \`error[path-not-found]: ...\`. \`bailiwick explain CODE\` prints
 the same text. Codes that are also rules, such as \`render-limits\`, are in [rules.md](rules.md).
 
-<!-- written by node docs/generate-errors.ts from src/cli/error-guide.ts -->
+<!-- written by node docs/generate-errors.ts from src/report/error-guide.ts -->
 `

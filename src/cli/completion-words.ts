@@ -1,6 +1,6 @@
+import { errorGuide } from '../report/error-guide.ts'
 import { rules } from '../rules/registry.ts'
 import { COMMANDS } from './commands.ts'
-import { errorGuide } from './error-guide.ts'
 
 /** The value of an option: one of these words, a path, any text, or none. */
 type ValueWords = { readonly words: readonly string[] } | 'path' | 'any' | 'none'

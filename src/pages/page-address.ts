@@ -4,6 +4,9 @@ import { CHECK_NAME } from '../gate/check-names.ts'
 /** The page that explains every rule. */
 export const RULES_PATH = '/rules'
 
+/** The page that explains every error code. */
+export const ERRORS_PATH = '/errors'
+
 /** The address of the rules page on the site of a check page. */
 export function rulesAddress(checkAddress: string): string {
   return `${checkAddress.slice(0, checkAddress.lastIndexOf('/checks/'))}${RULES_PATH}`

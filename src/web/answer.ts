@@ -14,13 +14,17 @@ export function answer(response: ServerResponse, { status, text }: Answer): void
 
 const LINGER_MS = 1_000
 
-/**
- * Responds to a request without reading its body. The rest of the body is discarded for a second so that the client can
- * read the response, then the connection is closed. (`connection: close` would make Node close it at once, and the
- * client would get a broken pipe.)
- */
+/** Responds to a request without reading its body. */
 export function refuse(request: IncomingMessage, response: ServerResponse, refusal: Answer): void {
   answer(response, refusal)
+  discardBody(request)
+}
+
+/**
+ * Discards the rest of a body for a second so that the client can read the response, then closes the connection. (`connection: close`
+ * would make Node close it at once, and the client would get a broken pipe.)
+ */
+export function discardBody(request: IncomingMessage): void {
   if (request.complete) return
   const cut = setTimeout(() => request.destroy(), LINGER_MS)
   for (const over of ['end', 'close']) request.once(over, () => clearTimeout(cut))

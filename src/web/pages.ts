@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BailiwickError } from '../errors.ts'
-import { type PageAddress, RULES_PATH, readPagePath } from '../pages/page-address.ts'
+import { ERRORS_PATH, type PageAddress, RULES_PATH, readPagePath } from '../pages/page-address.ts'
 import type { PageStore } from '../pages/page-store.ts'
 import { readFleetQuery } from '../report/page/fleet-query.ts'
 import { homePage, type PageEntry } from '../report/page/home-page.ts'
@@ -14,6 +14,7 @@ import { renderGraphPage } from '../report/page/render-graph-page.ts'
 import { answerPage, redirect } from './answer-page.ts'
 import type { PageAccess, Visitor } from './gate.ts'
 import { SignedOut } from './person-gate.ts'
+import { refuseRequest } from './refuse-request.ts'
 import { CALLBACK_PATH, type SignIn } from './sign-in.ts'
 
 export interface PagesSettings {
@@ -38,9 +39,12 @@ export class Pages {
   /** Answers what is asked of pages; false for a path or a method of someone else, which is not answered. */
   async serve(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const url = URL.parse(request.url ?? '/', 'http://pages.invalid')
-    if (!url) return false
+    if (!url) {
+      await refuseRequest(request, response, 400)
+      return true
+    }
     const { pathname: path, searchParams: query } = url
-    if (path === RULES_PATH && request.method === 'GET') return this.#rules(request, response)
+    if (path === RULES_PATH || path === ERRORS_PATH) return this.#reference(path, request, response, query)
     const { gate } = this.#settings
     const address = readPagePath(path)
     const isEntrance = path === '/' || path === '/logout' || path.startsWith('/login')
@@ -48,17 +52,38 @@ export class Pages {
     const reader = await gate.admit(request)
     if (reader === 'closed') return false
     if (isEntrance && path !== '/') return this.#enter(path, request, response, query)
-    if (request.method !== 'GET' && request.method !== 'HEAD') return false
+    if (!isRead(request)) {
+      await refuseRequest(request, response, 405)
+      return true
+    }
     if (reader === 'sign-in') redirect(response, address ? `/login?to=${encodeURIComponent(path)}` : '/login')
     else await this.#show(request, response, reader, address, query).catch(error => failed(error, request, response))
     return true
   }
 
-  /** Says nothing of anybody, so everybody may read it. */
-  async #rules(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  /** Refuses a request that nothing else answers, without a word about what exists. */
+  async refuse(request: IncomingMessage, response: ServerResponse, status: 404 | 500): Promise<void> {
+    await refuseRequest(request, response, status)
+  }
+
+  /** Contains nothing of any repository, so it is public. */
+  async #reference(
+    path: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    query: URLSearchParams,
+  ): Promise<true> {
+    if (!isRead(request)) {
+      await refuseRequest(request, response, 405)
+      return true
+    }
+    const search = (query.get('q') ?? '').trim().slice(0, 200)
     // not a static import: most processes that serve webhooks are never asked, and the rules are most of the program
-    const { rulesPage } = await import('../report/page/rules-page.ts')
-    await answerPage(request, response, 200, rulesPage())
+    const page =
+      path === RULES_PATH
+        ? (await import('../report/page/rules-page.ts')).rulesPage(search)
+        : (await import('../report/page/errors-page.ts')).errorsPage(search)
+    await answerPage(request, response, 200, page)
     return true
   }
 
@@ -147,6 +172,8 @@ export class Pages {
     return entries.filter(entry => shown.has(entry))
   }
 }
+
+const isRead = ({ method }: IncomingMessage) => method === 'GET' || method === 'HEAD'
 
 async function failed(error: unknown, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (error instanceof SignedOut) return redirect(response, '/login')

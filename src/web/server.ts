@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { BailiwickError } from '../errors.ts'
 import type { Log } from '../process/log.ts'
-import { answer, refuse } from './answer.ts'
+import { type Answer, answer, refuse } from './answer.ts'
 import type { ClusterDoor } from './cluster-door.ts'
 import { type MetricsAccess, serveMetrics } from './metrics-page.ts'
 import type { Pages } from './pages.ts'
@@ -49,7 +49,7 @@ export async function startServer(settings: ServerSettings): Promise<WebServer> 
     serve(request, response, settings, bodies).catch(err => {
       settings.log.error({ err }, 'request failed')
       if (response.headersSent) response.destroy()
-      else refuse(request, response, { status: 500, text: 'internal error' })
+      else return refuseAny(request, response, settings, { status: 500, text: 'internal error' })
     })
   })
   server.maxConnections = 1_000
@@ -79,11 +79,22 @@ async function serve(
   if (await settings.clusters?.serve(request, response)) return
   if (path !== WEBHOOK_PATH && (await settings.pages?.serve(request, response))) return
   if (path !== WEBHOOK_PATH || settings.receiver === undefined) {
-    return refuse(request, response, { status: 404, text: 'not found' })
+    return refuseAny(request, response, settings, { status: 404, text: 'not found' })
   }
   if (request.method !== 'POST') return refuse(request, response, { status: 405, text: 'only POST' })
   response.once('finish', () => settings.onDelivery?.(response.statusCode))
   await serveWebhook(request, response, settings.receiver, settings.log, bodies)
+}
+
+/** With a page for people, where there are pages. */
+async function refuseAny(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { pages }: ServerSettings,
+  refusal: Answer & { readonly status: 404 | 500 },
+): Promise<void> {
+  if (pages) await pages.refuse(request, response, refusal.status)
+  else refuse(request, response, refusal)
 }
 
 async function serveWebhook(

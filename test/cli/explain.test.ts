@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { errorGuide } from '../../src/cli/error-guide.ts'
+import { errorGuide } from '../../src/report/error-guide.ts'
 import { rules } from '../../src/rules/registry.ts'
 import { run } from './run-main.ts'
 

@@ -3,8 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { MemoryShelf } from '../../src/pages/memory-shelf.ts'
 import { PAGE_LIMITS, PageStore } from '../../src/pages/page-store.ts'
+import { errorGuide } from '../../src/report/error-guide.ts'
 import { rules } from '../../src/rules/registry.ts'
+import { subjects } from '../../src/rules/subjects.ts'
 import { openSitePages } from '../../src/site-pages.ts'
+import { Pages } from '../../src/web/pages.ts'
 import { startServer, type WebServer } from '../../src/web/server.ts'
 import { environment } from '../config/environment-of.ts'
 import { silentLog } from '../silent-log.ts'
@@ -90,12 +93,52 @@ describe('without sign-in there are pages for this machine only', () => {
   })
 })
 
-test('the rules are for everybody, each with its anchor', async () => {
-  const server = await open({ PUBLIC_URL: 'https://bailiwick.example.com' })
-  const { status, text } = await get(server, '/rules')
-  expect(status).toBe(200)
-  const anchors = [...text.matchAll(/<section id="([^"]+)">/g)].map(match => match[1])
-  expect(anchors).toEqual(rules.map(({ id }) => id).sort())
+describe('the rules and the error codes are public, and searched without a script', () => {
+  const anchorsOf = (text: string) =>
+    [...text.matchAll(/<article class="finding" id="([^"]+)">/g)].map(match => match[1])
+  let site: WebServer
+  beforeAll(async () => {
+    site = await open({ PUBLIC_URL: 'https://bailiwick.example.com' })
+  })
+
+  test.each<[string, readonly string[]]>([
+    ['/rules', rules.map(({ id }) => id)],
+    ['/errors', errorGuide.map(({ code }) => code)],
+  ])('%s has each with its anchor', async (path, ids) => {
+    const { status, text } = await get(site, path)
+    expect(status).toBe(200)
+    expect(anchorsOf(text).sort()).toEqual([...ids].sort())
+    expect(new Set(anchorsOf(text)).size).toBe(ids.length)
+  })
+
+  test('each rule stands under the heading of its subject', async () => {
+    const { text } = await get(site, '/rules')
+    const headings = [...text.matchAll(/<h2 id="subject-([a-z]+)">([^<]+)<\/h2>/g)]
+    expect(headings.map(([, folder]) => folder)).toEqual(Object.keys(subjects))
+    for (const [, folder, heading] of headings) expect(heading, folder).not.toBe(folder)
+    expect(Object.values(subjects).flat().sort()).toEqual(rules.map(({ id }) => id).sort())
+  })
+
+  test.each<[string, string]>([
+    ['/rules?q=target-namespace', 'target-namespace'],
+    ['/rules?q=STORAGENAMESPACE%20release', 'target-namespace'],
+    ['/rules?q=%20%20sa-required%20', 'sa-required'],
+    ['/errors?q=yaml-syntax', 'yaml-syntax'],
+  ])('%s finds it, and less than all', async (path, id) => {
+    const { text } = await get(site, path)
+    expect(anchorsOf(text)).toContain(id)
+    expect(anchorsOf(text).length).toBeLessThan(20)
+    expect(text).toMatch(/\d+ of \d+ (?:rules|codes) match\./)
+  })
+
+  test('a search that finds nothing, or holds markup, gives a page', async () => {
+    const hostile = '"><script>alert(1)</script>\u202e'
+    const { status, text } = await get(site, `/rules?q=${encodeURIComponent(hostile)}`)
+    expect([status, anchorsOf(text)]).toEqual([200, []])
+    expect(text).toContain(`0 of ${rules.length} rules match.`)
+    expect(text).not.toContain('<script')
+    expect((await get(site, `/errors?q=${'x'.repeat(5_000)}`)).text).not.toContain('x'.repeat(201))
+  })
 })
 
 describe('what is not there', () => {
@@ -130,9 +173,6 @@ describe('what is not there', () => {
       '/logout',
       '/node_modules/x',
       '/docs',
-      // no addresses at all
-      '//',
-      '//:x/',
       '/checks/acme%2ffleet/x',
       '/CHECKS/acme/fleet/x',
     ],
@@ -141,7 +181,75 @@ describe('what is not there', () => {
   })
 
   test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is no way to see a page', async method => {
-    for (const path of [PATH, '/', '/logout']) expect((await get(here, path, {}, method)).status).toBe(404)
+    for (const path of [PATH, '/', '/rules', '/errors', '/fleets/acme/none']) {
+      const { status, headers, text } = await get(here, path, {}, method)
+      expect([status, headers.allow, text], path).toEqual([405, 'GET, HEAD', 'only GET and HEAD\n'])
+    }
+    expect((await get(here, '/logout', {}, method)).status).toBe(404)
+  })
+
+  test.each(['//', '//:x/'])('%s is no address', async path => {
+    expect(await get(here, path)).toMatchObject({ status: 400, text: 'bad request\n' })
+  })
+})
+
+describe('a browser gets a page, also where there is none', () => {
+  const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+  const isPage = (text: string, title: string) => {
+    expect(text).toMatch(/^<!doctype html>/)
+    expect(text).toContain(`<h1 class="page">${title}</h1>`)
+  }
+
+  test('404, the same for what is missing, forbidden or no address of ours', async () => {
+    const missing = await get(here, '/fleets/acme/none', BROWSER)
+    expect(missing.status).toBe(404)
+    isPage(missing.text, 'Page not found')
+    const closed = await open({ HOST: '0.0.0.0', PUBLIC_URL: 'http://127.0.0.1:3000' })
+    const others = [
+      await get(here, '/nothing', BROWSER),
+      await get(here, '/.env', BROWSER),
+      await get(closed, PATH, BROWSER),
+      await get(closed, '/fleets/acme/none', BROWSER),
+    ]
+    for (const { status, text } of others) expect([status, text]).toEqual([404, missing.text])
+  })
+
+  test.each<[number, string, string, string]>([
+    [400, 'GET', '//', 'Invalid address'],
+    [405, 'POST', PATH, 'Method not allowed'],
+    [405, 'DELETE', '/rules', 'Method not allowed'],
+  ])('%i for %s %s', async (status, method, path, title) => {
+    const answer = await get(here, path, BROWSER, method)
+    expect(answer.status).toBe(status)
+    isPage(answer.text, title)
+    expect(String(answer.headers['content-security-policy'])).toContain("default-src 'none'")
+  })
+
+  test('500 without a word of the cause', async () => {
+    const broken = new Pages({
+      store: { list: () => Promise.reject(new Error('redis://:hunter2@db')) } as never,
+      gate: { admit: () => Promise.resolve({ mayRead: async () => true, mayMaintain: async () => true }) },
+      queueDepths: async () => [],
+    })
+    const server = await startServer({
+      host: '127.0.0.1',
+      port: 0,
+      pages: broken,
+      ready: async () => undefined,
+      log: silentLog,
+    })
+    servers.push(server)
+    const page = await get(server, '/', BROWSER)
+    expect(page.status).toBe(500)
+    isPage(page.text, 'Internal error')
+    expect(page.text).not.toContain('hunter2')
+    expect(await get(server, '/')).toMatchObject({ status: 500, text: 'internal error\n' })
+  })
+
+  test('but programs and the API get a line of text', async () => {
+    expect((await get(here, '/nothing', { accept: '*/*' })).text).toBe('not found\n')
+    expect((await get(here, '/api/github/webhooks', BROWSER)).text).toBe('not found\n')
+    expect((await get(here, '/api/other', BROWSER)).text).toBe('not found\n')
   })
 })
 

@@ -21,18 +21,28 @@ export interface PageEntry {
   readonly conclusion?: 'success' | 'failure'
 }
 
-/** How many verdicts are listed. */
+/** How many repositories and verdicts are listed. */
+const MAX_REPOSITORIES = 50
 const MAX_CHECKS = 50
 
 /** Everything that is kept and that the reader may read. */
 export function homePage(entries: readonly PageEntry[], reader: Frame['reader']): string {
   const fleets = entries.filter(({ kind }) => kind === 'fleet')
-  const checks = entries.filter(({ kind }) => kind === 'check').slice(0, MAX_CHECKS)
+  const all = entries.filter(({ kind }) => kind === 'check')
+  const checks = all.slice(0, MAX_CHECKS)
+  const latest = [...Map.groupBy(all, nameOf).values()].flatMap(([first]) => first ?? [])
+  const repositories = latest.filter(one => !fleets.some(fleet => nameOf(fleet) === nameOf(one)))
   return layout({ title: 'Fleets and verdicts', crumbs: [], reader }, [
     html`<h1 class="page">Fleets and verdicts</h1>
-<p class="dim">Evaluated within the last seven days, of repositories that you may read.</p>`,
+<p class="dim">Evaluated within the last seven days, of repositories that you can read. <a href="/rules">Rules</a> and <a href="/errors">error codes</a> are explained for everyone.</p>`,
     html`<section aria-labelledby="fleets"><h2 id="fleets">Fleets</h2>
 ${fleets.length === 0 ? html`<p>None yet: a fleet is listed once a push to its branch was evaluated.</p>` : html`<ul class="plain">${fleets.map(fleetItem)}</ul>`}
+</section>
+`,
+    repositories.length > 0 &&
+      html`<section aria-labelledby="repositories"><h2 id="repositories">Repositories of tenants</h2>
+<ul class="plain">${repositories.slice(0, MAX_REPOSITORIES).map(repositoryItem)}</ul>
+${repositories.length > MAX_REPOSITORIES && html`<p class="dim">and ${repositories.length - MAX_REPOSITORIES} more</p>`}
 </section>
 `,
     html`<section aria-labelledby="verdicts"><h2 id="verdicts">Latest verdicts</h2>
@@ -45,13 +55,21 @@ function fleetItem({ owner, repo, at }: PageEntry): Html {
   return html`<li><a href="/fleets/${owner}/${repo}">${owner}/${repo}</a> <span class="dim small">evaluated ${when(at)}</span></li>`
 }
 
+const nameOf = ({ owner, repo }: PageEntry) => `${owner}/${repo}`.toLowerCase()
+
+function repositoryItem({ owner, repo, path = '', title = '', conclusion, at }: PageEntry): Html {
+  return html`<li>${owner}/${repo} ${resultTag(conclusion)} <a href="${path}">${title}</a> <span class="dim small">evaluated ${when(at)}</span></li>`
+}
+
+function resultTag(conclusion: PageEntry['conclusion']): Html {
+  return conclusion === 'success'
+    ? html`<span class="tag good">✓ passed</span>`
+    : html`<span class="tag bad">✗ blocked</span>`
+}
+
 function checkTable(checks: readonly PageEntry[]): Html {
   const rows = checks.map(({ owner, repo, sha = '', path = '', check = '', title = '', conclusion, at }) => {
-    const mark =
-      conclusion === 'success'
-        ? html`<span class="tag good">✓ passed</span>`
-        : html`<span class="tag bad">✗ held back</span>`
-    return html`<tr><td class="cell">${mark}</td><td class="wide"><a href="${path}">${title}</a></td><td class="cell">${check}</td><td class="cell">${owner}/${repo} <code>${sha.slice(0, 7)}</code></td><td class="cell dim">${when(at)}</td></tr>
+    return html`<tr><td class="cell">${resultTag(conclusion)}</td><td class="wide"><a href="${path}">${title}</a></td><td class="cell">${check}</td><td class="cell">${owner}/${repo} <code>${sha.slice(0, 7)}</code></td><td class="cell dim">${when(at)}</td></tr>
 `
   })
   return html`<div class="scroll" role="region" aria-label="Table of verdicts" tabindex="0"><table>

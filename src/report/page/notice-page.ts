@@ -14,10 +14,29 @@ ${content}`,
 export function nothingHere(reader?: Frame['reader']): string {
   return noticePage(
     'Page not found',
-    html`<p>Either there never was one, or it is not kept any more (verdicts are kept for seven days), or you may not read the repository on GitHub.</p>
-<p>Press <strong>Re-evaluate</strong> on the check run of a commit to have its page made again; a fleet’s page is made with each push to its branch.</p>
-<p><a href="/">Fleets and verdicts that you may read</a></p>`,
+    html`<p>The page does not exist, has expired, or belongs to a repository that you cannot read on GitHub. Pages of verdicts expire after seven days.</p>
+<p><strong>Re-evaluate</strong> on the check run of a commit creates its page again. A push to the branch of a fleet creates the page of the fleet.</p>
+<p><a href="/">Fleets and verdicts that you can read</a> · <a href="/rules">Rules</a> · <a href="/errors">Error codes</a></p>`,
     reader,
+  )
+}
+
+const REFUSALS = {
+  400: { title: 'Invalid address', text: 'The address cannot be read. Correct it, or start at the list of pages.' },
+  405: { title: 'Method not allowed', text: 'This address answers GET and HEAD only.' },
+  500: {
+    title: 'Internal error',
+    text: 'The page could not be made. The log of the web process has the reason. Try again in a moment.',
+  },
+} as const
+
+/** The page for a request that is refused, whoever sends it. */
+export function refusedPage(status: keyof typeof REFUSALS): string {
+  const { title, text } = REFUSALS[status]
+  return noticePage(
+    title,
+    html`<p>${text}</p>
+<p><a href="/">Fleets and verdicts that you can read</a></p>`,
   )
 }
 

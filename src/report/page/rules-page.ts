@@ -1,27 +1,72 @@
 import type { Rule } from '../../rules/model/rule.ts'
 import { rules } from '../../rules/registry.ts'
+import { subjects } from '../../rules/subjects.ts'
 import { type Html, html } from './html.ts'
 import { layout } from './layout.ts'
 import { prose } from './prose.ts'
+import { matches, searchForm } from './search-form.ts'
 
-/** Every rule, with its id as anchor: what it finds, why, and what to do. Nothing of any repository. */
-export function rulesPage(): string {
-  const all = [...rules].sort((a, b) => (a.id < b.id ? -1 : 1))
-  return layout(
-    { title: 'Rules', crumbs: [{ text: 'Rules' }] },
-    html`<h1 class="page">Rules</h1>
-<p>Bailiwick checks the objects that a cluster would receive, after every overlay and patch. <code>/bailiwick explain RULE</code> on a pull request shows a rule with its findings there.</p>
-${all.map(chapter)}`,
-  )
+/** Headings of the folders of src/rules. */
+const HEADINGS: Readonly<Record<string, string>> = {
+  capsule: 'Capsule',
+  config: 'Configuration of the fleet',
+  flux: 'Flux control plane',
+  git: 'Files in git',
+  identity: 'Service accounts and kubeconfigs',
+  kustomize: 'Kustomize and substitution',
+  namespaces: 'Namespaces and cluster-scoped objects',
+  ownership: 'Ownership, deletion and drift',
+  policies: 'Admission policies',
+  rbac: 'Roles and bindings',
+  references: 'References to other namespaces and addresses',
+  schema: 'Schemas',
+  secrets: 'Secrets and encryption',
+  sources: 'Sources and charts',
+  workloads: 'Pods, Services and admission',
 }
 
-function chapter({ id, title, severity, level, why, source, docs }: Rule): Html {
+/**
+ * The rules by subject, each with its id as anchor: what it finds, why, and what to do. `search`: only rules with all of these words.
+ * Nothing of any repository.
+ */
+export function rulesPage(search = ''): string {
+  const groups = Object.entries(subjects).map(([folder, ids]) => {
+    const title = HEADINGS[folder] ?? folder
+    const own = rules.filter(({ id }) => ids.includes(id))
+    return {
+      folder,
+      title,
+      own: own.filter(({ id, title: name, why, docs }) => matches(search, id, title, name, why, docs)),
+    }
+  })
+  const found = groups.filter(({ own }) => own.length > 0)
+  const shown = found.reduce((sum, { own }) => sum + own.length, 0)
+  return layout({ title: 'Rules', crumbs: [{ text: 'Rules' }] }, [
+    html`<h1 class="page">Rules</h1>
+<p>Bailiwick checks the objects that a cluster would receive, after every overlay and patch. <code>/bailiwick explain RULE</code> on a pull request shows a rule with its findings there. <a href="/errors">Error codes</a> have a separate page.</p>
+${searchForm('/rules', search, shown, rules.length, 'rules')}`,
+    found.length > 1 &&
+      html`<nav aria-label="Subjects"><ul class="toc">${found.map(({ folder, title, own }) => html`<li><a href="#subject-${folder}">${title} (${own.length})</a></li>`)}</ul></nav>`,
+    found.map(
+      ({
+        folder,
+        title,
+        own,
+      }) => html`<section aria-labelledby="subject-${folder}"><h2 id="subject-${folder}">${title}</h2>
+${own.map(chapter)}</section>
+`,
+    ),
+  ])
+}
+
+function chapter({ id, title, severity, level, profile, why, source, docs }: Rule): Html {
   const counts = level === 'error' ? 'error' : level === 'warning' ? `warning, ${severity}` : severity
-  return html`<section id="${id}"><h2><code>${id}</code></h2>
-<p><strong>${prose(title)}</strong> <span class="tag">${counts}</span></p>
+  return html`<article class="finding" id="${id}"><header><h3 class="rule"><a href="#${id}"><code>${id}</code></a></h3><span class="tag">${counts}</span></header>
+<p><strong>${prose(title)}</strong></p>
 <p>${prose(why)}</p>
 <p><strong>What to do:</strong> ${prose(docs)}</p>
+${profile === 'restricted' && html`<p>In the profile <code>baseline</code> the finding is a warning.</p>`}
 ${source !== undefined && html`<p class="dim small">Source: ${source}</p>`}
-</section>
+</article>
 `
 }
