@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   const config = readSettings(process.env, env => readConfig(env))
   const log = createLog(config.logLevel)
   const appKey = await openAppKey(config, { log, onRefused: exitOnRefusal(log) })
-  void warnOfProblems(config, log)
+  void warnOfProblems(config, 'web', log)
   const site = await startSite(config, log, { isUsable: () => appKey.accepted() })
   stopOnSignal(log, () => site.close())
   log.info({ url: site.url, queue: config.redisUrl === undefined ? 'in process' : 'redis' }, 'listening')

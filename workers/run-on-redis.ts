@@ -18,7 +18,7 @@ export async function runOnRedis(): Promise<void> {
   const config = readSettings(process.env, env => readWorkerConfig(env))
   const log = createLog(config.logLevel)
   const appKey = await openAppKey(config, { log, onRefused: exitOnRefusal(log) })
-  void warnOfProblems(config, log)
+  void warnOfProblems(config, 'worker', log)
   const queue = openQueue({
     redisUrl: config.redisUrl,
     prefix: config.redisPrefix,

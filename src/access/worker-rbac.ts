@@ -146,6 +146,9 @@ const OF_OWN_NAMESPACE = [
   { ...rule('coordination.k8s.io', ['leases'], ['get', 'update']), resourceNames: [WORKER_LEASE] },
 ]
 
+/** What the worker needs whatever the fleet is: on the whole cluster, and in its own namespace. */
+export const WORKER_RULES = { cluster: OF_CLUSTER, ownNamespace: OF_OWN_NAMESPACE } as const
+
 function bound(kind: 'Role' | 'ClusterRole', metadata: Manifest, rules: readonly Manifest[]): Manifest[] {
   const roleRef = { apiGroup: RBAC, kind, name: metadata.name }
   return [

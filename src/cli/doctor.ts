@@ -22,7 +22,7 @@ export const doctor: Command = {
   --process web|worker   which process the settings are for (default: web)
   -o text|json   text for people
 
-Checks the settings, the key and permissions of the App and of each installation on GitHub, Redis, and the clusters file. Writes nothing, and
+Checks the settings, the key and permissions of the App and of each installation on GitHub, Redis, the clusters file, and each cluster that this process applies to: whether it answers, its certificate, and the rights of the worker. Writes nothing, and
 prints no secret. Exit code 0: all is well; 1: something is weak or wrong; 2: something could not be asked.`,
   async run(args, io) {
     const options = parseOptions(args, ['env', 'process', 'output'], USAGE)
@@ -30,7 +30,7 @@ prints no secret. Exit code 0: all is well; 1: something is weak or wrong; 2: so
     const output = options.format(['text', 'json'])
     if (options.positionals.length > 0) throw usage(`${JSON.stringify(options.positionals[0])} is an extra argument`)
     const env = { ...(await settingsOf(options.one('env'), io)), ...(io.env ?? process.env) }
-    io.progress?.('asking GitHub and Redis')
+    io.progress?.('asking GitHub, Redis and clusters')
     // this module loads the GitHub and Redis clients, which no other command needs
     const { diagnose } = await import('../doctor/diagnose.ts')
     const found = await diagnose(env, role)

@@ -111,12 +111,13 @@ export function apiClient(settings: ApiClientSettings): ClusterClient {
 }
 
 /**
- * Everything that an API server answers says what it is, but for what is asked for as text and a path that it does not
+ * Everything that an API server answers says what it is, but for what is asked for as text, its version and a path that it does not
  * serve. Throws `cluster-unavailable` for other answers: what a load balancer says is neither an empty list nor a deletion.
  */
 function answerOf({ cluster, method, path, headers }: Call, { status, body }: Awaited<ReturnType<typeof send>>) {
   const isFree = headers.Accept === 'text/plain' || (status === 404 && method === 'GET' && path.includes('/apis/'))
-  if (isFree || stringAt(body, 'kind') !== '') return { status, body }
+  const isVersion = path === '/version' && stringAt(body, 'gitVersion') !== ''
+  if (isFree || isVersion || stringAt(body, 'kind') !== '') return { status, body }
   const message = `cluster ${cluster}, ${method} ${path}: the answer is no object of Kubernetes: something else answers at this address`
   throw new BailiwickError('cluster-unavailable', message)
 }

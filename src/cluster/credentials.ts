@@ -7,6 +7,7 @@ import { BailiwickError } from '../errors.ts'
 import type { ClusterBinding } from './clusters-file.ts'
 
 const REFRESH_MS = 30_000
+const UNUSABLE_TOKEN = 'the token holds a line break or other characters that no token has'
 
 /** What a request needs to reach the API server as the worker. */
 export interface RequestCredentials {
@@ -59,32 +60,45 @@ async function load(binding: ClusterBinding): Promise<KubeConfig> {
     config.loadFromCluster()
     return config
   }
+  let file: string | undefined
   try {
     config.loadFromFile(binding.kubeconfig)
+    if (binding.context !== undefined) config.setCurrentContext(binding.context)
+    file = tokenFileOf(binding.kubeconfig, config.getCurrentUser()?.name)
   } catch (cause) {
-    throw wrong(binding, cause instanceof Error ? cause.message : String(cause))
+    throw wrong(binding, whyUnreadable(cause))
   }
-  if (binding.context !== undefined) config.setCurrentContext(binding.context)
   const user = config.getCurrentUser()
-  const file = tokenFileOf(binding.kubeconfig, user?.name)
   if (user && file !== undefined)
     Object.assign(user, { authProvider: { name: 'tokenFile', config: { tokenFile: file } } })
   return config
 }
 
+/** Parsers of YAML quote the lines around a mistake, and in a kubeconfig these hold tokens and keys: only the line number is kept. */
+function whyUnreadable(cause: unknown): string {
+  const { code, syscall } = cause as NodeJS.ErrnoException
+  if (syscall !== undefined) return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
+  const { mark, linePos } = cause as { mark?: { line?: unknown }; linePos?: readonly { line?: unknown }[] }
+  const line = typeof mark?.line === 'number' ? mark.line + 1 : linePos?.[0]?.line
+  return `is not a valid kubeconfig${typeof line === 'number' ? `, at line ${line}` : ''}`
+}
+
 async function readAccess(binding: ClusterBinding, config: KubeConfig): Promise<RequestCredentials> {
   const options: RequestOptions = {}
+  const file: unknown = config.getCurrentUser()?.authProvider?.config?.tokenFile
+  let authorization: string | null
   try {
     await config.applyToHTTPSOptions(options)
+    const given = new Headers(options.headers as Record<string, string>).get('authorization')
+    authorization = typeof file === 'string' ? `Bearer ${readToken(binding, file)}` : given
   } catch (cause) {
+    if (cause instanceof BailiwickError) throw cause
+    // a TypeError quotes the header that it refuses, and with it the token
+    if (cause instanceof TypeError) throw wrong(binding, UNUSABLE_TOKEN)
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new BailiwickError('cluster-unavailable', `cluster ${binding.name}: no credentials: ${reason}`, { cause })
   }
-  const file: unknown = config.getCurrentUser()?.authProvider?.config?.tokenFile
-  const authorization =
-    typeof file === 'string'
-      ? `Bearer ${readToken(binding, file)}`
-      : new Headers(options.headers as Record<string, string>).get('authorization')
+  if (authorization !== null && !/^[\x20-\x7e]*$/.test(authorization)) throw wrong(binding, UNUSABLE_TOKEN)
   const { ca, cert, key, servername } = options
   const tls = Object.fromEntries(Object.entries({ ca, cert, key, servername }).filter(([, value]) => value))
   return { headers: authorization ? { Authorization: authorization } : {}, tls }

@@ -4,39 +4,49 @@ import { BailiwickError } from '../errors.ts'
 import type { Environment } from '../process/environment.ts'
 import type { Log } from '../process/log.ts'
 import { problemsOf } from '../process/read-settings.ts'
+import { count } from '../report/text/headline.ts'
+import { diagnoseClusters } from './diagnose-clusters.ts'
 import { diagnoseGithub } from './diagnose-github.ts'
 import { diagnoseRedis } from './diagnose-redis.ts'
 import { type Diagnosis, entriesOf } from './diagnosis.ts'
 
+/** The process whose settings they are. */
+type Role = 'web' | 'worker'
+
 /** All checks of an installation: the settings and, if these are valid, the services that they name. Writes nothing. */
-export async function diagnose(env: Environment, role: 'web' | 'worker'): Promise<Diagnosis[]> {
+export async function diagnose(env: Environment, role: Role): Promise<Diagnosis[]> {
   const read = role === 'web' ? readConfig : readWorkerConfig
   const { ok, bad } = entriesOf('settings')
   const problems = problemsOf(env, one => read(one))
   if (problems.length > 0) return problems.map(({ message, fix = '' }) => bad('wrong', message, fix))
-  return [ok('every setting is valid'), ...(await diagnoseConfig(read(env)))]
+  return [ok('every setting is valid'), ...(await diagnoseConfig(read(env), role))]
 }
 
 /** Logs a warning for each problem. Never throws, because startup does not depend on it. */
-export async function warnOfProblems(config: Config, log: Pick<Log, 'warn'>): Promise<void> {
+export async function warnOfProblems(config: Config, role: Role, log: Pick<Log, 'warn'>): Promise<void> {
   try {
-    for (const { state, check, message, fix } of await diagnoseConfig(config))
+    for (const { state, check, message, fix } of await diagnoseConfig(config, role))
       if (state === 'weak' || state === 'wrong') log.warn({ check, fix }, message)
   } catch (err) {
     log.warn({ err }, 'the installation could not be checked; bailiwick doctor does the same')
   }
 }
 
-async function diagnoseConfig(config: Config): Promise<Diagnosis[]> {
-  const found = await Promise.all([diagnoseGithub(config), diagnoseRedis(config.redisUrl), clustersOf(config)])
+async function diagnoseConfig(config: Config, role: Role): Promise<Diagnosis[]> {
+  const found = await Promise.all([diagnoseGithub(config), diagnoseRedis(config.redisUrl), clustersOf(config, role)])
   return found.flat()
 }
 
-function clustersOf({ clustersFile: file }: Config): Diagnosis[] {
+async function clustersOf({ clustersFile: file, redisUrl }: Config, role: Role): Promise<Diagnosis[]> {
   const { ok, bad } = entriesOf('clusters')
   if (file === undefined) return [ok('CLUSTERS_FILE is not set: fleets are evaluated, nothing is applied')]
   try {
-    return [ok(`${file} lists ${readClustersFile(file).length} clusters`)]
+    const bindings = readClustersFile(file)
+    // with Redis only workers apply, so only they need to reach clusters
+    const isAsked = role === 'worker' || redisUrl === undefined
+    const listed = `${file} lists ${count(bindings.length, 'cluster')}`
+    if (!isAsked) return [ok(`${listed}; bailiwick doctor --process worker asks them`)]
+    return [ok(listed), ...(await diagnoseClusters(bindings))]
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
     return [bad('wrong', error.message, error.fix ?? '')]

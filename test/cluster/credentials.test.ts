@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readCredentials } from '../../src/cluster/credentials.ts'
 import { binding } from './cluster-under-test.ts'
@@ -63,7 +64,7 @@ describe('credentials of a cluster', () => {
 
   test('a file that is not there, and one that is no kubeconfig', async () => {
     const absent = readCredentials(binding('staging', '/nonexistent/kubeconfig'))
-    await expect(absent).rejects.toMatchObject({ code: 'config', message: expect.stringContaining('ENOENT') })
+    await expect(absent).rejects.toMatchObject({ code: 'config', message: expect.stringMatching(/does not exist$/) })
     const path = join(directory, 'no-kubeconfig')
     for (const text of ['', 'clusters: [', 'clusters: [{name: c}]']) {
       writeFileSync(path, text)
@@ -81,5 +82,50 @@ describe('credentials of a cluster', () => {
     vi.stubEnv('KUBERNETES_SERVICE_HOST', 'fd00::1')
     vi.stubEnv('KUBERNETES_SERVICE_PORT', '443')
     expect((await readCredentials(inCluster)).server.href).toBe('https://[fd00::1]/')
+  })
+})
+
+describe('a kubeconfig that is wrong does not show what it holds', () => {
+  const SECRET = 'fake-token-in-a-kubeconfig'
+  const head = 'apiVersion: v1\nkind: Config\n'
+  const rest =
+    'clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]\ncontexts: [{name: x, context: {cluster: c, user: a}}]\ncurrent-context: x\n'
+  test.each([
+    [
+      'bad indentation',
+      `${head}users:\n- name: a\n  user:\n    token: ${SECRET}\n   bad: [\n`,
+      /is not a valid kubeconfig, at line \d+$/,
+    ],
+    [
+      'a key twice',
+      `${head}users: [{name: a, user: {token: ${SECRET}, token: ${SECRET}}}]\n${rest}`,
+      /is not a valid kubeconfig, at line 3$/,
+    ],
+    [
+      'an alias that there is not',
+      `${head}users: [{name: a, user: {token: *${SECRET}}}]\n${rest}`,
+      /is not a valid kubeconfig, at line 3$/,
+    ],
+    [
+      'a line break in the token',
+      `${head}users: [{name: a, user: {token: "${SECRET}\\nx"}}]\n${rest}`,
+      /the token holds a line break/,
+    ],
+    [
+      'a token that no header takes',
+      `${head}users: [{name: a, user: {token: "${SECRET}\\u00e9"}}]\n${rest}`,
+      /the token holds a line break or other/,
+    ],
+  ])('%s', async (_what, text, message) => {
+    const path = join(mkdtempSync(join(tmpdir(), 'bailiwick-kubeconfig-')), 'config')
+    writeFileSync(path, text)
+    const read = async () => (await readCredentials(binding('staging', path))).access()
+    const error = await read().then(
+      () => undefined,
+      (thrown: Error) => thrown,
+    )
+    expect(error).toMatchObject({ code: 'config', message: expect.stringMatching(message) })
+    expect(`${error?.message} ${error?.stack} ${JSON.stringify(error)} ${inspect(error)}`).not.toContain(SECRET)
+    rmSync(dirname(path), { recursive: true })
   })
 })
