@@ -7,10 +7,10 @@ import { visible } from '../message/visible.ts'
 import { assertKnown } from './assert-known.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
-import { fitLines } from './fit-lines.ts'
 import { fleetPart, PART_OPTIONS } from './fleet-part.ts'
 import { grantJson, grantText, rightsText } from './grant-text.ts'
 import { parseOptions } from './parse-options.ts'
+import { printLines } from './print-lines.ts'
 import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { usageError } from './usage-error.ts'
 
@@ -55,7 +55,7 @@ Exit code 0: done; 2: a Kustomization could not be read, so the list may be inco
     }
     const lines = found.flatMap(({ namespace, clusters }) => clusters.flatMap(one => text(namespace, one, here)))
     if (output === 'json') io.stdout(json(asked === undefined ? { namespaces: found.map(plain) } : plain(found[0]!)))
-    else io.stdout(`${(io.columns === undefined ? lines : fitLines(lines, io.columns)).join('\n').trimEnd()}\n`)
+    else printLines(io, lines.slice(0, -1))
     return failed.length > 0 ? 2 : 0
   },
 }

@@ -4,6 +4,7 @@ import { buildFleet } from '../fleet/graph/build-fleet.ts'
 import { visible } from '../message/visible.ts'
 import type { Command } from './command.ts'
 import { parseOptions } from './parse-options.ts'
+import { printLines } from './print-lines.ts'
 import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { usageError } from './usage-error.ts'
 import { writeInside } from './write-inside.ts'
@@ -35,7 +36,7 @@ proven to be allowed. Exit code 0: proven and written; 2: not proven, nothing is
       { name, kustomizations: options.all('kustomization'), ...(account === undefined ? {} : { account }) },
     )
     for (const file of plan.files) await writeInside(dir, file.path, file.content)
-    io.stdout(`${textOf(plan).join('\n')}\n`)
+    printLines(io, textOf(plan))
     return 0
   },
 }

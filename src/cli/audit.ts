@@ -4,10 +4,10 @@ import { FleetIndex } from '../facts/fleet-index.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { visible } from '../message/visible.ts'
+import { fitLines } from '../report/text/fit-lines.ts'
 import { placeOf } from '../report/text/place.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
-import { fitLines } from './fit-lines.ts'
 import { fleetPart, PART_HELP, PART_OPTIONS } from './fleet-part.ts'
 import { parseOptions } from './parse-options.ts'
 import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
@@ -76,9 +76,9 @@ function text(found: ClusterAudit, here: string, width = 100): string {
     visible(`${cluster} (${path}): ${counts}`),
     '',
     ...table(TITLES, rows, width),
-    ...(advice.length > 0 ? ['', 'What to do', ...fitLines(unique(advice.map(adviceText)), width)] : []),
+    ...(advice.length > 0 ? ['', 'What to do', ...unique(advice.map(adviceText))] : []),
   ]
-  return `${lines.join('\n')}\n`
+  return `${fitLines(lines, width).join('\n')}\n`
 }
 
 /** The advice for one item. */

@@ -9,6 +9,7 @@ import type { Finding, Verdict } from '../rules/model/finding.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
 import { parseOptions } from './parse-options.ts'
+import { printLines } from './print-lines.ts'
 import { FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { today } from './today.ts'
 import { usageError } from './usage-error.ts'
@@ -40,7 +41,7 @@ export const baseline: Command = {
     const change = changeOf(verdict, violations, before)
     const undecided = verdict.errors.find(one => !isAccepted(before, one))
     if (undecided) io.stderr(`${errorLine(undecided)}\n`)
-    io.stdout(`${change.lines.join('\n')}\n`)
+    printLines(io, change.lines)
     if (options.has('check')) return change.grows ? 1 : undecided ? 2 : 0
     const text = baselineText({ violations, errors: verdict.errors }, before, verdict.errors.length > 0)
     await writeInside(dir, BASELINE_FILE, text)

@@ -9,11 +9,11 @@ import type { ResourceTable } from '../kube/rbac/resource-table.ts'
 import { probably } from '../message/closest.ts'
 import { visible } from '../message/visible.ts'
 import type { Command } from './command.ts'
-import { fitLines } from './fit-lines.ts'
 import { fleetPart, PART_OPTIONS } from './fleet-part.ts'
 import { grantJson, grantText } from './grant-text.ts'
 import { identityArgument } from './identity-argument.ts'
 import { type ParsedOptions, parseOptions } from './parse-options.ts'
+import { printLines } from './print-lines.ts'
 import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { type AskedResource, resourceArgument } from './resource-argument.ts'
 import { usageError } from './usage-error.ts'
@@ -64,7 +64,7 @@ be read. A no lists the sources that were not given.`,
     const lines = answers.flatMap(answer => text(answer, here, one === undefined))
     if (output === 'json')
       io.stdout(json({ ...(one ? { user: one.name, groups: [...one.groups] } : {}), request }, answers))
-    else io.stdout(`${(io.columns === undefined ? lines : fitLines(lines, io.columns)).join('\n')}\n`)
+    else printLines(io, lines)
     return exitCode(answers)
   },
 }

@@ -47,6 +47,7 @@ function contextOf({ evaluatedAs, changes, fleet, tree, dir }: Checked, options:
     ...(changes ? { changes } : {}),
     ...{ verbose: options.verbose === true, quiet: io.quiet === true, color: io.color === true },
     ...(isShown ? { excerpt: sourceExcerpt(fleet, tree, here) } : {}),
+    ...(io.columns === undefined ? {} : { columns: io.columns }),
     ...(io.hasLinks === true ? { folder: dir } : {}),
   }
 }

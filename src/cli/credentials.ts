@@ -6,6 +6,7 @@ import { visible } from '../message/visible.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
 import { parseOptions } from './parse-options.ts'
+import { printLines } from './print-lines.ts'
 import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { table } from './table.ts'
 import { today } from './today.ts'
@@ -40,7 +41,7 @@ Exit code 0: done; 2: a Kustomization could not be read, so the list may be inco
       ])
       const steps = updateKeysText(entries)
       const all = [...table(['WHAT', 'WHERE', 'NOTE'], rows, io.columns), ...(steps === undefined ? [] : ['', steps])]
-      io.stdout(`${all.join('\n')}\n`)
+      printLines(io, all)
     }
     return failed.length > 0 ? 2 : 0
   },

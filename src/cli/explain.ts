@@ -12,6 +12,9 @@ import { wrap } from './wrap.ts'
 
 const USAGE = 'explain [RULE|CODE] [-o text|json]'
 const SIMILAR = 3
+const MOST_SIMILAR = 10
+/** A shorter text is in too many ids to mean one. */
+const SHORTEST = 3
 
 /** `bailiwick explain`: what a rule asks, why, and how to write it instead; what an error code means, and what to do. */
 export const explain: Command = {
@@ -37,8 +40,8 @@ export const explain: Command = {
     }
     const rule = rules.find(one => one.id === id)
     const error = errorGuide.find(({ code }) => code === id)
-    if (rule) io.stdout(output === 'json' ? json(plain(rule)) : text(rule))
-    else if (error) io.stdout(output === 'json' ? json(error) : errorText(error))
+    if (rule) io.stdout(output === 'json' ? json(plain(rule)) : text(rule, io.columns))
+    else if (error) io.stdout(output === 'json' ? json(error) : errorText(error, io.columns))
     else throw unknown(id)
     return 0
   },
@@ -49,15 +52,21 @@ function unknown(id: string): BailiwickError {
   const meant = probably(id, ids)
   const fix =
     meant === undefined
-      ? `Similar: ${closest(id, ids, SIMILAR).join(', ')}. Run bailiwick explain for all rules.`
+      ? `Similar: ${similar(id, ids).join(', ')}. Run bailiwick explain for all rules.`
       : `Did you mean ${meant}?`
   return new BailiwickError('usage', `unknown rule or error code ${JSON.stringify(visible(id, 100))}`, { fix })
+}
+
+/** Ids that hold the word, such as every rule about `rbac`; without any, those that are spelled most alike. */
+function similar(id: string, ids: readonly string[]): readonly string[] {
+  const holding = id.length < SHORTEST ? [] : ids.filter(one => one.includes(id.toLowerCase()))
+  return holding.length > 0 ? holding.slice(0, MOST_SIMILAR) : closest(id, ids, SIMILAR)
 }
 
 const weightOf = ({ severity, level = 'violation' }: RuleText) =>
   level === 'violation' ? severity : `${level}, ${severity}`
 
-function text(rule: RuleText): string {
+function text(rule: RuleText, width?: number): string {
   const { id, title, why, docs, source, profile } = rule
   const parts = [
     `${id}: ${title} (${weightOf(rule)})`,
@@ -66,12 +75,12 @@ function text(rule: RuleText): string {
     ...(profile === 'restricted' ? ['Where the profile is "baseline", this is a warning.'] : []),
     ...(source === undefined ? [] : [`Source: ${source}`]),
   ]
-  return `${parts.map(part => wrap(part).join('\n')).join('\n\n')}\n`
+  return `${parts.map(part => wrap(part, width).join('\n')).join('\n\n')}\n`
 }
 
-function errorText({ code, means, remedy }: ErrorEntry): string {
+function errorText({ code, means, remedy }: ErrorEntry, width?: number): string {
   const parts = [`${code}: error`, means, `What to do: ${remedy}`]
-  return `${parts.map(part => wrap(part).join('\n')).join('\n\n')}\n`
+  return `${parts.map(part => wrap(part, width).join('\n')).join('\n\n')}\n`
 }
 
 const plain = ({ id, severity, level = 'violation', profile = 'baseline', title, why, docs, source }: RuleText) => ({

@@ -10,6 +10,7 @@ import { type CheckOptions, COPY_HELP, copyOptions } from './check-options.ts'
 import type { Command, Io } from './command.ts'
 import { ageIdentities } from './encrypted-seals.ts'
 import { type Checked, evaluateCopy } from './evaluate-copy.ts'
+import { printLines } from './print-lines.ts'
 import { writeInside } from './write-inside.ts'
 
 const USAGE = 'fix [DIR] [--apply] [--base REF] [-o text|json] [OPTION]...'
@@ -34,7 +35,15 @@ Only edits of files of DIR are made, and only where the edit is certain: the oth
     const { result } = checked.verdict
     if (output === 'json')
       io.stdout(`${JSON.stringify({ applied: isApplied, fixes: made.map(plain), result }, null, 2)}\n`)
-    else io.stdout(`${text(made, isApplied, checked).join('\n')}\n`)
+    else {
+      io.stdout(
+        made
+          .flatMap(fixLines)
+          .map(line => `${line}\n`)
+          .join(''),
+      )
+      printLines(io, totals(made, isApplied, checked))
+    }
     return { pass: 0, fail: 1, error: 2 }[result]
   },
 }
@@ -99,10 +108,9 @@ function textOf(tree: Tree, path: string): string | undefined {
   }
 }
 
-function text(made: readonly Fix[], isApplied: boolean, { verdict, own }: Checked): string[] {
+function totals(made: readonly Fix[], isApplied: boolean, { verdict, own }: Checked): string[] {
   const edits = count(made.length, 'certain edit')
   return [
-    ...made.flatMap(fixLines),
     isApplied ? `${edits} written` : `${edits}${made.length > 0 ? '; run again with --apply to write' : ''}`,
     `${verdict.result}: ${headlineOf({ verdict, hidden: own?.elsewhere ?? NOTHING_ELSEWHERE })}`,
   ]

@@ -4,6 +4,7 @@ import { buildFleet } from '../fleet/graph/build-fleet.ts'
 import { visible } from '../message/visible.ts'
 import type { Command } from './command.ts'
 import { parseOptions } from './parse-options.ts'
+import { printLines } from './print-lines.ts'
 import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { usageError } from './usage-error.ts'
 import { writeInside } from './write-inside.ts'
@@ -34,7 +35,7 @@ the flag is merged. Exit code 0: written, or all are set; 2: it would break some
     const lines = change
       ? [...change.files.map(file => `${file.change} ${visible(file.path)}`), change.title]
       : [`all flags are set on ${name}`]
-    io.stdout(`${lines.join('\n')}\n`)
+    printLines(io, lines)
     return 0
   },
 }

@@ -1,10 +1,10 @@
 import { BailiwickError } from '../errors.ts'
 import { probably } from '../message/closest.ts'
 import { visible } from '../message/visible.ts'
+import { fitLines } from '../report/text/fit-lines.ts'
 import type { Io } from './command.ts'
 import { COMMANDS, commandNamed } from './commands.ts'
 import { errorLine } from './error-line.ts'
-import { fitLines } from './fit-lines.ts'
 import { globalOptions } from './global-options.ts'
 import { programVersion } from './program-version.ts'
 

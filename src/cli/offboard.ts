@@ -7,6 +7,7 @@ import { isTransfer, type OffboardRequest, type OffboardStage } from '../offboar
 import { fleetAt } from '../onboard/fleet-at.ts'
 import type { Command } from './command.ts'
 import { notFollowed } from './not-followed.ts'
+import { printLines } from './print-lines.ts'
 import { repositoryAddress } from './repository-address.ts'
 import { rootFolder } from './root-folder.ts'
 import { deleteInside, writeInside } from './write-inside.ts'
@@ -44,7 +45,7 @@ export async function writeChange(
     if (content === null) await deleteInside(dir, path)
     else await writeInside(dir, path, content)
   }
-  io.stdout(`${linesOf(plan, request).join('\n')}\n`)
+  printLines(io, linesOf(plan, request))
   return 0
 }
 

@@ -2,10 +2,10 @@ import type { BailiwickError } from '../errors.ts'
 import { visible } from '../message/visible.ts'
 import type { TestRow } from '../policy/testing/run-test.ts'
 import { xmlText } from '../report/formats/xml-text.ts'
+import { fitLines } from '../report/text/fit-lines.ts'
 import { count } from '../report/text/headline.ts'
 import { placeOf } from '../report/text/place.ts'
 import type { CoveredPolicy, RuleCoverage } from '../rules/policies/support/policy-coverage.ts'
-import { fitLines } from './fit-lines.ts'
 import { type TableRow, table } from './table.ts'
 
 /** A test file and its results. */

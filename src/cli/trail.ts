@@ -9,6 +9,7 @@ import type { TrailProblem } from '../trail/verify-trail.ts'
 import { allowedWord } from './allowed-word.ts'
 import type { Command, Io } from './command.ts'
 import { parseOptions } from './parse-options.ts'
+import { printLines } from './print-lines.ts'
 import { readTrail } from './read-trail.ts'
 import { table } from './table.ts'
 import { usageError } from './usage-error.ts'
@@ -44,7 +45,7 @@ App did not write.`,
     const { entries, head, fleet, problems: found } = read
     const answer = { entries, head: head ?? null, fleet: fleet ?? null, problems: found, ...noted }
     if (output === 'json') io.stdout(`${JSON.stringify(answer, null, 2)}\n`)
-    else io.stdout(`${(verb === 'show' ? shown(answer, io.columns) : verified(answer)).join('\n')}\n`)
+    else printLines(io, verb === 'show' ? shown(answer, io.columns) : verified(answer))
     return found.length > 0 ? 1 : 0
   },
 }

@@ -28,6 +28,8 @@ export interface FormatContext {
   readonly changes?: Changes
   /** The reader's terminal shows colors. */
   readonly color?: boolean
+  /** Width of the reader's terminal; absent: lines are not broken. */
+  readonly columns?: number
   /** List all changes with their fields. */
   readonly verbose?: boolean
   /** Prints only blocking findings and the result. */

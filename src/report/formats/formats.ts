@@ -1,6 +1,7 @@
 import { visible } from '../../message/visible.ts'
 import type { Verdict } from '../../rules/model/finding.ts'
 import { changesLines } from '../changes/changes-lines.ts'
+import { fitLines } from '../text/fit-lines.ts'
 import type { EvaluatedAs, FormatContext } from './format-context.ts'
 import { githubText } from './github.ts'
 import { verdictJson } from './json.ts'
@@ -15,7 +16,9 @@ export const formats: ReadonlyMap<string, (verdict: Verdict, context: FormatCont
     'text',
     (verdict, { here, evaluatedAs, elsewhere, changes, verbose, color, ...look }) =>
       terminalText(verdict, here, elsewhere, changes && changesLines(changes, verbose), color, look) +
-      (evaluatedAs && !look.quiet ? asLine(evaluatedAs) : ''),
+      (evaluatedAs && !look.quiet
+        ? `${fitLines([asLine(evaluatedAs)], look.columns ?? Number.POSITIVE_INFINITY).join('\n')}\n`
+        : ''),
   ],
   [
     'json',
@@ -30,5 +33,5 @@ export const formats: ReadonlyMap<string, (verdict: Verdict, context: FormatCont
 
 function asLine({ repository, branch, because, versions }: EvaluatedAs): string {
   const more = versions.length > 0 ? ` and as the next ${versions.join(', ')}` : ''
-  return `${visible(`evaluated as branch ${branch} of ${repository || 'this folder'} (${because})${more}`, 500)}\n`
+  return visible(`evaluated as branch ${branch} of ${repository || 'this folder'} (${because})${more}`, 500)
 }

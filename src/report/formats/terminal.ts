@@ -9,6 +9,7 @@ import { assumedClusters } from '../assumed-clusters.ts'
 import { blastRadius } from '../policies/blast-radius.ts'
 import { impactLines } from '../policies/impact-lines.ts'
 import { impactHeading } from '../policies/impact-section.ts'
+import { fitLines } from '../text/fit-lines.ts'
 import { fixMessage } from '../text/fix-text.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from '../text/group-failures.ts'
 import { headlineOf, isNew, stateText } from '../text/headline.ts'
@@ -45,7 +46,6 @@ export function terminalText(
   const others = elsewhereText(elsewhere)
   const assumed = assumedClusters(verdict)
   const rest = [
-    ...findings(shown(verdict.warnings), 'warning'),
     ...impactText(verdict, here),
     ...verdict.notSeen.map(({ source, url, reason }) => {
       const at = url === '' ? '' : ` (${visible(url)})`
@@ -55,15 +55,24 @@ export function terminalText(
     ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${say(saidOf(finding))}`),
     ...(others === undefined ? [] : [`not listed: ${others}`]),
     ...(assumed === undefined ? [] : [visible(assumed, 1000)]),
-    ...changes,
   ]
   const result = `${verdict.result}: ${headlineOf({ verdict, hidden: elsewhere })}`
-  const lines = [...blocking, ...(look.quiet ? [] : rest), result]
+  const warnings = look.quiet ? [] : findings(shown(verdict.warnings), 'warning')
+  const lines = [
+    ...blocking,
+    ...warnings,
+    ...(look.quiet ? [] : [...fitted(rest, look), ...changes]),
+    ...fitted([result], look),
+  ]
   return `${lines.join('\n')}\n`
 }
 
 /** Display options besides color. */
-type Look = Pick<FormatContext, 'quiet' | 'excerpt' | 'folder'>
+type Look = Pick<FormatContext, 'quiet' | 'excerpt' | 'folder' | 'columns'>
+
+/** Details below a finding; its first line stays whole, because editors match it. */
+const fitted = (lines: readonly string[], { columns }: Look) =>
+  columns === undefined ? lines : fitLines(lines, columns)
 
 const shown = (list: readonly Finding[]) =>
   list.filter(finding => finding.state === 'new' || finding.state === 'standing')
@@ -91,9 +100,8 @@ function findingLines(group: FindingGroup, noun: string, here: string, say: Say,
   const answer = objects.length === 1 ? finding.clusterAnswer : undefined
   const state = isNew(finding) ? '' : ` (${stateText(finding.state)})`
   const place = linkedPlace(finding.origin, here, look) || 'no file'
+  const head = `${place}: ${noun}[${finding.rule}]${state}: ${say(saidOf(finding))}`
   const lines = [
-    `${place}: ${noun}[${finding.rule}]${state}: ${say(saidOf(finding))}`,
-    ...excerptLines(finding, look.excerpt),
     ...(objects.length === 1
       ? [`  object   ${objectText(group, finding.object)} ${visible(finding.field)}, on ${list(clusters)}`]
       : [
@@ -113,7 +121,7 @@ function findingLines(group: FindingGroup, noun: string, here: string, say: Say,
     const names = one.objects.map(({ object }) => display(object))
     lines.push(`  also     ${noun}[${one.finding.rule}] follows from this: ${list(names)}`)
   }
-  return [...lines, '']
+  return [head, ...excerptLines(finding, look.excerpt), ...fitted(lines, look), '']
 }
 
 /** Its clusters are named where they are not all of those of the finding. */
@@ -139,15 +147,15 @@ function failureLines({ failure, nodes }: FailureGroup, here: string, say: Say, 
   const state = isNew(failure) ? '' : ' (existing)'
   const { shown: few, left } = firstOf(nodes, 20)
   const note = noteOf(failure)
-  return [
-    `${place ? `${place}: ` : ''}error[${failure.code}]${state}: ${say(saidOf(failure))}`,
+  const details = [
     ...(few.length > 0
       ? [`  node     ${few.map(key => visible(key)).join(', ')}${left > 0 ? ` and ${left} more` : ''}`]
       : []),
     ...(note === '' ? [] : [`  note     ${note}`]),
     ...(failure.fix ? [`  fix      ${say(fixOf(failure))}`] : []),
-    '',
   ]
+  const head = `${place ? `${place}: ` : ''}error[${failure.code}]${state}: ${say(saidOf(failure))}`
+  return [head, ...fitted(details, look), '']
 }
 
 /** So many are listed one by one. */

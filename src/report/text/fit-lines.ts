@@ -1,5 +1,7 @@
 /** A label and what follows it: `  fix      Set ...`. */
 const LABEL = /^ *(?:[a-z]+|-{1,2}[^ ].*?) {2,}(?=\S)/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
+const ESCAPES = /\u001b\[[\d;]*m|\u001b\]8;;[^\u001b]*\u001b\\/g
 /** A label that leaves less room than half of the line does not indent what continues. */
 const DEEPEST = 40
 
@@ -8,8 +10,11 @@ const DEEPEST = 40
  * word stays whole, because a path or an address that is broken can be neither opened nor copied.
  */
 export function fitLines(lines: readonly string[], width: number): string[] {
-  return lines.flatMap(line => (line.length <= width ? [line] : fitted(line, width)))
+  return lines.flatMap(line => (lengthOf(line) <= width ? [line] : fitted(line, width)))
 }
+
+/** Colors and links take no room: https://ecma-international.org/publications-and-standards/standards/ecma-48 */
+const lengthOf = (text: string) => text.replace(ESCAPES, '').length
 
 function fitted(line: string, width: number): string[] {
   const [start = ''] = /^ */.exec(line) ?? []
@@ -19,7 +24,7 @@ function fitted(line: string, width: number): string[] {
   let current = label
   let isEmpty = true
   for (const word of line.slice(label.length).split(' ')) {
-    if (!isEmpty && current.length + 1 + word.length > width) {
+    if (!isEmpty && lengthOf(current) + 1 + lengthOf(word) > width) {
       made.push(current)
       current = hanging
       isEmpty = true
