@@ -3,12 +3,12 @@ import { type WhoCan, whoCan } from '../access/who-can.ts'
 import { FleetIndex } from '../facts/fleet-index.ts'
 import { accountOf } from '../kube/rbac/groups-of.ts'
 import { visible } from '../message/visible.ts'
-import { fitLines } from '../report/text/fit-lines.ts'
 import { shortUrl } from '../report/text/place.ts'
 import { assertKnown } from './assert-known.ts'
 import type { Command } from './command.ts'
 import { fleetPart } from './fleet-part.ts'
 import { parseOptions } from './parse-options.ts'
+import { printLines } from './print-lines.ts'
 import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { resourceArgument } from './resource-argument.ts'
 import { table } from './table.ts'
@@ -47,9 +47,10 @@ Exit code 0: done; 2: a role or a Kustomization could not be read, so the list m
     const found = clusters.map(cluster => whoCan(fleet, index, cluster, request))
     const title = visible(`${verb} ${resource}${namespace === '' ? '' : ` in ${namespace}`}`, 300)
     const lines = [...found.flatMap(one => textOf(title, one, io.columns)), ...leftOut]
-    io.stdout(
-      output === 'json' ? `${JSON.stringify({ request, clusters: found }, null, 2)}\n` : `${lines.join('\n')}\n`,
-    )
+    if (output === 'json')
+      io.stdout(`${JSON.stringify({ request, clusters: found }, null, 2)}
+`)
+    else printLines(io, lines)
     return found.some(({ unknown }) => unknown.length > 0) ? 2 : 0
   },
 }
@@ -70,10 +71,7 @@ function textOf(title: string, { cluster, allowed, appliedAs, unknown, notVisibl
     ...(applied.length > 0
       ? [...table(['KUSTOMIZATION', 'REPOSITORY', 'APPLIED AS'], applied, width), '']
       : ['No Kustomization is applied as one of them.', '']),
-    ...fitLines(
-      open.map(one => visible(one, 500)),
-      width,
-    ),
+    ...open.map(one => visible(one, 500)),
     ...(open.length > 0 ? [''] : []),
   ]
 }
