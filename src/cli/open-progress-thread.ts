@@ -19,7 +19,9 @@ export function openProgressThread(): ProgressLine {
   }
   return {
     stage(stage) {
-      thread ??= new Worker(new URL('./progress-thread.ts', import.meta.url), { env: {}, workerData: cells.buffer })
+      thread ??= new Worker(new URL('./progress-thread.ts', import.meta.url), {
+        ...{ env: {}, execArgv: [], workerData: cells.buffer },
+      })
       // the progress line must not keep the process alive
       thread.unref()
       thread.postMessage({ stage, generation: cells.generation })

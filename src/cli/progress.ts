@@ -3,19 +3,19 @@ import { visible } from '../message/visible.ts'
 /** Shorter work shows no line. */
 const AFTER_MS = 1000
 /** Moves to the start of the line and erases it. */
-const ERASE = '\r\u001b[2K'
+export const ERASE = '\r\u001b[2K'
 
 /** A terminal line that shows the current stage until other output is written. */
-interface ProgressLine {
+export interface ProgressLine {
   stage(text: string): void
-  /** Erases the line. */
+  /** Erases the line; nothing is shown until the next stage. */
   clear(): void
   end(): void
 }
 
-/** Shows stage and seconds on one terminal line, starting one second after the work began. `now` returns milliseconds. */
+/** Shows stage and seconds on one terminal line, starting one second after the first stage. `now` returns milliseconds. */
 export function openProgress(write: (text: string) => void, now: () => number): ProgressLine {
-  const begin = now()
+  let begin = 0
   let stage = ''
   let isShown = false
   const show = (): void => {
@@ -25,6 +25,7 @@ export function openProgress(write: (text: string) => void, now: () => number): 
     write(`${ERASE}${visible(stage, 60)} (${seconds} s)`)
   }
   const clear = (): void => {
+    stage = ''
     if (isShown) write(ERASE)
     isShown = false
   }
@@ -33,6 +34,7 @@ export function openProgress(write: (text: string) => void, now: () => number): 
   timer.unref()
   return {
     stage(text) {
+      if (stage === '') begin = now()
       stage = text
       show()
     },

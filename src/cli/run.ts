@@ -1,5 +1,5 @@
 import { main } from './main.ts'
-import { openProgress } from './progress.ts'
+import { openProgressThread } from './open-progress-thread.ts'
 import { terminalIo } from './terminal-io.ts'
 
 // `bailiwick check | head` ends our output early; that is the reader's choice, not an error
@@ -7,7 +7,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })
 
-const progress = process.stderr.isTTY ? openProgress(text => process.stderr.write(text), performance.now) : undefined
+const progress = process.stderr.isTTY ? openProgressThread() : undefined
 let interrupt: AbortController | undefined
 
 /** Called only by commands that handle Ctrl-C: a handler would delay it until the evaluation ends, and other commands must exit (130) at once. */
