@@ -97,9 +97,9 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   cli: [...core, 'sops', 'git', 'package.json'],
   webhooks: ['errors', 'process', 'queue'],
   // Asks what an installation leads to: its settings, GitHub, Redis, the clusters file.
-  doctor: ['errors', 'message', 'process', 'config', 'github', 'cluster'],
+  doctor: ['errors', 'message', 'process', 'config', 'github', 'kube', 'flux', 'access', 'cluster'],
   // Registers the App once, on somebody's own machine.
-  setup: ['errors', 'process', 'config', 'github'],
+  setup: ['errors', 'message', 'process', 'config', 'github'],
   'site-pages': ['errors', 'process', 'config', 'github', 'pages', 'web'],
   // Which worker of a cluster may ask for what.
   'site-workers': ['errors', 'process', 'config', 'channel', 'cluster', 'github', 'pages', 'queue', 'web'],

@@ -1,5 +1,6 @@
 import { elsewhereText } from '../report/formats/elsewhere.ts'
 import { formats } from '../report/formats/formats.ts'
+import { count } from '../report/text/headline.ts'
 import type { Verdict } from '../rules/model/finding.ts'
 import { rules } from '../rules/registry.ts'
 import { CHECK_HELP, CHECK_USAGE, type CheckOptions, checkOptions } from './check-options.ts'
@@ -33,9 +34,21 @@ async function checkOnce(options: CheckOptions, io: Io): Promise<number> {
   // programs that read JSON filter by node themselves, so JSON lists everything
   if (own === undefined || options.output === 'json') io.stdout(print(verdict, context))
   else io.stdout(print(own.verdict, { ...context, elsewhere: own.elsewhere }))
+  noteOutside(verdict, io)
   if (verdict.result === 'error') io.stderr(`${undecidedLine(verdict, own)}\n`)
   const waits = options.failOnRequiredApproval && verdict.requiredApprovals.length > 0
   return { pass: waits ? 1 : 0, fail: 1, error: 2 }[verdict.result]
+}
+
+/** A program that reads the exit code alone must not take a part for the whole. */
+function noteOutside({ filter }: Verdict, io: Io): void {
+  if (!filter || filter.outside.violations + filter.outside.errors === 0) return
+  const { violations, errors } = filter.outside
+  const what = [
+    ...(violations > 0 ? [count(violations, 'violation')] : []),
+    ...(errors > 0 ? [count(errors, 'evaluation error')] : []),
+  ]
+  io.stderr(`note: ${what.join(' and ')} outside of --cluster and --tenant; the exit code does not count this\n`)
 }
 
 /** What a format needs besides the verdict. Source lines are included only in output for people. */

@@ -1,5 +1,5 @@
 /** What the main thread and the thread of the progress line share. */
-export interface ProgressCells {
+interface ProgressCells {
   /** Runs `work` while the other thread does not: one terminal, two writers. */
   locked(work: () => void): void
   /** Counts the times that the line was cleared: what the thread was told before is out of date. */

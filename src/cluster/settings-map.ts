@@ -1,4 +1,6 @@
 import { BailiwickError } from '../errors.ts'
+import { probably } from '../message/closest.ts'
+import { visible } from '../message/visible.ts'
 
 /** A value of clusters.yaml as a map. Throws `config` naming file and key. */
 export function settingsMap(value: unknown, file: string, at: string): Map<string, unknown> {
@@ -14,8 +16,10 @@ export function onlyKeys(
   prefix: string,
 ): void {
   for (const key of map.keys()) {
-    if (!allowed.includes(key))
-      throw wrongSetting(file, `${prefix}${key}`, `is an unknown key. Allowed: ${allowed.join(', ')}`)
+    if (allowed.includes(key)) continue
+    const meant = probably(key, allowed)
+    const what = `is an unknown key. Allowed: ${allowed.join(', ')}`
+    throw wrongSetting(file, `${prefix}${visible(key, 100)}`, what, meant && `Did you mean ${meant}?`)
   }
 }
 
@@ -31,6 +35,11 @@ export function settingsText(
 }
 
 /** The error for a key of clusters.yaml. */
-export function wrongSetting(file: string, key: string, what: string): BailiwickError {
-  return new BailiwickError('config', `${file}: ${key} ${what}`, { fix: `Correct ${key} in ${file}.` })
+export function wrongSetting(
+  file: string,
+  key: string,
+  what: string,
+  fix = `Correct ${key} in ${file}.`,
+): BailiwickError {
+  return new BailiwickError('config', `${file}: ${key} ${what}`, { fix })
 }

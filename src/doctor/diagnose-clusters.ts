@@ -9,9 +9,9 @@ import { readCredentials } from '../cluster/credentials.ts'
 import { itemsAt, jsonAt, stringAt } from '../cluster/json-at.ts'
 import { ownIdentity } from '../cluster/own-target-reason.ts'
 import { BailiwickError } from '../errors.ts'
+import { KUSTOMIZE_GROUP } from '../flux/kinds.ts'
 import type { Json } from '../kube/node.ts'
 import { visible } from '../message/visible.ts'
-import { count } from '../report/text/headline.ts'
 import { type Diagnosis, entriesOf } from './diagnosis.ts'
 
 /** Time limit for each answer of an API server. */
@@ -23,7 +23,6 @@ const MOST_ASKED = 200
 const FEW = 5
 const DAYS_LEFT = 14
 const DAY_MS = 86_400_000
-const FLUX = 'kustomize.toolkit.fluxcd.io'
 
 const { ok, bad } = entriesOf('clusters')
 
@@ -121,7 +120,7 @@ function needsOf(
 /** The accounts that the Kustomizations on the cluster name: the worker applies as these. */
 async function impersonationOf(client: ClusterClient, user: string): Promise<Diagnosis[]> {
   const listed = await client
-    .request('worker', 'GET', `/apis/${FLUX}/v1/kustomizations`, { query: { limit: '5000' } })
+    .request('worker', 'GET', `/apis/${KUSTOMIZE_GROUP}/v1/kustomizations`, { query: { limit: '5000' } })
     .catch(error => {
       // that this right is missing is listed already
       if (error instanceof ClusterError && error.status === 403) return undefined
@@ -145,8 +144,8 @@ async function impersonationOf(client: ClusterClient, user: string): Promise<Dia
     return [bad('wrong', message, rolesFor(client))]
   }
   const isAll = stringAt(listed.body, 'metadata', 'continue') === '' && asked.length === accounts.length
-  const what = `${count(asked.length, 'account')} that its Kustomizations name`
-  return [ok(`cluster ${client.name}: the worker may impersonate ${isAll ? 'each of the' : 'the first'} ${what}`)]
+  const what = `${isAll ? 'each account' : `the first ${asked.length} accounts`} that its Kustomizations name`
+  return [ok(`cluster ${client.name}: the worker may impersonate ${what}`)]
 }
 
 const asAccount = ({ namespace, name }: Account): Need => ({
@@ -154,7 +153,7 @@ const asAccount = ({ namespace, name }: Account): Need => ({
 })
 
 const toStatus = (namespace: string): Need => ({
-  ...{ verb: 'patch', group: FLUX, resource: 'kustomizations', subresource: 'status', namespace },
+  ...{ verb: 'patch', group: KUSTOMIZE_GROUP, resource: 'kustomizations', subresource: 'status', namespace },
 })
 
 interface Account {

@@ -4,7 +4,6 @@ import { BailiwickError } from '../errors.ts'
 import type { Environment } from '../process/environment.ts'
 import type { Log } from '../process/log.ts'
 import { problemsOf } from '../process/read-settings.ts'
-import { count } from '../report/text/headline.ts'
 import { diagnoseClusters } from './diagnose-clusters.ts'
 import { diagnoseGithub } from './diagnose-github.ts'
 import { diagnoseRedis } from './diagnose-redis.ts'
@@ -44,7 +43,7 @@ async function clustersOf({ clustersFile: file, redisUrl }: Config, role: Role):
     const bindings = readClustersFile(file)
     // with Redis only workers apply, so only they need to reach clusters
     const isAsked = role === 'worker' || redisUrl === undefined
-    const listed = `${file} lists ${count(bindings.length, 'cluster')}`
+    const listed = `${file} lists ${bindings.length} ${bindings.length === 1 ? 'cluster' : 'clusters'}`
     if (!isAsked) return [ok(`${listed}; bailiwick doctor --process worker asks them`)]
     return [ok(listed), ...(await diagnoseClusters(bindings))]
   } catch (error) {

@@ -5,6 +5,8 @@ import { parseArgs } from 'node:util'
 import { githubApiUrl } from '../config.ts'
 import { BailiwickError } from '../errors.ts'
 import { convertManifest } from '../github/client/convert-manifest.ts'
+import { probably } from '../message/closest.ts'
+import { visible } from '../message/visible.ts'
 import type { Environment } from '../process/environment.ts'
 import { readManifest } from './manifest.ts'
 import { type SetupSite, serveSetup } from './serve-setup.ts'
@@ -103,6 +105,14 @@ function readArgs(args: readonly string[]) {
 type Options = NonNullable<Parameters<typeof parseArgs>[0]>['options']
 
 function parse<T extends NonNullable<Options>>(args: readonly string[], options: T) {
+  const names = [...Object.keys(options), 'force'].map(name => `--${name}`)
+  const unknown = args.map(arg => arg.split('=', 1)[0] ?? '').find(arg => arg.startsWith('--') && !names.includes(arg))
+  if (unknown !== undefined) {
+    const meant = probably(unknown, names)
+    const fix = meant === undefined ? `usage: ${USAGE}` : `Did you mean ${meant}?`
+    const message = `${visible(unknown, 100)} is not an option of setup. Allowed: ${names.join(', ')}`
+    throw new BailiwickError('usage', message, { fix })
+  }
   try {
     return parseArgs({ args: [...args], strict: true, options: { ...options, force: { type: 'boolean' } } })
   } catch (cause) {

@@ -1,9 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { join } from 'node:path'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PROGRAM = join(ROOT, 'src/cli/bailiwick.js')
+const MODULE = pathToFileURL(join(ROOT, 'src/cli/open-progress-thread.ts')).href
 const ERASE = '\r\u001b[2K'
 
 const hasScript = spawnSync('script', ['--version']).status === 0
@@ -15,24 +19,30 @@ test.skipIf(!hasScript)('a command runs on a terminal (no program script: skippe
 })
 
 test('the progress line is shown while the main thread is busy, and erased before output', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'bailiwick-progress-')), 'stderr')
   const code = `
-    import { openProgressThread } from './src/cli/open-progress-thread.ts'
+    const { statSync } = await import('node:fs')
+    const { openProgressThread } = await import(${JSON.stringify(MODULE)})
     const line = openProgressThread()
     line.stage('rendering')
-    // as long as the thread needs to start on a busy machine; the main thread does not turn
-    const end = Date.now() + 2500
-    while (Date.now() < end);
+    // the main thread does not turn until the line is there
+    const end = Date.now() + 20_000
+    while (Date.now() < end && statSync(${JSON.stringify(path)}).size === 0);
     line.clear()
     process.stderr.write('output')
     const later = Date.now() + 1500
     while (Date.now() < later);
     line.end()
   `
-  const { stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+  const file = openSync(path, 'w')
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
     cwd: ROOT,
-    encoding: 'utf8',
+    stdio: ['ignore', 'ignore', file],
   })
+  closeSync(file)
   expect(status).toBe(0)
-  expect(stderr.startsWith(`${ERASE}rendering (`)).toBe(true)
-  expect(stderr.endsWith(`${ERASE}output`)).toBe(true)
-})
+  const shown = readFileSync(path, 'utf8')
+  expect(shown.startsWith(`${ERASE}rendering (`)).toBe(true)
+  expect(shown.endsWith(`${ERASE}output`)).toBe(true)
+  rmSync(dirname(path), { recursive: true })
+}, 30_000)

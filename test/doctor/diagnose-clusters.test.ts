@@ -74,7 +74,7 @@ describe.skipIf(!haveAssets())('the clusters of a clusters file, on a real API s
       expect(said).toEqual([
         expect.stringContaining('the worker is bailiwick'),
         'ok: cluster staging: the worker has the rights that it needs in every fleet',
-        'ok: cluster staging: the worker may impersonate each of the 1 account that its Kustomizations name',
+        'ok: cluster staging: the worker may impersonate each account that its Kustomizations name',
       ])
     })
 

@@ -26,6 +26,23 @@ function filtered(change: Parameters<typeof miniFleet>[0], filter: Partial<Verdi
   return filterVerdict(evaluationOf(miniFleet(change)), { ...PLAIN, ...filter })
 }
 
+test('a tenant of which no source is visible is an error, not a pass about nothing', () => {
+  const fleet = miniFleet({})
+  const evaluation = evaluationOf(fleet)
+  const nodes = evaluation.nodes.map(node =>
+    node.tenant === 'dev-team' ? { ...node, source: { ...node.source, opaque: 'not given' } } : node,
+  )
+  const verdict = filterVerdict({ ...evaluation, nodes }, { ...PLAIN, tenants: ['dev-team'] })
+  expect(verdict.result).toBe('error')
+  expect(verdict.errors).toMatchObject([
+    {
+      code: 'nothing-evaluated',
+      message: 'no source of dev-team is visible, so nothing of it was evaluated',
+      fix: expect.stringMatching(/^Add --repo https:\/\/\S+=DIR, or --repos-dir DIR\.$/),
+    },
+  ])
+})
+
 describe('what is outside of the filter', () => {
   test('is counted in the first line, and does not decide', () => {
     const verdict = filtered({ ops: { 'deploy/config.yaml': FOREIGN } }, { tenants: ['dev-team'] })

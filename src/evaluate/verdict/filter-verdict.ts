@@ -13,7 +13,7 @@ export interface VerdictFilter {
 /**
  * The part of a verdict that some clusters and tenants are; the new findings outside of it are counted. An error that may
  * hide something of them stays: of the platform on such a cluster or on the hub of one, of a node above one of theirs, or
- * of no node. A cluster or tenant of which nothing is left is an error, never a pass.
+ * of no node. A cluster or tenant of which nothing is left or visible is an error, never a pass.
  */
 export function filterVerdict({ verdict, nodes }: Evaluation, filter: VerdictFilter): Verdict {
   const clusters = new Set(filter.clusters)
@@ -31,7 +31,8 @@ export function filterVerdict({ verdict, nodes }: Evaluation, filter: VerdictFil
     above.has(node) || ((onCluster(cluster) || feeding.has(cluster)) && (tenant === '' || ofTenant(tenant)))
   const [violations, otherViolations] = split(verdict.violations, isIn)
   const [left, otherErrors] = split(verdict.errors, mayHide)
-  const errors = [...nothingLeft(kept, filter, onCluster), ...left]
+  const unseen = violations.length > 0 ? [] : nothingVisible(kept, filter)
+  const errors = [...nothingLeft(kept, filter, onCluster), ...unseen, ...left]
   return withSummary({
     ...verdict,
     filter: { ...filter, outside: { violations: countNew(otherViolations), errors: countNew(otherErrors) } },
@@ -74,13 +75,30 @@ function nothingLeft(
     ...tenants.filter(name => !isOf(name)).map(name => ({ text: ` of ${name}${on}`, option: '--tenant' })),
     ...clusters.filter(name => !isOn(name)).map(name => ({ text: `${of} on ${name}`, option: '--cluster' })),
   ]
-  return missing.map(({ text, option }) => {
-    const message = `no Kustomization${text} was found, so nothing was evaluated`
-    const fix = `Remove it from ${option}.`
-    const origin = { repository: '', file: '', line: 0, column: 0 }
-    return failureOf({ key: '', cluster: '' }, { code: 'nothing-evaluated', message, fix }, origin)
+  return missing.map(({ text, option }) =>
+    nothingEvaluated(`no Kustomization${text} was found, so nothing was evaluated`, `Remove it from ${option}.`),
+  )
+}
+
+/** Tenants with Kustomizations whose sources are all not visible. Without a finding about these, nothing of them was evaluated but accounts. */
+function nothingVisible(kept: readonly EvaluatedNode[], { tenants, clusters }: VerdictFilter): NodeFailure[] {
+  return tenants.flatMap(name => {
+    const own = kept.filter(({ tenant }) => tenant === name)
+    if (own.length === 0 || own.some(isVisible)) return []
+    const urls = [...new Set(own.map(({ source }) => source.url))].slice(0, MAX_URLS)
+    const on = clusters.length > 0 ? ` on ${clusters.join(', ')}` : ''
+    const message = `no source of ${name}${on} is visible, so nothing of it was evaluated`
+    return [nothingEvaluated(message, `Add ${urls.map(url => `--repo ${url}=DIR`).join(', ')}, or --repos-dir DIR.`)]
   })
 }
+
+function nothingEvaluated(message: string, fix: string): NodeFailure {
+  const origin = { repository: '', file: '', line: 0, column: 0 }
+  return failureOf({ key: '', cluster: '' }, { code: 'nothing-evaluated', message, fix }, origin)
+}
+
+const MAX_URLS = 3
+const isVisible = ({ source }: EvaluatedNode) => (source.opaque ?? null) === null
 
 function split<T>(list: readonly T[], isIn: (one: T) => boolean): [T[], T[]] {
   return [list.filter(isIn), list.filter(one => !isIn(one))]
