@@ -18,6 +18,7 @@ export const programs = {
     variable: 'REGISTRY',
     get: '`.ci/run` builds it, or set REGISTRY to a build of github.com/distribution/distribution v3',
   },
+  crane: { variable: 'CRANE', get: '`.ci/run` installs it, or set CRANE to a crane 0.20.6' },
   sops: { variable: 'SOPS', get: '`.ci/run` installs it, or set SOPS to a sops 3.13.3' },
   age: { variable: 'AGE', get: '`.ci/run` installs it, or set AGE to an age 1.3.2' },
   'redis-server': { variable: 'REDIS_SERVER', get: 'install the package `redis-server`' },

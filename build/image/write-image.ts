@@ -12,6 +12,8 @@ import { tarLayer } from './tar-layer.ts'
 export interface WrittenImage {
   /** Digest of the index of all architectures. */
   readonly digest: string
+  /** Time of the commit (ISO 8601). */
+  readonly created: string
   readonly packages: readonly DebianPackage[]
   readonly node: { readonly version: string }
 }
@@ -45,7 +47,12 @@ export async function writeImage(
     )
     const [revision = '', created = ''] = run(['git', 'log', '-1', '--format=%H%n%cI'], ROOT).split('\n')
     const digest = writeOciLayout(folder, images, { version, revision, created })
-    return { digest, packages: roots.flatMap(({ root }) => root.packages), node: { version: devDependencies.node } }
+    return {
+      digest,
+      created,
+      packages: roots.flatMap(({ root }) => root.packages),
+      node: { version: devDependencies.node },
+    }
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }

@@ -4,12 +4,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ARCHITECTURES } from '../../build/image/architecture.ts'
 import { writeImage } from '../../build/image/write-image.ts'
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
-import { programs } from '../programs.ts'
+import { startRegistry } from '../oci/start-registry.ts'
+import { findProgram, programs } from '../programs.ts'
 import { hasRedis } from '../queue/start-redis.ts'
 import { liveStatus } from '../story/live.ts'
 import { openProcesses, type Processes } from '../story/processes.ts'
@@ -63,6 +64,34 @@ describe.skipIf(missing)(`the image${missing ? ` (${missing})` : ''}`, () => {
     })
     expect([...image.rootfs.diff_ids].sort()).toEqual(digests.sort())
     expect(digests).toHaveLength(3)
+  })
+
+  test('a client of registries finds it well-formed, pushes it and pulls the same bytes', async ({ skip }) => {
+    const [crane, registryProgram] = [findProgram('crane'), findProgram('registry')]
+    if (crane === undefined) return skip(`no crane: ${programs.crane.get}`)
+    if (registryProgram === undefined) return skip(`no registry: ${programs.registry.get}`)
+    const [layout, pulled] = [join(directory, 'layout'), join(directory, 'pulled')]
+    const registry = await startRegistry(registryProgram)
+    onTestFinished(() => registry.close())
+    const run = (...args: readonly string[]) => {
+      const { status, stdout, stderr } = spawnSync(crane, args, { encoding: 'utf8' })
+      expect({ args, status, stderr }).toMatchObject({ status: 0 })
+      return stdout.trim()
+    }
+    const name = `${registry.host}/bailiwick:test`
+    run('push', layout, name)
+    const [{ digest }] = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')).manifests
+    expect(run('digest', name)).toBe(digest)
+    run('validate', '--remote', name)
+    const platform = `linux/${HERE.oci}`
+    expect(JSON.parse(run('config', '--platform', platform, name))).toEqual(image)
+    run('pull', '--format', 'oci', name, pulled)
+    const blobsOf = (folder: string) => readdirSync(join(folder, 'blobs/sha256')).sort()
+    expect(blobsOf(pulled)).toEqual(blobsOf(layout))
+    for (const blob of blobsOf(layout)) {
+      const [ours, theirs] = [layout, pulled].map(folder => readFileSync(join(folder, 'blobs/sha256', blob)))
+      expect(ours!.equals(theirs!), blob).toBe(true)
+    }
   })
 
   test('has no shell, no package manager and no node_modules; the command line runs', () => {
