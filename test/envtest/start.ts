@@ -172,6 +172,8 @@ function startControllers(
     `--kubeconfig=${kubeconfig}`,
     `--controllers=${controllers.join(',')}`,
     `--service-account-private-key-file=${join(directory, 'sa.key')}`,
+    // the root CA that its publisher writes to each namespace
+    `--root-ca-file=${join(directory, 'certs', 'apiserver.crt')}`,
     '--use-service-account-credentials=false',
     '--leader-elect=false',
     // nobody asks it anything

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,6 +7,17 @@ import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type InClusterWorld, openInCluster, workerManifests } from './in-cluster-world.ts'
 import { liveStatus } from './live.ts'
+import {
+  type AuditEvent,
+  auditEvents,
+  auditFlags,
+  covers,
+  deniedIn,
+  nameOf,
+  type Right,
+  requestOf,
+  rightsOf,
+} from './worker-rights.ts'
 
 const missing = findAssets() ? undefined : NO_ASSETS
 const WORKER = 'system:serviceaccount:bailiwick-system:bailiwick'
@@ -15,23 +26,6 @@ const QUOTA = '/api/v1/namespaces/sandbox/resourcequotas/ceiling'
 const INVENTORIES = '/api/v1/namespaces/bailiwick-system/configmaps'
 /** Deletions of one object until one of its events is counted. A Kustomization may have 25 events at once (client-go). */
 const MAX_DRIFTS = 8
-const POLICY = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n'
-
-/** One request of the worker's account, as the authorizer sees it; `namespace` is '' for the whole cluster. */
-interface Request {
-  readonly verb: string
-  readonly group: string
-  readonly resource: string
-  readonly namespace: string
-  readonly name: string
-}
-
-/** One verb on one resource, in one namespace ('*': all) and of one name (undefined: each). */
-interface Right extends Omit<Request, 'name'> {
-  readonly name: string | undefined
-  /** Of the role that a cluster with `drift: poll` goes without: what others give as well may stand in it. */
-  readonly isDrift: boolean
-}
 
 /** What is needed only where something happens that is no part of this story, and what that is. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -41,77 +35,14 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'get serviceaccounts kustomize-controller in flux-system': 'the same, of the platform',
 }
 
-const nameOf = ({ verb, group, resource, name, namespace }: Right) =>
-  [
-    `${verb} ${resource}${group === '' ? '' : `.${group}`}`,
-    ...(name === undefined ? [] : [name]),
-    ...(namespace === '*' ? [] : [`in ${namespace}`]),
-  ].join(' ')
-
-async function givenRights(): Promise<Right[]> {
-  const rights = (await workerManifests()).flatMap(({ kind, metadata, rules = [] }) =>
-    rules.flatMap(rule => {
-      const texts = (field: string) => rule[field] as string[] | undefined
-      const isDrift = metadata.name === 'bailiwick-drift'
-      const namespace = kind === 'ClusterRole' ? '*' : metadata.namespace!
-      return texts('apiGroups')!.flatMap(group =>
-        texts('resources')!.flatMap(resource =>
-          texts('verbs')!.flatMap(verb =>
-            (texts('resourceNames') ?? [undefined]).map(name => ({ verb, group, resource, namespace, name, isDrift })),
-          ),
-        ),
-      )
-    }),
-  )
-  // what stands twice counts where it is always given
-  const first = rights.toSorted((a, b) => Number(b.isDrift) - Number(a.isDrift))
-  return [...new Map(first.map(right => [nameOf(right), right])).values()]
-}
-
-const covers = (right: Right, request: Request): boolean =>
-  right.verb === request.verb &&
-  right.group === request.group &&
-  right.resource === request.resource &&
-  (right.namespace === '*' || right.namespace === request.namespace) &&
-  (right.name === undefined || right.name === request.name)
-
-interface AuditEvent {
-  readonly stage: string
-  readonly verb: string
-  readonly user: { readonly username: string }
-  readonly impersonatedUser?: { readonly username: string }
-  readonly objectRef?: Partial<Record<'apiGroup' | 'resource' | 'subresource' | 'namespace' | 'name', string>>
-  readonly annotations?: Readonly<Record<string, string>>
-}
-
-/** Of the worker, by the API server's own record; with impersonation it is that which the worker needs a right for. */
-function requestOf({ verb, impersonatedUser, objectRef = {} }: AuditEvent): Request[] {
-  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(impersonatedUser?.username ?? '') ?? []
-  if (namespace && name) return [{ verb: 'impersonate', group: '', resource: 'serviceaccounts', namespace, name }]
-  const { apiGroup: group = '', resource, subresource, namespace: within = '', name: named = '' } = objectRef
-  if (resource === undefined) return []
-  const path = subresource === undefined ? resource : `${resource}/${subresource}`
-  return [{ verb, group, resource: path, namespace: within, name: named }]
-}
-
 const isEventIn = ({ objectRef }: AuditEvent, namespace: string) =>
   objectRef?.resource === 'events' && objectRef.namespace === namespace
 
 describe.skipIf(missing)(`the least rights of a worker in its cluster${missing ? ` (${missing})` : ''}`, () => {
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-audit-'))
-  const log = join(directory, 'audit.log')
+  const { flags, log } = auditFlags(directory)
   let world: InClusterWorld
-  const events = (): AuditEvent[] =>
-    readFileSync(log, 'utf8')
-      .split('\n')
-      .filter(line => line.startsWith('{') && line.endsWith('}'))
-      .map(line => JSON.parse(line) as AuditEvent)
-      .filter(({ user, stage }) => user.username === WORKER && stage !== 'RequestReceived')
-  const denied = () =>
-    events()
-      .filter(({ annotations = {} }) => annotations['authorization.k8s.io/decision'] === 'forbid')
-      .filter(({ impersonatedUser }) => impersonatedUser === undefined)
-      .flatMap(requestOf)
+  const events = () => auditEvents(log, WORKER)
 
   const writesOf = (namespace: string, verb: string) =>
     events().filter(one => one.verb === verb && isEventIn(one, namespace)).length
@@ -119,8 +50,6 @@ describe.skipIf(missing)(`the least rights of a worker in its cluster${missing ?
   const isCounted = (namespace: string) => writesOf(namespace, 'patch') > 0
 
   beforeAll(async () => {
-    writeFileSync(join(directory, 'policy.yaml'), POLICY)
-    const flags = [`--audit-policy-file=${join(directory, 'policy.yaml')}`, `--audit-log-path=${log}`]
     world = await openInCluster({ flags })
     await world.stage.settle()
     const { cluster, stage } = world
@@ -163,12 +92,12 @@ describe.skipIf(missing)(`the least rights of a worker in its cluster${missing ?
 
   test('nothing that the worker asks for is refused', () => {
     expect(events().length).toBeGreaterThan(100)
-    expect(denied()).toEqual([])
+    expect(deniedIn(events())).toEqual([])
   })
 
   test('each single right is needed by a request', async () => {
     const requests = events().flatMap(requestOf)
-    const rights = await givenRights()
+    const rights = rightsOf(await workerManifests())
     expect(rights.length).toBeGreaterThan(40)
     const superfluous = rights.filter(right => !requests.some(request => covers(right, request))).map(nameOf)
     expect(superfluous.sort()).toEqual(Object.keys(ELSEWHERE).sort())
@@ -176,7 +105,7 @@ describe.skipIf(missing)(`the least rights of a worker in its cluster${missing ?
 
   test('without any one of them a request would be refused, by name', async () => {
     const requests = events().flatMap(requestOf)
-    const rights = await givenRights()
+    const rights = rightsOf(await workerManifests())
     const isAlone = (right: Right) => {
       const others = rights.filter(other => other !== right && (right.isDrift || !other.isDrift))
       return requests.some(request => covers(right, request) && !others.some(other => covers(other, request)))
