@@ -40,6 +40,9 @@ describe.skipIf(missing !== undefined)('pages in a real Chromium', { timeout: 90
       ['the credentials', `${stage.site.url}/credentials/acme/fleet`],
       ['the list', `${stage.site.url}/`],
       ['the rules', `${stage.site.url}/rules`],
+      ['a search of the rules', `${stage.site.url}/rules?q=namespace`],
+      ['the error codes', `${stage.site.url}/errors`],
+      ['no address', `${stage.site.url}/no/such/page`],
       ['nothing', `${stage.site.url}/fleets/acme/none`],
     ]
   }, 120_000)

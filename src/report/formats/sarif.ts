@@ -1,4 +1,4 @@
-import { groupFindings } from '../../evaluate/verdict/group-findings.ts'
+import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
 import { summaryOf } from '../../evaluate/verdict/summary.ts'
 import { display } from '../../kube/object.ts'
 import { visible } from '../../message/visible.ts'
@@ -6,6 +6,8 @@ import type { Finding, RequiredApproval, Severity, Verdict } from '../../rules/m
 import type { RuleText } from '../../rules/model/rule.ts'
 import { fixText } from '../text/fix-text.ts'
 import { type FailureGroup, groupFailures } from '../text/group-failures.ts'
+import { count } from '../text/headline.ts'
+import { placeOf } from '../text/place.ts'
 import { elsewhereText } from './elsewhere.ts'
 import type { FormatContext } from './format-context.ts'
 
@@ -13,20 +15,39 @@ const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schem
 /** The middle of each band of CVSS, by which code scanning sorts. */
 const SECURITY: Record<Severity, string> = { critical: '9.5', high: '8.0', medium: '5.5', low: '2.0' }
 const BASELINE = { new: 'new', standing: 'unchanged', waived: 'unchanged', fixed: 'absent' } as const
-const HERE = 'HERE'
+/** GitHub refuses a file with more results, and shows the 5,000 most severe. Source: "SARIF support for code scanning" of GitHub Docs. */
+const MAX_RESULTS = 25_000
+const MAX_OBJECTS = 100
 
 /**
  * The verdict as a SARIF 2.1.0 log: violations are results of level error, warnings of level warning, what could not be
- * decided is a result too, so that no viewer loses it. Files of other repositories stand below their own base.
+ * decided is a result too. A cause is one result, with all its objects and clusters. GitHub takes every file for one of the repository
+ * at hand, so what is written in another repository is a notification of the run, which names that repository.
  */
 export function sarifText(verdict: Verdict, context: FormatContext): string {
-  const findings = [...verdict.violations, ...verdict.warnings]
   const { errors, notEvaluated, requiredApprovals } = verdict
-  const { elsewhere } = context
-  const bases = basesOf([...findings, ...errors, ...notEvaluated], context.here)
+  const { elsewhere, here } = context
+  const findings = [...verdict.violations, ...verdict.warnings]
   const named = [...findings, ...notEvaluated, ...requiredApprovals].map(one => one.rule)
   const ids = [...new Set([...named, ...errors.map(one => one.code)])].sort()
   const known = new Map(context.rules.map(rule => [rule.id, rule]))
+  const all = [
+    ...groupFindings(findings).map(group => findingResult(group, ids, here)),
+    ...groupFailures(errors).map(group => failureResult(group, ids, here)),
+    ...groupFindings(notEvaluated).map(group => ({ ...findingResult(group, ids, here), level: 'note' as const })),
+    ...requiredApprovals.map(one => approvalResult(one, ids)),
+  ]
+  const results = all
+    .filter(({ repository }) => repository === '')
+    .map(({ repository: _repository, place: _place, ...result }) => result)
+  const left = Math.max(0, results.length - MAX_RESULTS)
+  const notifications = [
+    ...all
+      .filter(({ repository }) => repository !== '')
+      .slice(0, MAX_RESULTS)
+      .map(notification),
+    ...(left > 0 ? [leftOut(left)] : []),
+  ]
   const run = {
     tool: {
       driver: {
@@ -35,16 +56,13 @@ export function sarifText(verdict: Verdict, context: FormatContext): string {
         rules: ids.map(id => descriptor(id, known.get(id))),
       },
     },
-    invocations: [{ executionSuccessful: verdict.result !== 'error' }],
-    ...(bases.size > 0 ? { originalUriBaseIds: uriBases(bases) } : {}),
-    results: [
-      ...onceForAllClusters(findings).map(same => findingResult(same, ids, bases, context.here)),
-      ...groupFailures(verdict.errors).map(group => failureResult(group, ids, bases)),
-      ...groupFindings(verdict.notEvaluated).map(({ finding }) =>
-        notEvaluatedResult(finding, ids, bases, context.here),
-      ),
-      ...verdict.requiredApprovals.map(one => approvalResult(one, ids)),
+    invocations: [
+      {
+        executionSuccessful: verdict.result !== 'error',
+        ...(notifications.length > 0 ? { toolExecutionNotifications: notifications } : {}),
+      },
     ],
+    results: results.slice(0, MAX_RESULTS),
     columnKind: 'utf16CodeUnits',
     properties: {
       result: verdict.result,
@@ -54,6 +72,31 @@ export function sarifText(verdict: Verdict, context: FormatContext): string {
   }
   return `${JSON.stringify({ $schema: SCHEMA, version: '2.1.0', runs: [run] }, null, 2)}\n`
 }
+
+/** A result before it is known where it goes. */
+interface Result {
+  readonly ruleId: string
+  readonly ruleIndex: number
+  readonly level: 'error' | 'warning' | 'note' | 'none'
+  readonly message: { readonly text: string }
+  readonly place: string
+  readonly properties: object
+}
+
+/** What has no place in this repository: GitHub demands one of each result. */
+function notification({ ruleId, ruleIndex, level, message, place, properties }: Result) {
+  return {
+    level,
+    associatedRule: { id: ruleId, index: ruleIndex },
+    message: { text: `${place}: ${message.text}` },
+    properties,
+  }
+}
+
+const leftOut = (left: number) => ({
+  level: 'error' as const,
+  message: { text: `${left} results are omitted, because GitHub accepts at most 25,000. \`-o json\` lists all.` },
+})
 
 function descriptor(id: string, rule: RuleText | undefined) {
   if (!rule) return { id, shortDescription: { text: `could not be evaluated: ${id}` } }
@@ -67,86 +110,56 @@ function descriptor(id: string, rule: RuleText | undefined) {
   }
 }
 
-type SameFindings = readonly [Finding, ...Finding[]]
-
-/** A finding that several clusters have is one result: a viewer would show its line once for each. */
-function onceForAllClusters(findings: readonly Finding[]): SameFindings[] {
-  const same = Map.groupBy(findings, ({ rule, level, state, origin, object, field, message, fix }) =>
-    JSON.stringify([
-      rule,
-      level,
-      state,
-      origin.repository,
-      origin.file,
-      origin.line,
-      origin.column,
-      object,
-      field,
-      message,
-      fix,
-    ]),
+function findingResult(group: FindingGroup, ids: readonly string[], here: string) {
+  const { finding, objects, clusters, tenants, identities, followers } = group
+  const { rule, state, level, cluster, tenant, identity, via } = finding
+  const more = objects.length > 1 ? [`It applies to ${count(objects.length, 'object')}.`] : []
+  const follows = followers.map(
+    one => `${one.finding.rule} follows from this for ${count(one.objects.length, 'object')}.`,
   )
-  return [...same.values()].map(([first, ...others]) => [first!, ...others])
-}
-
-function findingResult(
-  [finding, ...others]: SameFindings,
-  ids: readonly string[],
-  bases: ReadonlyMap<string, string>,
-  here: string,
-) {
-  const group = { finding, objects: [{ object: finding.object, clusters: [], finding }] }
-  const clusters = [...new Set([finding, ...others].map(one => one.cluster))].sort()
-  const { rule, state, level, message, cluster, tenant, identity, via } = finding
+  const texts = [visible(finding.message, 2000), ...more, ...follows, visible(fixText(group, here), 1000)]
+  const reached = objects.slice(0, MAX_OBJECTS)
   return {
+    ...placed(finding.origin, here),
     ruleId: rule,
     ruleIndex: ids.indexOf(rule),
-    level: level === 'warning' ? 'warning' : 'error',
+    level: level === 'warning' ? ('warning' as const) : ('error' as const),
     baselineState: BASELINE[state],
-    message: { text: `${visible(message, 2000)} ${visible(fixText(group, here), 1000)}` },
-    locations: [{ ...physical(finding.origin, bases), logicalLocations: [logical(finding)] }],
+    message: { text: texts.join(' ') },
+    locations: [{ ...physical(finding.origin), logicalLocations: reached.map(one => logical(one.finding)) }],
     partialFingerprints: { 'bailiwick/v1': finding.fingerprint },
     ...(state === 'waived' ? { suppressions: [{ kind: 'external', status: 'accepted' }] } : {}),
-    properties: { state, severity: finding.severity, cluster, clusters, tenant, identity, field: finding.field, via },
+    properties: {
+      ...{ state, severity: finding.severity, cluster, clusters, tenant, tenants, identity, identities },
+      ...{ field: finding.field, via, objects: objects.length },
+    },
   }
-}
-
-/** Said, and never decisive. */
-function notEvaluatedResult(
-  finding: Finding,
-  ids: readonly string[],
-  bases: ReadonlyMap<string, string>,
-  here: string,
-) {
-  return { ...findingResult([finding], ids, bases, here), level: 'note' }
 }
 
 function approvalResult({ rule, message, path }: RequiredApproval, ids: readonly string[]) {
   return {
+    ...{ repository: '', place: path },
     ruleId: rule,
     ruleIndex: ids.indexOf(rule),
     kind: 'review',
-    level: 'none',
+    level: 'none' as const,
     baselineState: 'new',
     message: { text: `Required approval of a fleet admin: ${visible(message, 2000)}` },
-    locations: [physical({ repository: '', file: path, line: 1, column: 1 }, new Map())],
+    locations: [physical({ repository: '', file: path, line: 1, column: 1 })],
     properties: { requiredApproval: true },
   }
 }
 
-function failureResult(
-  { failure, nodes, clusters, tenants }: FailureGroup,
-  ids: readonly string[],
-  bases: ReadonlyMap<string, string>,
-) {
+function failureResult({ failure, nodes, clusters, tenants }: FailureGroup, ids: readonly string[], here: string) {
   const { code, state, message, fix, cluster, tenant, node } = failure
   return {
+    ...placed(failure.origin, here),
     ruleId: code,
     ruleIndex: ids.indexOf(code),
-    level: 'error',
+    level: 'error' as const,
     baselineState: BASELINE[state],
     message: { text: `Could not be evaluated: ${visible(message, 2000)} ${visible(fix, 1000)}` },
-    locations: [physical(failure.origin, bases)],
+    locations: [physical(failure.origin)],
     partialFingerprints: { 'bailiwick/v1': failure.fingerprint },
     properties: { state, cluster, tenant, node, nodes, clusters, tenants },
   }
@@ -158,22 +171,21 @@ const logical = ({ object, field }: Finding) => ({
   kind: 'object',
 })
 
-function physical(origin: Finding['origin'], bases: ReadonlyMap<string, string>) {
-  const base = bases.get(origin.repository)
+/** The repository of a place, '' for the one at hand, and the place in words. */
+function placed(origin: Finding['origin'], here: string): { readonly repository: string; readonly place: string } {
+  const isHere = origin.file !== '' && (origin.repository === here || origin.repository === '')
+  return {
+    repository: isHere ? '' : origin.repository || 'unknown',
+    place: visible(placeOf(origin, here)) || 'no file',
+  }
+}
+
+function physical(origin: Finding['origin']) {
   const uri = origin.file.toWellFormed().split('/').map(encodeURIComponent).join('/')
   return {
     physicalLocation: {
-      artifactLocation: { uri, ...(base === undefined ? {} : { uriBaseId: base }) },
+      artifactLocation: { uri },
       ...(origin.line > 0 ? { region: { startLine: origin.line, startColumn: Math.max(1, origin.column) } } : {}),
     },
   }
 }
-
-/** A base for each repository that is not the one at hand, whose files are relative to nothing. */
-function basesOf(items: readonly { origin: Finding['origin'] }[], here: string): Map<string, string> {
-  const others = [...new Set(items.map(item => item.origin.repository))].filter(url => url !== '' && url !== here)
-  return new Map(others.sort().map((url, index) => [url, `${HERE}-${index + 2}`]))
-}
-
-const uriBases = (bases: ReadonlyMap<string, string>) =>
-  Object.fromEntries([...bases].map(([url, id]) => [id, { uri: `${encodeURI(url.toWellFormed())}/` }]))

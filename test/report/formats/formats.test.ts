@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { validateXML } from 'xmllint-wasm'
@@ -133,12 +134,52 @@ test.each(['text', 'github', 'sarif', 'junit'])('%s says an error of several clu
 
 test('sarif says a finding of several clusters once, with all of them', () => {
   const violations = ['staging', 'production'].map(cluster => finding({ cluster }))
-  const other = finding({ cluster: 'staging', message: 'something else' })
+  const origin = { repository: OPS, file: 'z.yaml', line: 1, column: 1 }
+  const other = finding({ cluster: 'staging', message: 'something else', origin })
   const { results } = JSON.parse(print('sarif', verdict({ violations: [...violations, other] }))).runs[0]
   expect(results.map((one: { properties: { clusters: string[] } }) => one.properties.clusters)).toEqual([
     ['production', 'staging'],
     ['staging'],
   ])
+})
+
+test('sarif names only files of the repository at hand: GitHub takes every path for one of its own', () => {
+  const elsewhere = finding({ origin: { repository: FLEET, file: 'tenants/sync.yaml', line: 3, column: 1 } })
+  const nowhere = failure({ origin: { repository: '', file: '', line: 1, column: 1 } })
+  const printed = print('sarif', verdict({ result: 'error', violations: [finding(), elsewhere], errors: [nowhere] }))
+  const { results, invocations } = JSON.parse(printed).runs[0]
+  expect(results).toHaveLength(1)
+  expect(results[0].locations[0].physicalLocation.artifactLocation).toEqual({ uri: 'steal.yaml' })
+  const notes = invocations[0].toolExecutionNotifications.map(
+    ({
+      level,
+      associatedRule,
+      message,
+    }: {
+      level: string
+      associatedRule: { id: string }
+      message: { text: string }
+    }) => `${level} ${associatedRule.id} ${message.text.slice(0, 80)}`,
+  )
+  expect(notes[0]).toMatch(/^error namespace-confinement github\.com\/acme\/fleet tenants\/sync\.yaml:3: /)
+  expect(notes[1]).toMatch(/^error \S+ no file: /)
+  expect(JSON.stringify(results)).not.toContain('tenants/sync.yaml')
+})
+
+test('sarif has at most the 25,000 results that GitHub takes, and says how many are omitted', () => {
+  const results = (count: number) => {
+    const violations = Array.from({ length: count }, (_, line) =>
+      finding({ cause: `${line}`, origin: { repository: OPS, file: 'x.yaml', line: line + 1, column: 1 } }),
+    )
+    return JSON.parse(print('sarif', verdict({ result: 'fail', violations }))).runs[0]
+  }
+  const full = results(25_000)
+  expect([full.results.length, full.invocations[0].toolExecutionNotifications]).toEqual([25_000, undefined])
+  const over = results(25_001)
+  expect(over.results).toHaveLength(25_000)
+  expect(over.invocations[0].toolExecutionNotifications[0].message.text).toMatch(/^1 results? (?:is|are) omitted, /)
+  // and at most 10 MB when packed
+  expect(gzipSync(JSON.stringify(over)).length).toBeLessThan(10_000_000)
 })
 
 test.each(['sarif', 'github'])('%s names the edit at the line that is the cause: a target namespace', format => {
