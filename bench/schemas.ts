@@ -1,18 +1,25 @@
-import { globSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { at, type MapNode } from '../src/kube/node.ts'
+import { at, type MapNode, toJson } from '../src/kube/node.ts'
 import { idOf, type KubeObject } from '../src/kube/object.ts'
 import { parseDocuments } from '../src/kube/yaml/parse-documents.ts'
 import { compareObject } from '../src/rules/schema/support/compare-object.ts'
 import { NEWEST } from '../src/schema/types-table.ts'
 import { quantile } from './growth.ts'
 
-// How many objects the schemas compare in a second of CPU time: `node bench/schemas.ts DIR...`, YAML files of which are read first. The
-// first round reads the tables and is told apart.
-const ROUNDS = 15
+// How many objects the schemas compare in a second of CPU time: `npm run bench:schemas -- DIR...`, whose YAML files are read first. Only
+// objects that are compared count. The first round reads the tables and is printed apart. In the same run, kubeconform and flux-schema
+// compare the same objects where KUBECONFORM and FLUX_SCHEMA name them (default: ~/.cache/bailiwick/bin) and SCHEMAS the directory
+// `catalog/latest` of flux-schema's repository, which both read. Their start is not counted: it is the difference of two runs.
+const ROUNDS = 30
+const PROMISED = 50_000
+const COPIES = [2, 12] as const
 
 function objectsIn(dir: string): KubeObject[] {
-  return globSync('**/*.{yaml,yml}', { cwd: dir }).flatMap(file => {
+  const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter(file => /\.ya?ml$/.test(file))
+  return files.sort().flatMap(file => {
     try {
       const documents = parseDocuments({ repository: '', path: file }, readFileSync(join(dir, file)))
       const maps = documents.filter((node): node is MapNode => node.type === 'map' && at(node, ['kind']) !== undefined)
@@ -25,23 +32,116 @@ function objectsIn(dir: string): KubeObject[] {
 }
 
 const none = () => []
-const objects = process.argv.slice(2).flatMap(objectsIn)
+const answerOf = (object: KubeObject) => compareObject(object, { minor: NEWEST, isCertain: true }, none, false).answer
+
+function secondsOf(work: () => void): number {
+  const started = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(started)
+  return (user + system) / 1e6
+}
+
+const rate = (count: number, seconds: number) => `${Math.round(count / seconds).toLocaleString('en-US')} objects/s`
+
+/** CPU and wall seconds of a program, and how many objects it compared; undefined where its output is not understood. */
+function run(program: string, args: readonly string[], compared: (output: string) => number | undefined) {
+  const script = 'TIMEFORMAT="%U %S %R"; time "$0" "$@"'
+  const { stdout, stderr } = spawnSync('bash', ['-c', script, program, ...args], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 30,
+  })
+  const [user = 0, system = 0, wall = 0] = stderr.trim().split('\n').at(-1)!.split(' ').map(Number)
+  const count = compared(stdout)
+  return count === undefined ? undefined : { cpu: user + system, wall, count }
+}
+
+/** The rate of a program for what is between two numbers of copies, so that its start does not count. */
+function rateOf(
+  program: string,
+  args: readonly string[],
+  files: readonly string[],
+  compared: (output: string) => number | undefined,
+): string {
+  const [few, many] = files.map(file => run(program, [...args, file], compared))
+  if (!few || !many || many.count === few.count) return 'its output was not understood'
+  const count = many.count - few.count
+  return `${rate(count, many.cpu - few.cpu)} of CPU, ${rate(count, many.wall - few.wall)} on ${availableParallelism()} cores (${few.count} and ${many.count} compared)`
+}
+
+function beside(objects: readonly KubeObject[]): void {
+  const schemas = process.env.SCHEMAS
+  const named = (name: string, variable: string) =>
+    process.env[variable] ?? join(homedir(), '.cache/bailiwick/bin', name)
+  const [kubeconform, fluxSchema] = [named('kubeconform', 'KUBECONFORM'), named('flux-schema', 'FLUX_SCHEMA')]
+  if (schemas === undefined) {
+    console.log('  kubeconform and flux-schema: SCHEMAS does not name their schemas')
+    return
+  }
+  const dir = mkdtempSync(join(tmpdir(), 'bench-schemas-'))
+  try {
+    const text = objects.map(({ root }) => JSON.stringify(toJson(root))).join('\n---\n')
+    const files = COPIES.map(copies => {
+      const file = join(dir, `${copies}.yaml`)
+      writeFileSync(file, Array.from({ length: copies }, () => text).join('\n---\n'))
+      return file
+    })
+    const [first] = files
+    const parsed = secondsOf(() => {
+      for (const root of parseDocuments({ repository: '', path: 'all.yaml' }, readFileSync(first!)))
+        answerOf({ root: root as MapNode, trail: [] })
+    })
+    console.log(`  Bailiwick with the parser: ${rate(objects.length * COPIES[0], parsed)} of CPU`)
+    const places = ['{{.Group}}', 'core'].flatMap(group => [
+      '-schema-location',
+      `${schemas}/${group}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json`,
+    ])
+    if (existsSync(kubeconform))
+      console.log(
+        `  kubeconform: ${rateOf(kubeconform, ['-strict', '-summary', '-ignore-missing-schemas', ...places], files, validAndInvalid)}`,
+      )
+    else console.log('  kubeconform: not built here')
+    const location = `${schemas}/{{.Group}}/{{.Kind}}_{{.Version}}.json`
+    if (existsSync(fluxSchema))
+      console.log(
+        `  flux-schema: ${rateOf(fluxSchema, ['validate', '-o', 'json', '--skip-missing-schemas', '--timeout', '20m', '--schema-location', location], files, summarized)}`,
+      )
+    else console.log('  flux-schema: not built here')
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
+}
+
+/** Summary: 10 resources found in 1 file - Valid: 7, Invalid: 2, Errors: 0, Skipped: 1 */
+function validAndInvalid(output: string): number | undefined {
+  const [, valid, invalid] = /Valid: (\d+), Invalid: (\d+)/.exec(output) ?? []
+  return valid === undefined ? undefined : Number(valid) + Number(invalid)
+}
+
+function summarized(output: string): number | undefined {
+  const { report } = JSON.parse(output) as { report?: { summary?: { valid?: number; invalid?: number } } }
+  const { valid, invalid } = report?.summary ?? {}
+  return valid === undefined ? undefined : valid + (invalid ?? 0)
+}
+
+const dirs = process.argv.slice(2)
+const all = (dirs.length > 0 ? dirs : ['test/fleets', 'deploy']).flatMap(objectsIn)
+let objects = all
+const first = secondsOf(() => {
+  objects = all.filter(object => answerOf(object).isKnown)
+})
 const seconds: number[] = []
 let problems = 0
-let known = 0
-for (let round = 0; round <= ROUNDS; round++) {
-  const started = process.cpuUsage()
+for (let round = 0; round < ROUNDS; round++) {
   problems = 0
-  known = 0
-  for (const object of objects) {
-    const { answer } = compareObject(object, { minor: NEWEST, isCertain: true }, none, false)
-    problems += answer.count
-    if (answer.isKnown) known += 1
-  }
-  const { user, system } = process.cpuUsage(started)
-  seconds.push((user + system) / 1e6)
+  seconds.push(
+    secondsOf(() => {
+      for (const object of objects) problems += answerOf(object).count
+    }),
+  )
 }
 const kinds = new Set(objects.map(object => `${idOf(object).apiVersion} ${idOf(object).kind}`))
-const rate = (time: number) => `${Math.round(objects.length / time).toLocaleString('en-US')} objects/s`
-console.log(`${objects.length} objects of ${kinds.size} kinds, ${known} compared, ${problems} problems`)
-console.log(`  first round ${rate(seconds[0]!)}, then (median of ${ROUNDS}) ${rate(quantile(seconds.slice(1), 0.5))}`)
+console.log(`${objects.length} of ${all.length} objects compared, of ${kinds.size} kinds, ${problems} problems`)
+console.log(
+  `  first round ${rate(objects.length, first)}; then ${ROUNDS} rounds: median ${rate(objects.length, quantile(seconds, 0.5))}, best quarter ${rate(objects.length, quantile(seconds, 0.25))} of CPU; promised ${PROMISED.toLocaleString('en-US')}`,
+)
+beside(objects)
