@@ -1,23 +1,36 @@
-import { at, type MapNode, type Node, type Path } from '../kube/node.ts'
+import { at, type MapNode, type Node, type Path, stringAt } from '../kube/node.ts'
 import { type ImmutableField, immutableFields } from './immutable-fields.ts'
 import { isUnknown } from './model/is-unknown.ts'
 import type { Problem } from './model/problem.ts'
-import { sameQuantity } from './model/quantity.ts'
+import { compareQuantities, sameQuantity } from './model/quantity.ts'
 import { POD_DEFAULTS } from './pod-defaults.ts'
 
 /** Fields of `after` for which the API server refuses it as an update of `before`. `kind`: `<group>/<Kind>`. */
 export function immutableChanges(kind: string, before: MapNode, after: MapNode): readonly Problem[] {
-  return immutableFields(kind, before, after).flatMap(field => {
+  const paths = immutableFields(kind, before, after).flatMap(field => {
     const path = changedIn(at(before, field.path), at(after, field.path), field)
-    if (path === undefined) return []
-    const problem: Problem = {
-      kind: 'immutable',
-      path: [...field.path, ...path],
-      allowed: 'the value that it has on the cluster',
-      found: 'another value',
-    }
-    return [problem]
+    return path === undefined ? [] : [[...field.path, ...path]]
   })
+  if (kind === 'apiextensions.k8s.io/CustomResourceDefinition' && losesStored(before, after))
+    paths.push(['spec', 'versions'])
+  return paths.map(path => ({
+    kind: 'immutable',
+    path,
+    allowed: 'the value that it has on the cluster',
+    found: 'another value',
+  }))
+}
+
+/** Whether a definition loses the version in which the cluster stores its objects (`status.storedVersions` lists it). */
+function losesStored(before: MapNode, after: MapNode): boolean {
+  const [was, is] = [before, after].map(root => at(root, ['spec', 'versions']))
+  if (was?.type !== 'list' || is?.type !== 'list') return false
+  const isStored = (node: Node) => {
+    const stored = at(node, ['storage'])
+    return stored?.type === 'scalar' && stored.value === true
+  }
+  const names = is.items.map(node => stringAt(node, ['name']))
+  return was.items.some(node => isStored(node) && !names.includes(stringAt(node, ['name'])))
 }
 
 /** Where two values differ first, below the field; undefined where they do not, or where that is not known. */
@@ -25,6 +38,11 @@ function changedIn(before: Node | undefined, after: Node | undefined, field: Imm
   if (field.isAllocated && (isAbsent(before) || isAbsent(after))) {
     // an address stands on the cluster where none is written
     return field.path.at(-1) === 'clusterIP' && after && isText(after, 'None') ? [] : undefined
+  }
+  if (field.canBeSet && isAbsent(before)) return undefined
+  if (field.grows) {
+    const [was, is] = [scalarText(before), scalarText(after)]
+    return was !== undefined && is !== undefined && (compareQuantities(was, is) ?? 0) > 0 ? [] : undefined
   }
   if (field.default !== undefined) {
     const [was, is] = [before, after].map(node => (isAbsent(node) ? field.default : scalarText(node)))

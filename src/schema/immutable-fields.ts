@@ -11,6 +11,10 @@ export interface ImmutableField {
   readonly except?: readonly string[]
   /** Only what both objects say: what stands in the cluster for an absent one is not known. */
   readonly isAllocated?: true
+  /** It can be added. */
+  readonly canBeSet?: true
+  /** A quantity that may grow. */
+  readonly grows?: true
 }
 
 const field = (path: string, more: Omit<ImmutableField, 'path'> = {}): ImmutableField => ({
@@ -78,6 +82,11 @@ const FIELDS: ReadonlyMap<string, readonly ImmutableField[]> = new Map([
       field('spec.accessModes'),
       field('spec.selector'),
       field('spec.dataSource'),
+      // the API server writes it where dataSource stands
+      field('spec.dataSourceRef', { isAllocated: true }),
+      // a claim of more than the volume has can be made smaller again, down to what the volume has
+      field('spec.resources.requests.storage', { grows: true }),
+      field('spec.resources.limits', { isPod: true }),
       field('spec.storageClassName', { isAllocated: true }),
       field('spec.volumeName', { isAllocated: true }),
       field('spec.volumeMode', { default: 'Filesystem' }),
@@ -104,14 +113,20 @@ const FIELDS: ReadonlyMap<string, readonly ImmutableField[]> = new Map([
     '/PersistentVolume',
     [
       field('spec.volumeMode', { default: 'Filesystem' }),
+      field('spec.nodeAffinity', { canBeSet: true }),
       ...VOLUMES.map(source => field(`spec.${source}`, { isPod: true })),
     ],
   ],
-  ['storage.k8s.io/CSIDriver', [field('spec.attachRequired', { default: 'true' })]],
+  [
+    'storage.k8s.io/CSIDriver',
+    [field('spec.attachRequired', { default: 'true' }), field('spec.volumeLifecycleModes', { isAllocated: true })],
+  ],
+  ['storage.k8s.io/CSIStorageCapacity', [field('storageClassName'), field('nodeTopology')]],
+  ['storage.k8s.io/VolumeAttachment', [field('spec')]],
   ['storage.k8s.io/VolumeAttributesClass', [field('driverName'), field('parameters')]],
   ['resource.k8s.io/ResourceClaim', [field('spec', { isPod: true })]],
   ['resource.k8s.io/ResourceClaimTemplate', [field('spec', { isPod: true })]],
-  ['apiextensions.k8s.io/CustomResourceDefinition', [field('spec.group'), field('spec.scope')]],
+  ['apiextensions.k8s.io/CustomResourceDefinition', [field('spec.scope'), field('spec.names.kind')]],
   ['/ResourceQuota', [field('spec.scopes')]],
 ])
 
@@ -124,11 +139,32 @@ export function immutableFields(kind: string, before: MapNode, after: MapNode): 
   const fields = FIELDS.get(kind) ?? []
   if ((kind === '/Secret' || kind === '/ConfigMap') && isTrue(at(before, ['immutable'])))
     return [...fields, field('immutable'), field('data'), field('stringData'), field('binaryData')]
-  if (kind === '/Service' && ![before, after].some(root => textAt(root, ['spec', 'type']) === 'ExternalName'))
-    return [field('spec.clusterIP', { isAllocated: true })]
+  if (kind === '/Service') return ofService(before, after)
+  if (kind !== 'batch/Job') return fields
+  const all = [...fields, ...completions(before, after)]
   // a Job that waits may still get another place to run
-  if (kind === 'batch/Job' && isTrue(at(before, ['spec', 'suspend']))) return fields.filter(one => !one.isPod)
-  return fields
+  return isTrue(at(before, ['spec', 'suspend'])) ? all.filter(one => !one.isPod) : all
+}
+
+/** Addresses of a Service stay while it has some, and so does the controller of its load balancer. */
+function ofService(before: MapNode, after: MapNode): readonly ImmutableField[] {
+  const types = [before, after].map(root => textAt(root, ['spec', 'type']))
+  if (types.includes('ExternalName')) return []
+  const addresses = [
+    field('spec.clusterIP', { isAllocated: true }),
+    { path: ['spec', 'ipFamilies', 0], isAllocated: true } as const,
+  ]
+  if (types.some(type => type !== 'LoadBalancer')) return addresses
+  return [...addresses, field('spec.loadBalancerClass'), field('spec.healthCheckNodePort', { isAllocated: true })]
+}
+
+/** Only Jobs with an index change their number of Pods, and only together with how many run at once. */
+function completions(before: MapNode, after: MapNode): readonly ImmutableField[] {
+  const isIndexed = textAt(after, ['spec', 'completionMode']) === 'Indexed'
+  if (isIndexed && textAt(after, ['spec', 'completions']) === textAt(after, ['spec', 'parallelism'])) return []
+  // without either number both are 1
+  const isWhole = [before, after].every(root => at(root, ['spec', 'parallelism']) === undefined)
+  return [field('spec.completions', isWhole ? { default: '1' } : {})]
 }
 
 const isTrue = (node: Node | undefined): boolean => node?.type === 'scalar' && node.value === true
