@@ -132,10 +132,10 @@ export class TypeWalk {
     }
   }
 
-  /** Checks a null list item. A keyed list allows none; elsewhere it counts as an empty object or an empty text. */
+  /** Checks a null list item. A set or a keyed list allows none; elsewhere it counts as an empty object or an empty text. */
   #nothing(item: ScalarNode, index: number, { keys, words, below }: FieldPlan): void {
     const path = [...this.#path, index]
-    if (keys !== '=' && keys.length > 0) this.#wrong(item, path, 'a map')
+    if (keys.length > 0) this.#wrong(item, path, keys === '=' ? 'a value' : 'a map')
     else if (below!.is === 'object')
       this.#below(index, { type: 'map', fields: new Map(), origin: item.origin }, below!, true)
     else if (words) this.add(wordProblem({ ...item, value: '' }, words, path, true))

@@ -130,7 +130,10 @@ describe.skipIf(missing)(`schemas beside a real API server${missing ? ` (${missi
       expect(stored.status, what).toBeLessThan(300)
       const answer = await refusal(named(before.replace(from, to)))
       if (path === '') expect(answer, what).toBeUndefined()
-      else expect(answer, what).toMatch(/immutable|may not change|cannot change|forbidden|Forbidden|expected an IPv6 value|in tandem|must appear in spec.versions/)
+      else
+        expect(answer, what).toMatch(
+          /immutable|may not change|cannot change|forbidden|Forbidden|expected an IPv6 value|in tandem|must appear in spec.versions/,
+        )
     }
   }, 60_000)
 

@@ -39,7 +39,10 @@ export const checkNamespace: TypeCheck = (node, path, add) => {
   const labels = mapIn(mapIn(node, 'metadata'), 'labels')
   if (labels === undefined) return
   for (const mode of ['enforce', 'audit', 'warn']) {
-    const [level, version] = [textIn(labels, SECURITY + mode), textIn(labels, `${SECURITY}${mode}-version`)]
+    const written = labels.fields.get(SECURITY + mode)?.value
+    // null is an empty text in a map of texts
+    const level = written?.type === 'scalar' && written.value === null ? '' : textIn(labels, SECURITY + mode)
+    const version = textIn(labels, `${SECURITY}${mode}-version`)
     if (level !== undefined && !LEVELS.includes(level))
       add(wrongWord([...path, 'metadata', 'labels', SECURITY + mode], LEVELS))
     if (version !== undefined && !/^(?:latest|v1\.(?:0|[1-9]\d{0,8}))$/.test(version))

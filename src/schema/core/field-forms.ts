@@ -50,6 +50,7 @@ export const FIELD_FORMS: Readonly<Record<string, Fields>> = {
   'networking.v1.IngressSpec': { ingressClassName: 'subdomain' },
   'networking.v1.IngressRule': { host: 'ingress-host' },
   'networking.v1.IngressTLS': { hosts: 'ingress-host', secretName: 'subdomain' },
+  'networking.v1.ServiceBackendPort': { name: 'port-name' },
   'networking.v1.IngressClassSpec': { controller: 'controller' },
   'autoscaling.v2.CrossVersionObjectReference': { kind: 'path-segment', name: 'path-segment' },
   'rbac.v1.RoleRef': { name: 'path-segment' },

@@ -13,6 +13,7 @@ import {
   textIn,
   wrongWord,
 } from './read-field.ts'
+import { FORMS } from './texts.ts'
 
 type Add = (problem: Problem) => void
 const LISTS = ['initContainers', 'containers'] as const
@@ -83,6 +84,16 @@ function checkMounts(container: MapNode, path: Path, names: ReadonlySet<string>,
       const name = textIn(mount, 'name')
       if (name !== undefined && !names.has(name))
         add({ ...wrongWord([...path, list, index, 'name'], [...names]), found: 'the name of no volume' })
+    }
+}
+
+/** The API server refuses spaces around an image in a Pod, but not in a template (ValidatePodCreate). */
+export const checkImages: TypeCheck = (node, path, add) => {
+  for (const list of LISTS)
+    for (const [index, container] of mapsIn(mapIn(node, 'spec'), list)) {
+      const image = textIn(container, 'image')
+      if (image !== undefined && !FORMS.trimmed.fits(image))
+        add(badValue([...path, 'spec', list, index, 'image'], FORMS.trimmed.allowed, 'text of another form'))
     }
 }
 
@@ -178,8 +189,9 @@ const FIELD_PATHS = [
 
 /** The Pod fields that an environment variable can refer to (validateObjectFieldSelector); files can refer to others. */
 export const checkFieldPath: TypeCheck = (node, path, add) => {
-  const text = textIn(node, 'fieldPath')
+  const [text, version] = [textIn(node, 'fieldPath'), textIn(node, 'apiVersion')]
   if (text === undefined || path.at(-2) !== 'valueFrom') return
+  if (version !== undefined && version !== '' && version !== 'v1') add(wrongWord([...path, 'apiVersion'], ['v1']))
   if (!FIELD_PATHS.includes(text) && !/^metadata\.(?:labels|annotations)\['[^']+'\]$/.test(text))
     add({
       ...wrongWord([...path, 'fieldPath'], FIELD_PATHS),

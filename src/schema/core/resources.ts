@@ -1,7 +1,7 @@
 import type { MapNode, Node } from '../../kube/node.ts'
 import { isUnknown } from '../model/is-unknown.ts'
 import { compareQuantities } from '../model/quantity.ts'
-import { badValue, mapIn, missingField, type TypeCheck, textIn } from './read-field.ts'
+import { badValue, mapIn, missingField, type TypeCheck, textIn, wrongWord } from './read-field.ts'
 import { isQualifiedName } from './texts.ts'
 
 const NAMES = ['cpu', 'memory', 'ephemeral-storage']
@@ -80,9 +80,14 @@ const ORDERED = [
   ['default', 'max'],
 ] as const
 
+const LIMITED = ['Pod', 'Container', 'PersistentVolumeClaim']
+
 /** ValidateLimitRange, for one limit. */
 export const checkLimits: TypeCheck = (node, path, add) => {
-  const isContainer = textIn(node, 'type') === 'Container'
+  const type = textIn(node, 'type')
+  if (type && !LIMITED.includes(type) && !(type.includes('/') && isQualifiedName(type)))
+    add(wrongWord([...path, 'type'], LIMITED))
+  const isContainer = type === 'Container'
   for (const list of ['min', 'max', 'default', 'defaultRequest', 'maxLimitRequestRatio'])
     for (const name of mapIn(node, list)?.fields.keys() ?? [])
       if (isContainer && !isResource(name))
@@ -93,4 +98,29 @@ export const checkLimits: TypeCheck = (node, path, add) => {
       if (less !== undefined && more !== undefined && (compareQuantities(less, more) ?? 0) > 0)
         add(badValue([...path, smaller, name], `at most the quantity in ${larger}`, 'a larger quantity'))
     }
+}
+
+/** Resources of a quota without a domain (IsStandardQuotaResourceName). */
+const IN_QUOTA: ReadonlySet<string> = new Set(
+  'cpu memory ephemeral-storage requests.cpu requests.memory requests.storage requests.ephemeral-storage limits.cpu limits.memory limits.ephemeral-storage pods resourcequotas services replicationcontrollers secrets persistentvolumeclaims configmaps services.nodeports services.loadbalancers'.split(
+    ' ',
+  ),
+)
+/** Those that are numbers of objects (IsIntegerResourceName). */
+const COUNTED =
+  /^(?:pods|resourcequotas|services(?:\.nodeports|\.loadbalancers)?|replicationcontrollers|secrets|persistentvolumeclaims|configmaps|count\/.*)$/
+
+/** ValidateResourceQuotaSpec. */
+export const checkQuota: TypeCheck = (node, path, add) => {
+  for (const [name, { value }] of mapIn(node, 'hard')?.fields ?? []) {
+    const here = [...path, 'hard', name]
+    const isStandard = IN_QUOTA.has(name) || /^(?:requests\.)?hugepages-/.test(name)
+    if (!isStandard && !(name.includes('/') && isQualifiedName(name)))
+      add(badValue(here, 'a resource of quotas such as requests.cpu or pods, or a name with a domain', 'another name'))
+    const text = quantityOf(value)
+    if (text === undefined) continue
+    if (isNegative(text)) add(badValue(here, 'a quantity that is not negative', 'a negative quantity'))
+    else if (COUNTED.test(name) && /^\d*[1-9]\d*m$/.test(text) && !/000m$/.test(text))
+      add(badValue(here, 'a whole number', 'a part of one'))
+  }
 }

@@ -14,6 +14,7 @@ import {
 import {
   checkContainer,
   checkFieldPath,
+  checkImages,
   checkMount,
   checkPod,
   checkPodMounts,
@@ -22,9 +23,9 @@ import {
   checkVariable,
 } from './pod.ts'
 import type { TypeCheck } from './read-field.ts'
-import { checkClaim, checkLimits, checkResources } from './resources.ts'
+import { checkClaim, checkLimits, checkQuota, checkResources } from './resources.ts'
 import { checkAutoscaler, checkMetric } from './scaling.ts'
-import { checkBudget, WORKLOADS } from './workloads.ts'
+import { checkBudget, checkController, WORKLOADS } from './workloads.ts'
 
 /** Checks by object type that the tables of fields cannot express. */
 export const TYPE_CHECKS: Readonly<Record<string, readonly TypeCheck[]>> = {
@@ -32,7 +33,7 @@ export const TYPE_CHECKS: Readonly<Record<string, readonly TypeCheck[]>> = {
   'meta.v1.ObjectMeta': [checkMetadata],
   'meta.v1.LabelSelectorRequirement': [checkRequirement],
   'core.v1.NodeSelectorRequirement': [checkNodeRequirement],
-  'core.v1.Pod': [checkPodMounts],
+  'core.v1.Pod': [checkPodMounts, checkImages],
   'core.v1.PodSpec': [checkPod],
   'core.v1.Container': [checkContainer],
   'core.v1.EnvVar': [checkVariable],
@@ -45,6 +46,8 @@ export const TYPE_CHECKS: Readonly<Record<string, readonly TypeCheck[]>> = {
   'core.v1.Secret': [checkSecret],
   'core.v1.ConfigMap': [checkConfigMap],
   'core.v1.LimitRangeItem': [checkLimits],
+  'core.v1.ResourceQuotaSpec': [checkQuota],
+  'core.v1.ReplicationControllerSpec': [checkController],
   'core.v1.Namespace': [checkNamespace],
   'core.v1.ObjectFieldSelector': [checkFieldPath],
   'apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition': [checkDefinition],

@@ -121,6 +121,30 @@ export const WORKLOADS: Readonly<Record<string, readonly TypeCheck[]>> = {
   'batch.v1.JobSpec': [checkJob, checkManualSelector, checkTemplateMounts, checkRestart],
 }
 
+/** The selector must select the Pods of the template, of whose labels it is a copy by default (ValidateReplicationControllerSpec). */
+export const checkController: TypeCheck = (node, path, add) => {
+  const labels = mapIn(mapIn(mapIn(node, 'template'), 'metadata'), 'labels')
+  if (isHidden(node, 'selector') || isHidden(node, 'template')) return
+  const selector = mapIn(node, 'selector')
+  if ((selector ?? labels)?.fields.size === undefined || (selector ?? labels)?.fields.size === 0) {
+    if ((labels?.fields.size ?? 0) === 0) add(missingField([...path, 'selector'], 'at least one label'))
+    return
+  }
+  for (const [key, { value }] of selector?.fields ?? []) {
+    const label = labels?.fields.get(key)?.value
+    if (isUnknown(value) || (label !== undefined && isUnknown(label))) continue
+    if (label?.type === 'scalar' && value.type === 'scalar' && label.value === value.value) continue
+    add(
+      badValue(
+        [...path, 'template', 'metadata', 'labels'],
+        'labels that spec.selector matches',
+        'without the labels of the selector',
+      ),
+    )
+    return
+  }
+}
+
 /** The Pod counts of a PodDisruptionBudget. */
 export const checkBudget: TypeCheck = (node, path, add) => {
   for (const name of ['minAvailable', 'maxUnavailable']) checkShare(node, name, path, add, 100)
