@@ -1,17 +1,5 @@
-import { stringAt } from '../../kube/node.ts'
 import { isUnknown } from '../model/is-unknown.ts'
 import { badValue, itemsIn, mapIn, missingField, type TypeCheck, textIn, wrongWord } from './read-field.ts'
-
-/** ValidateCustomResourceDefinition: the name must be `<plural>.<group>`. */
-export const checkDefinition: TypeCheck = (node, path, add) => {
-  const [name, group, plural] = [
-    ['metadata', 'name'],
-    ['spec', 'group'],
-    ['spec', 'names', 'plural'],
-  ].map(steps => stringAt(node, steps))
-  if (name && group && plural && name !== `${plural}.${group}`)
-    add(badValue([...path, 'metadata', 'name'], 'spec.names.plural, a dot and spec.group', 'another name'))
-}
 
 const SIDE_EFFECTS = ['None', 'NoneOnDryRun']
 const REVIEWS = ['v1', 'v1beta1']

@@ -60,6 +60,7 @@ export const RANGES: Readonly<Record<string, Ranges>> = {
     failedJobsHistoryLimit: NATURAL,
   },
   'autoscaling.v2.HorizontalPodAutoscalerSpec': { minReplicas: NATURAL, maxReplicas: [1, Infinity] },
+  'autoscaling.v2.MetricTarget': { averageUtilization: [1, Infinity] },
   'networking.v1.ServiceBackendPort': { number: PORT },
   'networking.v1.NetworkPolicyPort': { port: PORT, endPort: PORT },
   'scheduling.v1.PriorityClass': { value: [-(2 ** 31), 1_000_000_000] },

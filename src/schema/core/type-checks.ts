@@ -1,6 +1,7 @@
 import { checkClusterRole, checkClusterRoleBinding, checkRole, checkRoleBinding } from './access.ts'
 import { checkConfigMap, checkSecret } from './contents.ts'
-import { checkDefinition, checkNamespace, checkWebhook } from './definitions.ts'
+import { checkDefinition } from './custom-definition.ts'
+import { checkNamespace, checkWebhook } from './definitions.ts'
 import { checkMetadata, checkNodeRequirement, checkRequirement } from './labels.ts'
 import {
   checkBlock,

@@ -1,4 +1,5 @@
 import { OBJECTS } from '../objects.ts'
+import { DEFINITION_CHANGES } from './definition-changes.ts'
 import { POD_CHANGES } from './pod-changes.ts'
 
 /** A change of a valid object, and what is wrong with it afterwards: `<kind of problem> <field>`; '' where nothing is. */
@@ -115,6 +116,7 @@ export const CHANGES: readonly Change[] = [
     '',
   ],
   ...POD_CHANGES,
+  ...DEFINITION_CHANGES,
   [
     'a Deployment of Pods that end',
     'Deployment',
