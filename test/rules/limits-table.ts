@@ -168,6 +168,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/schema/core/texts.ts MAX_PORT_NAME',
     'src/schema/core/texts.ts MAX_SUBDOMAIN',
     'src/schema/custom/check-rules.ts LONGEST_MESSAGE',
+    'src/schema/custom/format-problem.ts LONGEST_HOST',
     'src/policy/kyverno/computed-rules.ts LONGEST_NAME',
     'src/policy/kyverno/jmespath/image-info.ts LONGEST_NAME',
     'src/policy/kyverno/jmespath/image-info.ts MAX_REFERENCE',
@@ -204,6 +205,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/policy/native/evaluate-policy.ts MAX_STEPS',
     'src/schema/custom/check-rules.ts MAX_STEPS',
     'src/schema/custom/typed-value.ts MAX_TIME',
+    'src/schema/custom/format-problem.ts LONGEST',
   ],
   memory: [
     'src/schema/custom/check-rules.ts KEPT',

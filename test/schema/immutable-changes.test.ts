@@ -18,6 +18,17 @@ test.each(UPDATES)('%s', (_what, before, from, to, path) => {
   expect(changed(before, before)).toEqual([])
 })
 
+test('a definition keeps its kind and the version that it stores', () => {
+  const crd = (kind: string, versions: string) =>
+    `apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.example.com}\nspec: {names: {kind: ${kind}, plural: as}, versions: [${versions}]}\n`
+  const [old, next] = ['{name: v1, storage: true}', '{name: v2, storage: true}']
+  const demoted = '{name: v1, storage: false}'
+  expect(changed(crd('A', old), crd('A', `${demoted}, ${next}`))).toEqual([])
+  expect(changed(crd('A', `${demoted}, ${next}`), crd('A', next))).toEqual([])
+  expect(changed(crd('A', old), crd('A', next))).toEqual(['spec.versions'])
+  expect(changed(crd('A', old), crd('B', old))).toEqual(['spec.names.kind'])
+})
+
 test('what SOPS encrypted anew may be the same', () => {
   const secret = (data: string) =>
     `apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nimmutable: true\ndata: {a: '${data}'}\n`

@@ -65,7 +65,8 @@ function checkText(text: string, { bounds, pattern, format }: CustomSchema, path
       })
   }
   const problem = format === '' ? undefined : formatProblem(text, format, path)
-  if (problem) heard.problem(problem)
+  if (problem === 'unsure') heard.unsure()
+  else if (problem) heard.problem(problem)
 }
 
 function checkNumber(value: number | bigint, { bounds, format }: CustomSchema, path: Path, heard: ValueListener): void {

@@ -34,6 +34,22 @@ describe('what it accepts', () => {
   })
 })
 
+test('a format that is not compared is undecided, also within alternatives', () => {
+  const email = definitionOf(
+    rootOf(WIDGETS.replace('[{format: ipv4}, {format: ipv6}]', '[{format: ipv4}, {format: email}]')),
+  )!
+  const either = (value: string) =>
+    checkCustom(rootOf(change('size: 3', `size: 3\n  formats: {either: ${value}}`)), email)
+  expect(either('x@example.com')).toMatchObject({ problems: [], undecided: 1 })
+  expect(either('1.2.3.4')).toMatchObject({ problems: [], undecided: 0 })
+})
+
+test('a text is compared with a format up to a length', () => {
+  const host = (length: number) => answer(change('size: 3', `size: 3\n  formats: {host: ${'a'.repeat(length)}}`))
+  expect(host(10_000)).toMatchObject({ count: 1, undecided: 0 })
+  expect(host(10_001)).toMatchObject({ count: 0, undecided: 1 })
+})
+
 test('hostile texts against a pattern cost no more than others', () => {
   const steep = WIDGETS.replace('^[a-z]+(-[a-z]+)*$', '^(a+)+$').replace('maxLength: 8', 'maxLength: 100000')
   const text = change('ab-c', `${'a'.repeat(50_000)}b`)

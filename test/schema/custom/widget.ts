@@ -50,6 +50,22 @@ spec:
                   type: object
                   properties: {git: {type: string}, oci: {type: string}}
                   oneOf: [{required: [git]}, {required: [oci]}]
+                formats:
+                  type: object
+                  properties:
+                    byte: {type: string, format: byte}
+                    ipv4: {type: string, format: ipv4}
+                    ipv6: {type: string, format: ipv6}
+                    cidr: {type: string, format: cidr}
+                    uuid4: {type: string, format: uuid4}
+                    host: {type: string, format: hostname}
+                    uri: {type: string, format: uri}
+                    color: {type: string, format: hexcolor}
+                    either: {type: string, anyOf: [{format: ipv4}, {format: ipv6}]}
+                    one: {type: string, oneOf: [{format: ipv4}, {format: ipv6}, {format: cidr}]}
+                    all: {type: string, allOf: [{format: hostname}, {maxLength: 5}]}
+                    none: {type: string, not: {format: ipv6}}
+                    other: {type: string, not: {format: unknown}}
                 settings:
                   type: object
                   default: {level: debug}
