@@ -1,7 +1,7 @@
 import type { Node, Path, ScalarValue } from '../kube/node.ts'
 import type { Problem } from './model/problem.ts'
+import { writtenAs } from './model/written-as.ts'
 import type { Scalar } from './types-table.ts'
-import { writtenAs } from './written-as.ts'
 
 // powers of two are exact as numbers, and compare exactly with integers beyond 2^53
 const INT32 = 2 ** 31

@@ -5,8 +5,8 @@ import { type FieldPlan, type ObjectPlan, objectPlan } from './field-plan.ts'
 import { keyOf } from './key-of.ts'
 import { isUnknown } from './model/is-unknown.ts'
 import type { Problem } from './model/problem.ts'
+import { writtenAs } from './model/written-as.ts'
 import { isKnownIn, type KnownSince } from './types-table.ts'
-import { writtenAs } from './written-as.ts'
 
 /** More of one object tell nobody more; the number of all is said. */
 export const MAX_PROBLEMS = 50

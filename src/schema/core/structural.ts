@@ -1,6 +1,6 @@
 import type { MapNode, Path } from '../../kube/node.ts'
 import type { Problem } from '../model/problem.ts'
-import { writtenAs } from '../written-as.ts'
+import { writtenAs } from '../model/written-as.ts'
 import {
   badValue,
   forbiddenField,

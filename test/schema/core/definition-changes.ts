@@ -7,6 +7,12 @@ const FIELD = `${PROPERTIES}.spec.properties.size`
 /** Rows of what the API server asks of a CustomResourceDefinition and its schemas. */
 export const DEFINITION_CHANGES: readonly Change[] = (
   [
+    [
+      'a definition under another name',
+      'name: things.example.com',
+      'name: thing.example.com',
+      'bad-format metadata.name',
+    ],
     ['a group without a dot', 'group: example.com', 'group: example', 'bad-format spec.group'],
     ['another scope', 'scope: Namespaced', 'scope: Local', 'not-allowed spec.scope'],
     ['one kind for object and list', 'listKind: ThingList', 'listKind: Thing', 'bad-format spec.names.listKind'],

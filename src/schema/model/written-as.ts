@@ -1,4 +1,4 @@
-import type { Node } from '../kube/node.ts'
+import type { Node } from '../../kube/node.ts'
 
 /** How a value is written, in words; never the value itself, which may be secret. */
 export function writtenAs(node: Node): string {
