@@ -2,6 +2,7 @@ import { shown } from '../facts/shown.ts'
 import type { FleetNode } from '../fleet/model/fleet.ts'
 import { originAt } from '../kube/node.ts'
 import { groupOf, idOf } from '../kube/object.ts'
+import { policyEngines } from '../policy/registry/policy-engines.ts'
 import { type AuditItem, place } from './audit-item.ts'
 import { type AuditedCluster, isPlatforms } from './audited-cluster.ts'
 
@@ -57,6 +58,7 @@ function comesBefore(node: FleetNode, byKey: ReadonlyMap<string, FleetNode>): Re
 
 function isPolicy({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): boolean {
   const group = groupOf(apiVersion)
+  if (policyEngines.some(({ kinds }) => kinds.includes(`${group}/${kind}`))) return true
   if (group === 'admissionregistration.k8s.io') return KUBERNETES.includes(kind)
   return (KYVERNO.includes(group) && kind.endsWith('Policy')) || GATEKEEPER.includes(group)
 }

@@ -27,8 +27,7 @@ export function* verificationItems({ cluster, index }: AuditedCluster): Iterable
     const common = { check: CHECK, subject: tenant, why: WHY }
     const whose = tenant === '' ? 'the platform' : `tenant ${shown(tenant)}`
     const open = own.filter(({ verify }) => !isSet(verify))
-    if (open.length > 0)
-      yield { ...common, ...unverified(open, own.length, whose), state: isAsked ? 'weak' : 'unknown' }
+    if (open.length > 0) yield { ...common, ...unverified(open, own.length, whose, isAsked) }
     const signed = own.filter(({ verify }) => isSet(verify))
     const weak = signed.map(one => ({ one, problem: problemOf(one, index, cluster.name) }))
     for (const { one, problem } of weak) {
@@ -60,13 +59,15 @@ function canBeVerified(kind: string, { root }: KubeObject): boolean {
   return !isChart || stringAt(root, [...base, 'sourceRef', 'kind']) === 'HelmRepository'
 }
 
-function unverified(open: readonly Source[], all: number, whose: string) {
+function unverified(open: readonly Source[], all: number, whose: string, isAsked: boolean) {
   const names = open.map(({ object }) => nameOf(object)).sort()
   const [first] = open
   return {
     message: `${names.length} of ${all} ${all === 1 ? 'source' : 'sources'} of ${whose} ${names.length === 1 ? 'has' : 'have'} no verification: ${few(names)}`,
     fix: 'Set spec.verify, for commits with the keys of their authors, for OCI artifacts and charts with cosign or notation.',
-    origin: place(originAt(first!.object.root, first!.path.slice(0, -1))),
+    ...(isAsked
+      ? { state: 'weak' as const, origin: place(originAt(first!.object.root, first!.path.slice(0, -1))) }
+      : { state: 'unknown' as const }),
   }
 }
 

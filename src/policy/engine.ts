@@ -5,11 +5,8 @@ import type { Path } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Origin } from '../origin.ts'
 
-/** What evaluates the policies of some kinds that a fleet's platform renders: one folder of src/policy, and one line of the registry. */
-export interface PolicyEngine {
-  readonly name: string
-  /** The kinds of its policies, `<group>/<Kind>`. */
-  readonly kinds: readonly string[]
+/** The part of an engine that evaluates the address of a source in every spelling. */
+export interface AddressEngine {
   /** Pure; whatever a policy holds, it never throws. A policy that is not about the field says nothing. */
   evaluate(index: FleetIndex, question: PolicyQuestion): PolicyAnswer
 }

@@ -65,6 +65,7 @@ import { pruneAccountRemoved } from './ownership/prune-account-removed.ts'
 import { pruneProtected } from './ownership/prune-protected.ts'
 import { quotaTamper } from './ownership/quota-tamper.ts'
 import { policyDenied } from './policies/policy-denied.ts'
+import { policyLoosened } from './policies/policy-loosened.ts'
 import { policyNotEvaluated } from './policies/policy-not-evaluated.ts'
 import { rbacAggregation } from './rbac/rbac-aggregation.ts'
 import { rbacClusterBinding } from './rbac/rbac-cluster-binding.ts'
@@ -178,6 +179,7 @@ export const rules: readonly Rule[] = [
   podPriority,
   podSecurity,
   policyDenied,
+  policyLoosened,
   policyNotEvaluated,
   protectedObjectName,
   protoPollution,

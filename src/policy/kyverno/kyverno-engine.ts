@@ -4,16 +4,13 @@ import { at, canonical, type Node } from '../../kube/node.ts'
 import { userInfo } from '../../kube/rbac/groups-of.ts'
 import { addressRequest, refusesAddress } from '../addresses/refuses-address.ts'
 import { worldOf } from '../admission/admission-world.ts'
-import type { NotEvaluated, PolicyEngine, PolicyFinding, PolicyQuestion } from '../engine.ts'
+import type { AddressEngine, NotEvaluated, PolicyFinding, PolicyQuestion } from '../engine.ts'
 import { type CelPolicy, compileParts } from '../native/native-policy.ts'
 import { deniesAddress } from './denied-address.ts'
-import { CLUSTER_POLICY, POLICY } from './policy-rules.ts'
 import { type KyvernoRule, rulesFor } from './rules-for.ts'
 
 /** Kyverno's ClusterPolicies and Policies: `validate` by pattern, anyPattern, deny and cel. */
-export const kyvernoEngine: PolicyEngine = {
-  name: 'kyverno',
-  kinds: [CLUSTER_POLICY, POLICY],
+export const kyvernoEngine: AddressEngine = {
   evaluate(index, question) {
     const { subject, field } = question
     const [findings, notEvaluated]: [PolicyFinding[], NotEvaluated[]] = [[], []]

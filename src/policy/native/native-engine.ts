@@ -11,7 +11,7 @@ import { type CelPolicy, celPolicy } from './native-policy.ts'
 import { paramsOf } from './params-of.ts'
 
 export const NATIVE_POLICY = 'admissionregistration.k8s.io/ValidatingAdmissionPolicy'
-const NATIVE_BINDING = 'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding'
+export const NATIVE_BINDING = 'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding'
 
 /** What Kubernetes' ValidatingAdmissionPolicies say about a request; a policy without a binding says nothing. */
 export function evaluateNative(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer {

@@ -15,7 +15,7 @@ import { outsideNames } from './outside-names.ts'
 const GROUP = 'policies.kyverno.io'
 export const VALIDATING_POLICY = `${GROUP}/ValidatingPolicy`
 export const NAMESPACED_VALIDATING_POLICY = `${GROUP}/NamespacedValidatingPolicy`
-const EXCEPTION = `${GROUP}/PolicyException`
+export const VALIDATING_EXCEPTION = `${GROUP}/PolicyException`
 
 /** Evaluates Kyverno's ValidatingPolicies and NamespacedValidatingPolicies for a request (kyverno pkg/cel/policies/vpol). */
 export function evaluateValidating(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer {
@@ -134,7 +134,7 @@ interface Exception {
 
 /** The platform's exceptions that name the policy. */
 function exceptionsOf(policy: CelPolicy, world: AdmissionWorld): readonly Exception[] {
-  return world.policies(EXCEPTION).flatMap(object => {
+  return world.policies(VALIDATING_EXCEPTION).flatMap(object => {
     const spec = at(object.root, ['spec'])
     const refs = itemsOf(at(spec, ['policyRefs']))
     const isNamed = refs.some(ref => stringAt(ref, ['name']) === policy.name && stringAt(ref, ['kind']) === policy.kind)

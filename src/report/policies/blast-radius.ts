@@ -1,7 +1,7 @@
 import { display } from '../../kube/object.ts'
 import type { Finding, FindingPolicy, Verdict } from '../../rules/model/finding.ts'
 
-/** The effect of a changed policy on objects that the change does not alter. */
+/** The effect of a changed policy on objects that the change does not alter, and on all that it no longer denies. */
 export interface PolicyImpact {
   readonly policy: Pick<FindingPolicy, 'kind' | 'namespace' | 'name' | 'action'>
   /** Location of the first of its rules that has a finding. */
@@ -23,11 +23,11 @@ interface TenantImpact {
   readonly names: readonly string[]
 }
 
-const RANK: Readonly<Record<FindingPolicy['action'], number>> = { deny: 0, warn: 1, audit: 2, unknown: 3 }
+const RANK: Readonly<Record<FindingPolicy['action'], number>> = { deny: 0, allow: 1, warn: 2, audit: 3, unknown: 4 }
 
 /**
- * The existing objects that policies newly refuse or cannot evaluate, because the change alters a policy or something that the policy
- * reads. Grouped by policy, tenant and cluster; denials come first. Empty without a base.
+ * The existing objects that policies newly refuse or cannot evaluate, and all that they no longer refuse, because the change alters a
+ * policy or something that the policy reads. Grouped by policy, tenant and cluster; denials come first. Empty without a base.
  */
 export function blastRadius({ violations, warnings }: Pick<Verdict, 'violations' | 'warnings'>): PolicyImpact[] {
   const found = [...violations, ...warnings].filter(isOfChangedPolicy)
@@ -48,7 +48,7 @@ export function blastRadius({ violations, warnings }: Pick<Verdict, 'violations'
 type PolicyOnUnchanged = Finding & { readonly policy: FindingPolicy }
 
 const isOfChangedPolicy = (finding: Finding): finding is PolicyOnUnchanged =>
-  finding.state === 'new' && finding.policy?.isUnchanged === true
+  finding.state === 'new' && (finding.policy?.isUnchanged === true || finding.policy?.action === 'allow')
 
 function impactOf(findings: readonly PolicyOnUnchanged[]): PolicyImpact {
   const { kind, namespace, name, action, origin } = findings[0]!.policy

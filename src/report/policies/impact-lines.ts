@@ -24,6 +24,7 @@ export interface ImpactLines {
 /** The effect on the objects, as the predicate of a sentence. */
 const EFFECTS: Readonly<Record<FindingPolicy['action'], string>> = {
   deny: 'denies',
+  allow: 'no longer denies',
   warn: 'only warns about',
   audit: 'only reports (audit)',
   unknown: 'could not be evaluated for',
@@ -55,7 +56,7 @@ function headOf(
     ...(others < tenants.length ? ['the platform'] : []),
     ...(others > 0 ? [count(others, 'tenant')] : []),
   ]
-  return `${who} (${quote(placeOf(origin, here) || 'no file')}${by}) ${EFFECTS[action]} ${count(objects, 'existing object')} of ${owners.join(' and ')}`
+  return `${who} (${quote(placeOf(origin, here) || 'no file')}${by}) ${EFFECTS[action]} ${count(objects, action === 'allow' ? 'object' : 'existing object')} of ${owners.join(' and ')}`
 }
 
 function tenantLines({ tenants }: PolicyImpact, quote: (text: string) => string): string[] {

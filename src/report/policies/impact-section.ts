@@ -16,15 +16,16 @@ export function impactSection(
   return { heading: impactHeading(impacts), list: items.join('\n') }
 }
 
-/** For example: `Existing objects that changed policies affect: 12 denied, 3 audited`. */
+/** For example: `Objects that changed policies affect: 12 denied, 3 audited`. */
 export function impactHeading(impacts: readonly PolicyImpact[]): string {
   const sum = (of: readonly PolicyImpact['policy']['action'][]) =>
     impacts.filter(({ policy }) => of.includes(policy.action)).reduce((all, { objects }) => all + objects, 0)
   const counts = [
     [sum(['deny']), 'denied'],
+    [sum(['allow']), 'no longer denied'],
     [sum(['warn', 'audit']), 'warned about or audited'],
     [sum(['unknown']), 'not evaluated'],
   ] as const
   const parts = counts.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`)
-  return `Existing objects that changed policies affect: ${parts.join(', ')}`
+  return `Objects that changed policies affect: ${parts.join(', ')}`
 }

@@ -8,6 +8,7 @@ import { type Message, message, part } from '../../message/message.ts'
 import type { AdmissionFinding, AdmissionOperation } from '../../policy/admission/admission-request.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { type Admission, admissionOf, deletionOf } from './support/admission-of.ts'
+import { deletedObjects } from './support/deleted-objects.ts'
 import { findingPolicy } from './support/finding-policy.ts'
 import { saidElsewhere } from './support/said-elsewhere.ts'
 
@@ -30,30 +31,15 @@ export const policyDenied: Rule = {
     }
   },
   *checkNode(node, context) {
-    const { before, index } = context
-    if (!before || !node.prune) return
-    yield* deleted(node, before.objectsOf(node.key), context, one => {
-      const { namespace, name } = idOf(one)
-      return index.versionsOf(node.cluster, kindOf(one), namespace, name).length > 0
-    })
+    yield* deletions(node, context)
   },
   *checkRemoved(node, context) {
-    if (!context.before || !node.prune) return
-    yield* deleted(node, context.before.objectsOf(node.key), context, one => {
-      const { namespace, name } = idOf(one)
-      return context.index.versionsOf(node.cluster, kindOf(one), namespace, name).length > 0
-    })
+    yield* deletions(node, context)
   },
 }
 
-function* deleted(
-  node: FleetNode,
-  objects: readonly KubeObject[],
-  context: RuleContext,
-  isKept: (object: KubeObject) => boolean,
-): Iterable<Breach> {
-  for (const object of objects) {
-    if (isKept(object)) continue
+function* deletions(node: FleetNode, context: RuleContext): Iterable<Breach> {
+  for (const object of deletedObjects(node, context)) {
     const admission = deletionOf(node, object, idOf(object), context)
     if (!admission) return
     for (const finding of admission.findings) yield breachOf(node, object, admission, finding)

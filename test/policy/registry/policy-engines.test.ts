@@ -1,16 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { auditFleet } from '../../../src/audit/audit-fleet.ts'
 import { FleetIndex } from '../../../src/facts/fleet-index.ts'
 import { kindOf } from '../../../src/facts/kind-of.ts'
 import { addressOf, formOf } from '../../../src/facts/source-fields.ts'
 import { isRestricting } from '../../../src/fleet/lockdown/is-restricting.ts'
 import { stringAt } from '../../../src/kube/node.ts'
-import { idOf } from '../../../src/kube/object.ts'
+import { idOf, type KubeObject } from '../../../src/kube/object.ts'
 import { parseDocuments } from '../../../src/kube/yaml/parse-documents.ts'
-import type { PolicyEngine, PolicyQuestion } from '../../../src/policy/engine.ts'
-import { askPolicies, policyEngines } from '../../../src/policy/registry/policy-engines.ts'
-import { fleetOf } from '../../fleet/fleet-of.ts'
-import { miniFleet } from '../../fleet/mini-fleet.ts'
+import type { PolicyQuestion } from '../../../src/policy/engine.ts'
+import { askPolicies, type PolicyEngine, policyEngines } from '../../../src/policy/registry/policy-engines.ts'
+import { policiesSection } from '../../../src/report/page/policies-section.ts'
+import { policyCoverage } from '../../../src/rules/policies/support/policy-coverage.ts'
+import { evaluationOf, fleetOf } from '../../fleet/fleet-of.ts'
+import { DEPLOYMENT, miniFleet } from '../../fleet/mini-fleet.ts'
 
 const SOURCE = `apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
@@ -67,26 +70,40 @@ spec: {policyName: native, validationActions: [${action}]${match}}
 `
 
 /** An engine that nothing knows of but the list that it is in. */
+const REPOS = 'constraints.gatekeeper.sh/AllowedRepos'
+const constraints = (objects: readonly KubeObject[]) =>
+  objects.map(object => {
+    const { kind, namespace, name } = idOf(object)
+    const rule = { policy: { kind, namespace, name }, rule: '', origin: object.root.origin }
+    return { rule, allowed: stringAt(object.root, ['spec', 'allowed']) }
+  })
 const gatekeeper: PolicyEngine = {
   name: 'gatekeeper',
-  kinds: ['constraints.gatekeeper.sh/AllowedRepos'],
-  evaluate(index, { subject, field, address }) {
-    const found = index.platformAnywhere(subject.node.cluster, 'constraints.gatekeeper.sh/AllowedRepos')
-    const answers = found.map(({ object }) => {
-      const { kind, namespace, name } = idOf(object)
-      const rule = { policy: { kind, namespace, name }, rule: '', origin: object.root.origin }
-      return { rule, allowed: stringAt(object.root, ['spec', 'allowed']) }
-    })
-    return {
-      findings: answers.flatMap(({ rule, allowed }) =>
-        allowed === undefined || address.text.startsWith(allowed)
-          ? []
-          : [{ ...rule, object: subject.object, field, message: '', action: 'warn' as const, by: 'Gatekeeper' }],
-      ),
-      notEvaluated: answers.flatMap(({ rule, allowed }) =>
-        allowed === undefined ? [{ ...rule, why: 'it lists nothing' }] : [],
-      ),
-    }
+  kinds: [REPOS],
+  companions: [],
+  evaluate(world, { object }) {
+    const image = stringAt(object.root, ['spec', 'template', 'spec', 'containers', 0, 'image'])
+    const refused = constraints(world.policies(REPOS)).filter(
+      ({ allowed }) => image !== undefined && !image.startsWith(allowed ?? ''),
+    )
+    const more = { field: ['spec'], message: 'not ours', action: 'deny' as const, by: 'Gatekeeper' }
+    return { findings: refused.map(({ rule }) => ({ ...rule, ...more })), notEvaluated: [] }
+  },
+  addresses: {
+    evaluate(index, { subject, field, address }) {
+      const found = index.platformAnywhere(subject.node.cluster, REPOS)
+      const answers = constraints(found.map(({ object }) => object))
+      return {
+        findings: answers.flatMap(({ rule, allowed }) =>
+          allowed === undefined || address.text.startsWith(allowed)
+            ? []
+            : [{ ...rule, object: subject.object, field, message: '', action: 'warn' as const, by: 'Gatekeeper' }],
+        ),
+        notEvaluated: answers.flatMap(({ rule, allowed }) =>
+          allowed === undefined ? [{ ...rule, why: 'it lists nothing' }] : [],
+        ),
+      }
+    },
   },
 }
 const constraint = (spec: string) => `---
@@ -151,6 +168,31 @@ describe('all engines are asked', () => {
       { policy: { name: 'repos' }, why: 'it lists nothing' },
     ])
   })
+})
+
+test('one entry of the registry reaches the check, the audit, the coverage and their page', () => {
+  const list = policyEngines as PolicyEngine[]
+  list.push(gatekeeper)
+  try {
+    const given = miniFleet({
+      fleet: {
+        'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, policies.yaml]\n',
+        'tenants/policies.yaml': constraint('allowed: "ghcr.io/"'),
+      },
+      dev: { 'deploy/kustomization.yaml': 'resources: [web.yaml]\n', 'deploy/web.yaml': DEPLOYMENT },
+    })
+    const { violations } = evaluationOf(given).verdict
+    expect(violations).toMatchObject([{ rule: 'policy-denied', policy: { kind: 'AllowedRepos', name: 'repos' } }])
+    const fleet = fleetOf(given)
+    const items = auditFleet(fleet, ['staging'])[0]!.items
+    expect(items.filter(({ check }) => check === 'policies-first')).toHaveLength(1)
+    const covered = policyCoverage(fleet, ['staging'])
+    expect(covered).toMatchObject([{ kind: 'AllowedRepos', rules: [{ denied: 1 }] }])
+    const page = policiesSection(covered, { here: '', commits: {} })
+    expect(JSON.stringify(page)).toContain('1 denied')
+  } finally {
+    list.pop()
+  }
 })
 
 describe('what cannot be evaluated is said, and no finding', () => {

@@ -72,11 +72,19 @@ test('what the change itself writes is a violation, and not what the policy does
   expect(radius(world(undefined, ''), world(LOW, maps('apps', ['a'])))).toEqual([])
 })
 
-test('what a policy refused before, and what it allows, is not listed', () => {
+test('what a policy refused before is not listed, what it lets in is', () => {
   const dev = maps('apps', ['a'])
   expect(radius(world(LOW, dev), world(LOW, dev))).toEqual([])
   expect(radius(world(undefined, dev), world(POLICY("['high']"), dev))).toEqual([])
-  expect(radius(world(LOW, dev), world(POLICY("['high']"), dev))).toEqual([])
+  expect(radius(world(LOW, dev), world(POLICY("['high']"), dev))).toMatchObject([
+    { action: 'allow', objects: 1, tenants: ['dev-team 1 1'] },
+  ])
+  const { verdict } = compared(world(LOW, dev), world(undefined, dev, maps('ops', ['x'])))
+  expect(verdict.requiredApprovals.map(({ rule, message }) => `${rule}: ${message}`)).toEqual([
+    'policy-loosened: ValidatingAdmissionPolicy levels denies less than before: 2 objects that it denied pass',
+    'policy-loosened: ValidatingAdmissionPolicyBinding bound denies less than before',
+  ])
+  expect(impactSection(verdict, '')?.list).toContain('no longer denies 2 objects of 2 tenants')
 })
 
 test.each([
@@ -143,7 +151,7 @@ const context = (repository = FLEET_URL) =>
 test('every surface says it, with bounded names', () => {
   const [dev, ops] = [maps('apps', NAMES), maps('ops', ['x'])]
   const { verdict, nodes } = compared(world(undefined, dev, ops), world(LOW, dev, ops))
-  const heading = 'Existing objects that changed policies affect: 8 denied'
+  const heading = 'Objects that changed policies affect: 8 denied'
   const { summary } = checkRunOf(verdict, { ...context(), nodes })
   expect(summary).toContain(`### ${heading}`)
   expect(summary).toContain(
@@ -167,7 +175,7 @@ test('a tenant is shown its own objects only', () => {
   const [dev, ops] = [maps('apps', NAMES), maps('ops', ['x'])]
   const { verdict, nodes } = compared(world(undefined, dev, ops), world(LOW, dev, ops))
   const { summary } = checkRunOf(verdict, { ...context(DEV_URL), audience: ['dev-team'], nodes })
-  expect(summary).toContain('Existing objects that changed policies affect: 7 denied')
+  expect(summary).toContain('Objects that changed policies affect: 7 denied')
   expect(summary).not.toContain('ops-team')
 })
 

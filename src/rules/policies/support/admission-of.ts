@@ -1,7 +1,9 @@
+import type { FleetIndex } from '../../../facts/fleet-index.ts'
+import { kindOf } from '../../../facts/kind-of.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { canonical } from '../../../kube/node.ts'
-import type { KubeObject, ObjectId } from '../../../kube/object.ts'
+import { idOf, type KubeObject, type ObjectId } from '../../../kube/object.ts'
 import { userInfo } from '../../../kube/rbac/groups-of.ts'
 import { customPlurals, resourceOf } from '../../../kube/rbac/resource-name.ts'
 import type {
@@ -12,6 +14,7 @@ import type {
 import { type AdmissionWorld, worldOf } from '../../../policy/admission/admission-world.ts'
 import { evaluateAdmission, hasPolicies } from '../../../policy/registry/evaluate-admission.ts'
 import type { RuleContext } from '../../model/rule.ts'
+import { type PolicyChange, policyChange } from './policy-inputs.ts'
 
 /** The request by which Flux would bring an object to its cluster, and what the policies there say about it. */
 export interface Admission extends AdmissionAnswer {
@@ -44,6 +47,55 @@ export function admissionOf(
     isUnchanged,
     ...answer,
   }
+}
+
+/**
+ * What the policies from before the change say about an object as it is now, or about its deletion; undefined where the cluster had
+ * none, or where neither they nor what they read has changed.
+ */
+export function formerAdmissionOf(
+  node: FleetNode,
+  object: KubeObject,
+  context: RuleContext,
+  operation: 'APPLY' | 'DELETE' = 'APPLY',
+): FormerAdmission | undefined {
+  const { index, before } = context
+  if (!before) return undefined
+  const former = worldOf(before, node.cluster)
+  if (!hasPolicies(former)) return undefined
+  const change = policyChange(before, index, node.cluster)
+  if (!change) return undefined
+  const now = worldOf(index, node.cluster)
+  // what is new is as it is now: it has no other form
+  const world: AdmissionWorld = { ...former, object: (...asked) => former.object(...asked) ?? now.object(...asked) }
+  const id = idOf(object)
+  const old =
+    operation === 'DELETE'
+      ? undefined
+      : changedFrom(before.versionsOf(node.cluster, kindOf(object), id.namespace, id.name), object)
+  const applied = old ? 'UPDATE' : 'CREATE'
+  const request = requestOf(context, former, node, {
+    object,
+    id,
+    old,
+    operation: operation === 'DELETE' ? operation : applied,
+  })
+  return {
+    change,
+    operation: request.operation,
+    isUnchanged: isSame(before, node, object),
+    ...evaluateAdmission(world, request),
+  }
+}
+
+export interface FormerAdmission extends Admission {
+  readonly change: PolicyChange
+}
+
+const isSame = (before: FleetIndex, { cluster }: FleetNode, object: KubeObject): boolean => {
+  const { namespace, name } = idOf(object)
+  const versions = before.versionsOf(cluster, kindOf(object), namespace, name)
+  return versions.length > 0 && changedFrom(versions, object) === undefined
 }
 
 /** What policies say about the deletion of an object that a node does not render any more. */

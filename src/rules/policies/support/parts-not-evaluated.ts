@@ -2,7 +2,7 @@ import type { Subject } from '../../../facts/subject.ts'
 import { at } from '../../../kube/node.ts'
 
 /** Kinds of policies that no engine of ours evaluates, by `<group>/<Kind>`. */
-const KINDS = new Set([
+export const KINDS_NOT_EVALUATED: ReadonlySet<string> = new Set([
   'admissionregistration.k8s.io/MutatingAdmissionPolicy',
   'policies.kyverno.io/DeletingPolicy',
   'policies.kyverno.io/NamespacedDeletingPolicy',
@@ -28,7 +28,7 @@ const PARTS = ['mutate', 'generate', 'verifyImages']
 
 /** What of a policy is never evaluated, whatever object it is asked about: WHOLE_KIND, or parts of its rules. */
 export function partsNotEvaluated({ kind, object }: Pick<Subject, 'kind' | 'object'>): readonly string[] {
-  if (KINDS.has(kind)) return [WHOLE_KIND]
+  if (KINDS_NOT_EVALUATED.has(kind)) return [WHOLE_KIND]
   if (!KYVERNO.has(kind)) return []
   const rules = at(object.root, ['spec', 'rules'])
   if (rules?.type !== 'list') return []

@@ -5,8 +5,9 @@ import { at, stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
 import type { SourceLine } from '../../../origin.ts'
 import type { PolicyRuleName } from '../../../policy/engine.ts'
+import { policyEngines } from '../../../policy/registry/policy-engines.ts'
 import { admissionOf } from './admission-of.ts'
-import { partsNotEvaluated, WHOLE_KIND } from './parts-not-evaluated.ts'
+import { KINDS_NOT_EVALUATED, partsNotEvaluated, WHOLE_KIND } from './parts-not-evaluated.ts'
 
 /** A policy on a cluster and its results for the fleet's objects. */
 export interface CoveredPolicy {
@@ -35,22 +36,6 @@ export interface RuleCoverage {
   readonly why: string
 }
 
-/** Policy kinds by `<group>/<Kind>`. */
-const POLICIES = [
-  'admissionregistration.k8s.io/ValidatingAdmissionPolicy',
-  'admissionregistration.k8s.io/MutatingAdmissionPolicy',
-  'kyverno.io/ClusterPolicy',
-  'kyverno.io/Policy',
-  ...['Validating', 'Mutating', 'Generating', 'ImageValidating', 'Deleting'].flatMap(what => [
-    `policies.kyverno.io/${what}Policy`,
-    `policies.kyverno.io/Namespaced${what}Policy`,
-  ]),
-  'templates.gatekeeper.sh/ConstraintTemplate',
-  'policies.kubewarden.io/ClusterAdmissionPolicy',
-  'policies.kubewarden.io/AdmissionPolicy',
-]
-const EXCEPTIONS = ['kyverno.io/PolicyException', 'policies.kyverno.io/PolicyException']
-
 type Counts = { -readonly [K in keyof RuleCoverage]: RuleCoverage[K] }
 
 /**
@@ -63,6 +48,7 @@ export function policyCoverage(
   tenants?: ReadonlySet<string>,
 ): CoveredPolicy[] {
   const index = new FleetIndex(fleet)
+  const policies = [...policyEngines.flatMap(({ kinds }) => kinds), ...KINDS_NOT_EVALUATED]
   const counted = new Map<string, Map<string, Counts>>()
   const add = (cluster: string, { policy, rule }: PolicyRuleName, field: NumberField, why = '') => {
     const key = JSON.stringify([cluster, policy.kind, policy.namespace, policy.name])
@@ -84,22 +70,26 @@ export function policyCoverage(
     }
   }
   return clusters.flatMap(cluster => {
-    const exceptions = EXCEPTIONS.flatMap(kind => index.platformAnywhere(cluster, kind))
-    return POLICIES.flatMap(kind => index.platformAnywhere(cluster, kind)).map(({ object }): CoveredPolicy => {
-      const { kind, namespace, name } = idOf(object)
-      const rules = counted.get(JSON.stringify([cluster, kind, namespace, name]))
-      return {
-        ...{ cluster, kind, namespace, name },
-        origin: lineOf(object),
-        notEvaluated: partsNotEvaluated({ kind: kindOf(object), object }).map(part =>
-          part === WHOLE_KIND ? 'kind' : part,
-        ),
-        rules: [...(rules?.values() ?? [])].sort((a, b) => (a.rule < b.rule ? -1 : 1)),
-        exceptions: exceptions.flatMap(({ object: one }) =>
-          isAbout(one, namespace, name) ? [{ name: nameOf(one), origin: lineOf(one) }] : [],
-        ),
-      }
-    })
+    const exceptions = policyEngines
+      .flatMap(({ companions }) => companions)
+      .flatMap(kind => index.platformAnywhere(cluster, kind))
+    return policies
+      .flatMap(kind => index.platformAnywhere(cluster, kind))
+      .map(({ object }): CoveredPolicy => {
+        const { kind, namespace, name } = idOf(object)
+        const rules = counted.get(JSON.stringify([cluster, kind, namespace, name]))
+        return {
+          ...{ cluster, kind, namespace, name },
+          origin: lineOf(object),
+          notEvaluated: partsNotEvaluated({ kind: kindOf(object), object }).map(part =>
+            part === WHOLE_KIND ? 'kind' : part,
+          ),
+          rules: [...(rules?.values() ?? [])].sort((a, b) => (a.rule < b.rule ? -1 : 1)),
+          exceptions: exceptions.flatMap(({ object: one }) =>
+            isAbout(one, namespace, name) ? [{ name: nameOf(one), origin: lineOf(one) }] : [],
+          ),
+        }
+      })
   })
 }
 

@@ -1,0 +1,98 @@
+import { hashOf } from '../../facts/fingerprint.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
+import { message, part } from '../../message/message.ts'
+import type { AdmissionFinding } from '../../policy/admission/admission-request.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import {
+  type Admission,
+  admissionOf,
+  deletionOf,
+  type FormerAdmission,
+  formerAdmissionOf,
+} from './support/admission-of.ts'
+import { deletedObjects } from './support/deleted-objects.ts'
+import { findingPolicy } from './support/finding-policy.ts'
+import { weakenedPolicies } from './support/weakened-policies.ts'
+
+/** A policy and what it denies are not taken away in one breath without somebody who may. */
+export const policyLoosened: Rule = {
+  id: 'policy-loosened',
+  severity: 'medium',
+  level: 'warning',
+  title: 'Policy that denies less than before',
+  why: 'A change that removes or weakens a policy can add the object that the policy denied. Evaluated with the new policies alone, both pass.',
+  source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
+  docs: 'Objects are evaluated with the policies from before the change as well. The rule lists what these deny and the new ones do not, and policies that are removed, that no longer enforce, select less, or exempt more. A change of the platform is a warning, and a required approval of a fleet admin. A tenant that changes what a policy reads, such as its parameters, makes a violation. The rule compares with the base.',
+  kinds: 'every',
+  *checkObject({ node, object, id, kind }, context) {
+    const former = formerAdmissionOf(node, object, context)
+    if (!former || !former.findings.some(({ action }) => action === 'deny')) return
+    yield* loosened(node, object, former, admissionOf({ node, object, id, kind }, context))
+  },
+  *checkNode(node, context) {
+    yield* deletions(node, context)
+  },
+  *checkRemoved(node, context) {
+    yield* deletions(node, context)
+  },
+  *checkCluster(cluster, { index, before }) {
+    const root = index.rootOf(cluster.name)
+    if (!root || !before) return
+    for (const { object, origin, path, what, value } of weakenedPolicies(before, index, cluster.name)) {
+      const { kind, namespace, name } = idOf(object)
+      const who = objectPart(kind, namespace, name)
+      yield {
+        node: root,
+        object,
+        path,
+        origin,
+        value,
+        message: message`${who} ${what}, so that less is denied than before this change. Allowed: policies as they were, or stricter ones. The API server accepts it.`,
+        fix: message`Restore ${who}, or have a fleet admin approve the change.`,
+      }
+    }
+  },
+}
+
+function* deletions(node: FleetNode, context: RuleContext): Iterable<Breach> {
+  for (const object of deletedObjects(node, context)) {
+    const former = formerAdmissionOf(node, object, context, 'DELETE')
+    if (!former) return
+    yield* loosened(node, object, former, deletionOf(node, object, idOf(object), context))
+  }
+}
+
+/** What only the former policies deny; an object that a policy still denies is not let in. */
+function* loosened(
+  node: FleetNode,
+  object: KubeObject,
+  former: FormerAdmission,
+  now: Admission | undefined,
+): Iterable<Breach> {
+  if (now?.findings.some(({ action }) => action === 'deny')) return
+  for (const finding of former.findings) {
+    if (finding.action === 'deny') yield breachOf(node, object, former, finding)
+  }
+}
+
+function breachOf(node: FleetNode, object: KubeObject, former: FormerAdmission, finding: AdmissionFinding): Breach {
+  const { kind, namespace, name } = idOf(object)
+  const { policy, rule, origin } = finding
+  const by = objectPart(policy.kind, policy.namespace, policy.name)
+  const isTenants = former.change === 'tenant'
+  return {
+    node,
+    object,
+    path: finding.field,
+    ...(isTenants ? {} : { origin }),
+    value: `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${hashOf([finding.check ?? ''])}`,
+    level: isTenants ? 'violation' : 'warning',
+    message: message`${objectPart(kind, namespace, name)}: ${by} denied it before this change: ${quoted('value', finding.message)}. No policy denies it any more. The policy was at ${part('path', `${origin.file}:${origin.line}`)}.`,
+    fix: isTenants
+      ? message`Restore what ${by} reads, or ask a fleet admin to change the policy.`
+      : message`Restore ${by}, or have a fleet admin approve the change.`,
+    policy: findingPolicy(finding, 'allow', former.isUnchanged),
+  }
+}
