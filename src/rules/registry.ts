@@ -64,6 +64,7 @@ import { ownershipConflict } from './ownership/ownership-conflict.ts'
 import { pruneAccountRemoved } from './ownership/prune-account-removed.ts'
 import { pruneProtected } from './ownership/prune-protected.ts'
 import { quotaTamper } from './ownership/quota-tamper.ts'
+import { imageUnverified } from './policies/image-unverified.ts'
 import { policyDenied } from './policies/policy-denied.ts'
 import { policyLoosened } from './policies/policy-loosened.ts'
 import { policyNotEvaluated } from './policies/policy-not-evaluated.ts'
@@ -150,6 +151,7 @@ export const rules: readonly Rule[] = [
   helmValuesPrivileged,
   identityObjectTamper,
   imageAutomationPush,
+  imageUnverified,
   ingressHijack,
   intervalLimits,
   invalidObject,

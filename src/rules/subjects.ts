@@ -68,7 +68,7 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
     'prune-protected',
     'quota-tamper',
   ],
-  policies: ['policy-denied', 'policy-not-evaluated'],
+  policies: ['image-unverified', 'policy-denied', 'policy-loosened', 'policy-not-evaluated'],
   rbac: [
     'rbac-aggregation',
     'rbac-cluster-binding',

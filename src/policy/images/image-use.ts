@@ -22,6 +22,9 @@ export function runningPodPath(kind: string): Path | undefined {
   return DORMANT.has(kind) ? undefined : POD_SPEC_PATHS.get(kind)
 }
 
+/** The kinds of Kubernetes that run containers, `<group>/<Kind>`. */
+export const RUNNING_KINDS: readonly string[] = [...POD_SPEC_PATHS.keys()].filter(kind => !DORMANT.has(kind))
+
 /** Every image that an object of a kind runs, in the order of its containers. */
 export function imageUses(kind: string, { root }: KubeObject): ImageUse[] {
   const pod = runningPodPath(kind)

@@ -1,7 +1,7 @@
 import { display } from '../../kube/object.ts'
 import type { Finding, FindingPolicy, Verdict } from '../../rules/model/finding.ts'
 
-/** The effect of a changed policy on objects that the change does not alter, and on all that it no longer denies. */
+/** The effect of a changed policy on objects that the change does not alter, and on all that it no longer denies or verifies. */
 export interface PolicyImpact {
   readonly policy: Pick<FindingPolicy, 'kind' | 'namespace' | 'name' | 'action'>
   /** Location of the first of its rules that has a finding. */
@@ -23,10 +23,17 @@ interface TenantImpact {
   readonly names: readonly string[]
 }
 
-const RANK: Readonly<Record<FindingPolicy['action'], number>> = { deny: 0, allow: 1, warn: 2, audit: 3, unknown: 4 }
+const RANK: Readonly<Record<FindingPolicy['action'], number>> = {
+  deny: 0,
+  allow: 1,
+  unverified: 2,
+  warn: 3,
+  audit: 4,
+  unknown: 5,
+}
 
 /**
- * The existing objects that policies newly refuse or cannot evaluate, and all that they no longer refuse, because the change alters a
+ * The existing objects that policies newly refuse or cannot evaluate, and all that they no longer refuse or verify, because the change alters a
  * policy or something that the policy reads. Grouped by policy, tenant and cluster; denials come first. Empty without a base.
  */
 export function blastRadius({ violations, warnings }: Pick<Verdict, 'violations' | 'warnings'>): PolicyImpact[] {
@@ -45,10 +52,12 @@ export function blastRadius({ violations, warnings }: Pick<Verdict, 'violations'
     .map(({ impact }) => impact)
 }
 
+const LOOSENED: ReadonlySet<string> = new Set(['allow', 'unverified'])
+
 type PolicyOnUnchanged = Finding & { readonly policy: FindingPolicy }
 
 const isOfChangedPolicy = (finding: Finding): finding is PolicyOnUnchanged =>
-  finding.state === 'new' && (finding.policy?.isUnchanged === true || finding.policy?.action === 'allow')
+  finding.state === 'new' && (finding.policy?.isUnchanged === true || LOOSENED.has(finding.policy?.action ?? ''))
 
 function impactOf(findings: readonly PolicyOnUnchanged[]): PolicyImpact {
   const { kind, namespace, name, action, origin } = findings[0]!.policy

@@ -25,6 +25,7 @@ export interface ImpactLines {
 const EFFECTS: Readonly<Record<FindingPolicy['action'], string>> = {
   deny: 'denies',
   allow: 'no longer denies',
+  unverified: 'no longer verifies the images of',
   warn: 'only warns about',
   audit: 'only reports (audit)',
   unknown: 'could not be evaluated for',
@@ -56,7 +57,7 @@ function headOf(
     ...(others < tenants.length ? ['the platform'] : []),
     ...(others > 0 ? [count(others, 'tenant')] : []),
   ]
-  return `${who} (${quote(placeOf(origin, here) || 'no file')}${by}) ${EFFECTS[action]} ${count(objects, action === 'allow' ? 'object' : 'existing object')} of ${owners.join(' and ')}`
+  return `${who} (${quote(placeOf(origin, here) || 'no file')}${by}) ${EFFECTS[action]} ${count(objects, action === 'allow' || action === 'unverified' ? 'object' : 'existing object')} of ${owners.join(' and ')}`
 }
 
 function tenantLines({ tenants }: PolicyImpact, quote: (text: string) => string): string[] {

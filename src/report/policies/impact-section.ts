@@ -23,6 +23,7 @@ export function impactHeading(impacts: readonly PolicyImpact[]): string {
   const counts = [
     [sum(['deny']), 'denied'],
     [sum(['allow']), 'no longer denied'],
+    [sum(['unverified']), 'no longer verified'],
     [sum(['warn', 'audit']), 'warned about or audited'],
     [sum(['unknown']), 'not evaluated'],
   ] as const

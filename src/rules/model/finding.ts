@@ -68,8 +68,8 @@ export interface FindingPolicy {
   readonly name: string
   /** The rule of the policy, or the binding that applies it. */
   readonly rule: string
-  /** `unknown`: the policy was not evaluated for this object; `allow`: it denied the object before the change. */
-  readonly action: 'deny' | 'warn' | 'audit' | 'unknown' | 'allow'
+  /** `unknown`: the policy was not evaluated for this object; `allow`: it denied the object before the change, `unverified`: it verified an image of it. */
+  readonly action: 'deny' | 'warn' | 'audit' | 'unknown' | 'allow' | 'unverified'
   readonly origin: SourceLine
   /** The change does not alter the object, so it alters the policy or something that the policy reads. */
   readonly isUnchanged?: true

@@ -15,7 +15,7 @@ export const policyNotEvaluated: Rule = {
   title: 'Policy that cannot be evaluated for an object',
   why: 'The answer of the policy depends on what only the cluster knows, or the policy, or a part of it, is of a kind that is not supported. The object may be refused or changed after the merge.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
-  docs: 'Read the reason. Not evaluated at all: MutatingAdmissionPolicies, `mutate`, `generate` and `verifyImages` of Kyverno policies, the policies of `policies.kyverno.io` other than ValidatingPolicies, Gatekeeper and Kubewarden; the rule says so when the platform adds or changes one of them. Otherwise render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
+  docs: 'Read the reason. Not evaluated at all: MutatingAdmissionPolicies, `mutate` and `generate` of Kyverno policies, the signatures that `verifyImages` and ImageValidatingPolicies ask for (which images they cover is, by `image-unverified` and `bailiwick audit`), the policies of `policies.kyverno.io` other than ValidatingPolicies, Gatekeeper and Kubewarden; the rule says so when the platform adds or changes one of them. Otherwise render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
   kinds: 'every',
   *checkObject(subject, context) {
     const { node, object, id } = subject

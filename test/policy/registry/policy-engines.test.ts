@@ -10,6 +10,8 @@ import { idOf, type KubeObject } from '../../../src/kube/object.ts'
 import { parseDocuments } from '../../../src/kube/yaml/parse-documents.ts'
 import type { PolicyQuestion } from '../../../src/policy/engine.ts'
 import { askPolicies, type PolicyEngine, policyEngines } from '../../../src/policy/registry/policy-engines.ts'
+import { NO_QUERY } from '../../../src/report/page/fleet-query.ts'
+import { html } from '../../../src/report/page/html.ts'
 import { policiesSection } from '../../../src/report/page/policies-section.ts'
 import { policyCoverage } from '../../../src/rules/policies/support/policy-coverage.ts'
 import { evaluationOf, fleetOf } from '../../fleet/fleet-of.ts'
@@ -188,8 +190,8 @@ test('one entry of the registry reaches the check, the audit, the coverage and t
     expect(items.filter(({ check }) => check === 'policies-first')).toHaveLength(1)
     const covered = policyCoverage(fleet, ['staging'])
     expect(covered).toMatchObject([{ kind: 'AllowedRepos', rules: [{ denied: 1 }] }])
-    const page = policiesSection(covered, { here: '', commits: {} })
-    expect(JSON.stringify(page)).toContain('1 denied')
+    const page = policiesSection(covered, NO_QUERY, { here: '', commits: {} })
+    expect(html`${page}`.toString()).toContain('1 denied')
   } finally {
     list.pop()
   }
@@ -324,7 +326,7 @@ describe('the registry', () => {
       [...readFileSync(new URL(file, root), 'utf8').matchAll(/from '[./]*\/policy\/(.+)'/g)].map(([, path]) => path),
     )
     const engines = ['engine.ts', 'registry/policy-engines.ts', 'registry/evaluate-admission.ts']
-    const images = ['images/image-coverage.ts', 'images/image-policies.ts']
+    const images = ['images/image-coverage.ts', 'images/image-policies.ts', 'images/image-use.ts']
     const doors = [...engines, 'testing/load-test.ts', 'testing/run-test.ts']
     const words = ['admission/admission-request.ts', 'admission/admission-world.ts', 'kyverno/jmespath/wildcard.ts']
     expect(new Set(imported)).toEqual(new Set([...doors, ...images, ...words]))

@@ -1,11 +1,8 @@
 import { addressOf, formOf } from '../../../facts/source-fields.ts'
 import type { Subject } from '../../../facts/subject.ts'
-import type { Path } from '../../../kube/node.ts'
 import type { AdmissionFinding } from '../../../policy/admission/admission-request.ts'
 import { askPolicies } from '../../../policy/registry/policy-engines.ts'
 import type { RuleContext } from '../../model/rule.ts'
-
-const KYVERNO = ['ClusterPolicy', 'Policy']
 
 /** Whether the rule `source-url-allowlist` already reports what a policy says about the address of a source. */
 export function saidElsewhere(subject: Subject, { index }: RuleContext): (finding: AdmissionFinding) => boolean {
@@ -13,10 +10,8 @@ export function saidElsewhere(subject: Subject, { index }: RuleContext): (findin
   if (!found || typeof found.address === 'string') return () => false
   const { path: field, written, address } = found
   const { findings } = askPolicies(index, { subject, field, written, address, form: formOf(subject.kind) })
-  const isAddress = (path: Path) => path.join('/') === field.join('/')
-  return ({ policy, rule, field: refused }) =>
-    // that rule compares every spelling of an address, Kyverno only the one in the file
-    (KYVERNO.includes(policy.kind) && isAddress(refused)) ||
+  // that rule lets every spelling of an allowed address pass; what a policy refuses as it is written is said here
+  return ({ policy, rule }) =>
     findings.some(
       one =>
         one.policy.kind === policy.kind &&
