@@ -56,7 +56,8 @@ export class Pages {
       await refuseRequest(request, response, 405)
       return true
     }
-    if (reader === 'sign-in') redirect(response, address ? `/login?to=${encodeURIComponent(path)}` : '/login')
+    if (reader === 'sign-in')
+      redirect(response, address ? `/login?to=${encodeURIComponent(`${path}${url.search}`)}` : '/login')
     else await this.#show(request, response, reader, address, query).catch(error => failed(error, request, response))
     return true
   }

@@ -86,9 +86,15 @@ export class SignIn {
   }
 }
 
-/** A page of ours to go back to; never another site. */
+/** A longer query is left out: it would not fit into a cookie. */
+const MAX_QUERY = 1_000
+
+/** A page of ours to go back to, with its query; never another site. */
 function ownPath(to: string | null): string {
-  return to !== null && readPagePath(to) ? to : '/'
+  const base = 'http://pages.invalid'
+  const url = to?.startsWith('/') ? URL.parse(to, base) : null
+  if (!url || url.origin !== base || !readPagePath(url.pathname)) return '/'
+  return url.search.length <= MAX_QUERY ? `${url.pathname}${url.search}` : url.pathname
 }
 
 function readAttempt(cookie: string | undefined): Attempt | undefined {

@@ -158,6 +158,7 @@ describe('what is not there', () => {
       `${PATH}/more`,
       `/checks/acme/%2e%2e/${SHA}`,
       '/fleets/acme/fleet/x',
+      '/fleets/acme/fleet/graph/x',
       '/fleets//fleet',
       '/checks/__proto__/x/y',
     ],

@@ -122,7 +122,28 @@ describe('who signed in', () => {
     expect((await visitor.get('/fleets/acme/fleet')).status).toBe(200)
   })
 
-  test.each(['//evil.example', 'https://evil.example', '/login', '/checks/../x'])('never goes to %s', async to => {
+  test('comes back to the filters of a shared address, and to the page alone where these are too long', async () => {
+    const back = async (path: string) => {
+      const visitor = new Visitor()
+      const to = (await visitor.get(path)).headers.get('location')?.replace('/login', '') ?? ''
+      return (await visitor.signIn('ada', to)).headers.get('location')
+    }
+    const shared = '/fleets/acme/fleet/graph?text=a%26b&tenant=ops-team'
+    expect(await back(shared)).toBe(shared)
+    const [page, longest] = ['/fleets/acme/fleet', `?text=${'x'.repeat(994)}`]
+    expect(await back(`${page}${longest}`)).toBe(`${page}${longest}`)
+    expect(await back(`${page}${longest}x`)).toBe(page)
+  })
+
+  const elsewhere = [
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    '/login',
+    '/checks/../x',
+    'fleets/a/b',
+  ]
+  test.each(elsewhere)('never goes to %s', async to => {
     const visitor = new Visitor()
     expect((await visitor.signIn('ada', `?to=${encodeURIComponent(to)}`)).headers.get('location')).toBe('/')
   })
@@ -133,7 +154,10 @@ describe('who signed in', () => {
     expect(await (await ada.get(path)).text()).toContain('Credentials of acme/fleet')
     // otto may read the fleet, and its page
     const otto = await signedIn('otto')
-    expect((await otto.get('/fleets/acme/fleet')).status).toBe(200)
+    const [seen, own] = [await otto.get('/fleets/acme/fleet'), await ada.get('/fleets/acme/fleet')]
+    expect([seen.status, (await seen.text()).includes(path)]).toEqual([200, false])
+    expect(await own.text()).toContain(`href="${path}"`)
+    expect((await otto.get('/fleets/acme/fleet/graph')).status).toBe(200)
     const [refused, missing] = [await otto.get(path), await otto.get('/credentials/acme/none')]
     expect([refused.status, await refused.text()]).toEqual([404, await missing.text()])
     expect((await (await signedIn('mallory')).get(path)).status).toBe(404)
@@ -147,7 +171,8 @@ describe('who signed in', () => {
     const [hidden, absent] = [await mallory.get(FLEET_CHECK), await mallory.get(`/checks/acme/none/${SHA}`)]
     expect([hidden.status, absent.status]).toEqual([404, 404])
     expect(await hidden.text()).toBe(await absent.text())
-    expect((await mallory.get('/fleets/acme/fleet')).status).toBe(404)
+    for (const page of ['/fleets/acme/fleet', '/fleets/acme/fleet/graph', '/fleets/acme/fleet?text=a'])
+      expect((await mallory.get(page)).status).toBe(404)
     expect(await (await mallory.get('/')).text()).not.toContain('acme')
   })
 
