@@ -93,7 +93,7 @@ test('the page is bounded, and counts what it leaves out', () => {
   expect(page.policies).toHaveLength(1_000)
   expect(page.left.policies).toBe(2_000)
   expect(html).toContain('2,000 more are not stored for this page.')
-  expect(html).toContain('Part 1 of 40')
+  expect(html).toContain('Part 1 of 42')
   expect(html.length).toBeLessThan(200_000)
 })
 

@@ -109,7 +109,8 @@ function tenantsOf({ outcome, context: { changes, audience = [] } }: CommitOutco
     outcome === undefined || outcome instanceof BailiwickError
       ? []
       : [...outcome.violations, ...outcome.errors].filter(({ state }) => state === 'new')
-  const names = [...(changes?.nodes ?? []), ...found].flatMap(({ tenant }) => tenant ?? [])
+  const own = (changes?.tenants ?? []).map(({ name }) => name)
+  const names = [...own, ...[...(changes?.nodes ?? []), ...found].flatMap(({ tenant }) => tenant ?? [])]
   const touched = new Set(names.filter(name => name !== ''))
   return [...(touched.size > 0 ? touched : audience)].sort()
 }

@@ -26,10 +26,20 @@ ${kept.map(([name, value]) => value !== '' && html`<input type="hidden" name="${
     asked !== '' && found.length === 0 && notFound(names, query),
     left > 0 &&
       html`<p class="dim">${left} more are not evaluated on this page: <code>bailiwick access NAMESPACE</code> in a checkout of the fleet answers for any.</p>`,
-    found.slice(0, MAX_CLUSTERS).map(view => clusterBlock(view, links)),
+    found.slice(0, MAX_CLUSTERS).map(view => clusterBlock(shortened(view, query.rows), links)),
     found.length > MAX_CLUSTERS &&
       html`<p class="dim">The same namespace is on ${found.length - MAX_CLUSTERS} more clusters: filter by cluster.</p>`,
   ]
+}
+
+/** A view with at most so many who can change the namespace, and as many others. */
+function shortened(view: AccessView, rows: number): AccessView {
+  const { changers, others, unknown, left } = view
+  const over = (list: readonly unknown[]) => Math.max(0, list.length - rows)
+  return {
+    ...{ ...view, changers: changers.slice(0, rows), others: others.slice(0, rows), unknown: unknown.slice(0, rows) },
+    left: left + over(changers) + over(others) + over(unknown),
+  }
 }
 
 function notFound(names: readonly string[], query: FleetQuery): Content {
@@ -48,7 +58,7 @@ function clusterBlock(view: AccessView, links: Links): Html {
 ${changers.length > 0 ? changerTable(view, links) : html`<p>No object of Flux can change it.</p>`}
 ${others.length > 0 && html`<h4>Others who can change it</h4><ul class="dots">${others.map(right => html`<li>${right.subject}: ${rightText(right, links)}</li>`)}</ul>`}
 ${unknown.length > 0 && html`<h4>Not known</h4><ul class="dots">${unknown.map(line => html`<li>${line}</li>`)}</ul>`}
-${left > 0 && html`<p class="dim">and ${left} more</p>`}
+${left > 0 && html`<p class="dim">and ${left} more: <code>bailiwick access ${namespace}</code> lists all</p>`}
 `
 }
 

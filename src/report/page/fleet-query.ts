@@ -29,6 +29,8 @@ export interface FleetQuery {
   readonly namespace: string
   /** Width of the graph's picture in percent of its own size; undefined: as wide as the page. */
   readonly zoom: number | undefined
+  /** Rows in one part of a list. */
+  readonly rows: (typeof ROWS)[number]
   /** Part of a list, from 1; the first one where none is named. */
   readonly parts: Readonly<Partial<Record<ListName, number>>>
 }
@@ -40,9 +42,12 @@ const MAX_NAME = 255
 /** In percent. */
 export const ZOOMS = [75, 100, 150, 200] as const
 
+/** Rows in one part of a list: fewer where names are so long that the page would be large. Each is half of the one before. */
+const ROWS = [24, 12, 6, 3] as const
+
 /** Asks for everything. */
 export const NO_QUERY: FleetQuery = {
-  ...{ text: '', tenant: '', cluster: '', state: '', namespace: '', zoom: undefined, parts: {} },
+  ...{ text: '', tenant: '', cluster: '', state: '', namespace: '', zoom: undefined, rows: ROWS[0], parts: {} },
 }
 
 /** Reads the query of a request. Unknown parameters and values that are not allowed count as absent. */
@@ -62,21 +67,29 @@ export function readFleetQuery(params: URLSearchParams): FleetQuery {
     cluster: text('cluster', MAX_NAME),
     state: STATES.find(state => state === params.get('state')) ?? '',
     namespace: text('namespace', MAX_NAME),
+    rows: ROWS.find(rows => rows === number('rows')) ?? ROWS[0],
     zoom: ZOOMS.find(zoom => zoom === number('zoom')),
     parts: Object.fromEntries(parts),
   }
 }
 
+/** The same query with half as many rows in each part; what is shown begins at the same rows. Undefined where there are no fewer. */
+export function withFewerRows(query: FleetQuery): FleetQuery | undefined {
+  const rows = ROWS[ROWS.indexOf(query.rows) + 1]
+  if (rows === undefined) return undefined
+  const parts = Object.entries(query.parts).map(([list, part]) => [list, 2 * part - 1] as const)
+  return { ...query, rows, parts: Object.fromEntries(parts) }
+}
+
 /** The address of the same page with another query, relative to the page. A list that is filtered anew begins at its first part. */
 export function queryAddress(query: Partial<FleetQuery>, anchor = ''): string {
-  const { text = '', tenant = '', cluster = '', state = '', namespace = '', zoom, parts = {} } = query
+  const { text = '', tenant = '', cluster = '', state = '', namespace = '', zoom, rows = ROWS[0], parts = {} } = query
   const named = Object.entries({ text, tenant, cluster, state, namespace }).filter(([, value]) => value !== '')
   const listed = Object.entries(parts).flatMap(([list, part]) =>
     part > 1 ? [[`${list}-part`, String(part)] as const] : [],
   )
-  const params = new URLSearchParams(
-    Object.fromEntries([...named, ...listed, ...(zoom === undefined ? [] : [['zoom', String(zoom)] as const])]),
-  )
+  const sizes = [...(rows === ROWS[0] ? [] : [['rows', rows]]), ...(zoom === undefined ? [] : [['zoom', zoom]])]
+  const params = new URLSearchParams(Object.fromEntries([...named, ...listed, ...sizes]))
   return `?${params.toString()}${anchor === '' ? '' : `#${anchor}`}`
 }
 

@@ -1,9 +1,6 @@
 import { type FleetQuery, queryAddress } from './fleet-query.ts'
 import { type Content, html } from './html.ts'
 
-/** Rows of one part of a list, so few that a page of many lists stays small. */
-const PER_PART = 25
-
 /** One part of a list, and the links to the others. */
 interface Paged<T> {
   readonly shown: readonly T[]
@@ -17,14 +14,14 @@ export function paged<T>(
   list: keyof FleetQuery['parts'],
   { anchor = list, left = 0 }: { readonly anchor?: string; readonly left?: number } = {},
 ): Paged<T> {
-  const last = Math.max(1, Math.ceil(rows.length / PER_PART))
+  const last = Math.max(1, Math.ceil(rows.length / query.rows))
   const part = Math.min(Math.max(query.parts[list] ?? 1, 1), last)
   const to = (number: number, text: string) => {
     const address = queryAddress({ ...query, parts: { ...query.parts, [list]: number } }, anchor)
     return html`<a href="${address}">${text}</a> `
   }
   return {
-    shown: rows.slice((part - 1) * PER_PART, part * PER_PART),
+    shown: rows.slice((part - 1) * query.rows, part * query.rows),
     pager: [
       last > 1 &&
         html`<p class="pager">${part > 1 && [to(1, 'First'), to(part - 1, 'Previous')]}<span>Part ${part} of ${last}</span> ${part < last && [to(part + 1, 'Next'), to(last, 'Last')]}</p>`,

@@ -4,7 +4,7 @@ import { fleetFilter } from './fleet-filter.ts'
 import type { FleetHistory } from './fleet-history.ts'
 import type { FleetPage } from './fleet-page.ts'
 import type { FleetPulls } from './fleet-pulls.ts'
-import { type FleetQuery, NO_QUERY } from './fleet-query.ts'
+import { type FleetQuery, NO_QUERY, withFewerRows } from './fleet-query.ts'
 import { fleetSources } from './fleet-sources.ts'
 import { fleetTenants } from './fleet-tenants.ts'
 import { historyOf, historySection } from './history-section.ts'
@@ -36,8 +36,21 @@ interface FleetLook {
 /** Boxes of the graph's picture. */
 const MAX_BOXES = 60
 
-/** The page of a fleet as HTML. */
+/** A larger page has fewer rows in each part of its lists. */
+const MAX_BYTES = 190_000
+
+/** The page of a fleet as HTML, with fewer rows in each part of a list where it would be too large. */
 export function renderFleetPage(page: FleetPage, look: FleetLook): string {
+  let query = look.query ?? NO_QUERY
+  for (;;) {
+    const html = renderWith(page, { ...look, query })
+    const smaller = Buffer.byteLength(html) > MAX_BYTES ? withFewerRows(query) : undefined
+    if (!smaller) return html
+    query = smaller
+  }
+}
+
+function renderWith(page: FleetPage, look: FleetLook & { readonly query: FleetQuery }): string {
   const { owner, repo } = page
   const name = `${owner}/${repo}`
   const sections = sectionsOf(page, look)
@@ -46,7 +59,7 @@ export function renderFleetPage(page: FleetPage, look: FleetLook): string {
     [
       head(page, look.maintains ?? false),
       html`<nav aria-label="On this page"><ul class="toc">${sections.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>`,
-      fleetFilter(page, look.query ?? NO_QUERY, 'fleet'),
+      fleetFilter(page, look.query, 'fleet'),
       sections.map(
         ([id, title, content]) => html`<section aria-labelledby="${id}">
 <h2 id="${id}">${title}</h2>
@@ -60,7 +73,7 @@ ${content}
 
 function sectionsOf(
   page: FleetPage,
-  { query = NO_QUERY, queue, pulls, history }: FleetLook,
+  { query, queue, pulls, history }: FleetLook & { readonly query: FleetQuery },
 ): readonly (readonly [id: string, title: string, content: Content])[] {
   const { left, findings = [], policies = [], tenants, sources, notSeen, graph } = page
   const links = { here: page.repository, commits: page.commits }

@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { FleetPage } from '../../../src/report/page/fleet-page.ts'
 import { fleetPageOf } from '../../../src/report/page/fleet-page-of.ts'
-import { type FleetQuery, NO_QUERY, queryAddress, readFleetQuery } from '../../../src/report/page/fleet-query.ts'
+import {
+  type FleetQuery,
+  NO_QUERY,
+  queryAddress,
+  readFleetQuery,
+  withFewerRows,
+} from '../../../src/report/page/fleet-query.ts'
 import { renderFleetPage } from '../../../src/report/page/render-fleet-page.ts'
 import type { Finding, Verdict } from '../../../src/rules/model/finding.ts'
 import { node } from '../../web/sample-pages.ts'
@@ -102,20 +108,34 @@ describe('violations of the branch', () => {
     expect(page.findings?.filter(({ state }) => state === 'open')).toHaveLength(1_001)
     expect(page.left).toEqual({ findings: 1 })
     expect(section(render(page), 'violations')).toContain('1 more are not stored for this page.')
-    expect(section(render(page, { parts: { violations: 120 } }), 'violations')).toContain('standing.yaml:')
-    expect(section(render(page, { parts: { violations: 999 } }), 'violations')).toContain('Part 120 of 120')
+    expect(section(render(page, { parts: { violations: 125 } }), 'violations')).toContain('standing.yaml:')
+    expect(section(render(page, { parts: { violations: 999 } }), 'violations')).toContain('Part 125 of 125')
   })
 })
 
 describe('the query of a request', () => {
   test('is read back from its own address', () => {
     const query: FleetQuery = {
-      ...{ text: 'a&b=c#d', tenant: 'ä', cluster: 'staging', state: 'waived', namespace: 'ops', zoom: 150 },
+      ...{ text: 'a&b=c#d', tenant: 'ä', cluster: 'staging', state: 'waived', namespace: 'ops', zoom: 150, rows: 12 },
       parts: { violations: 3 },
     }
     const address = queryAddress(query, 'violations')
     expect(address).toMatch(/^\?text=a%26b%3Dc%23d&tenant=%C3%A4&.*#violations$/)
     expect(readFleetQuery(new URL(address, 'http://x.invalid').searchParams)).toEqual(query)
+  })
+
+  test('with fewer rows begins at the same rows', () => {
+    let query: FleetQuery | undefined = { ...NO_QUERY, parts: { violations: 3, pulls: 1 } }
+    const first = []
+    for (; query; query = withFewerRows(query)) {
+      first.push([query.rows, (query.parts.violations ?? 1) * query.rows - query.rows, query.parts.pulls])
+    }
+    expect(first).toEqual([
+      [24, 48, 1],
+      [12, 48, 1],
+      [6, 48, 1],
+      [3, 48, 1],
+    ])
   })
 
   test('whatever it says, it is bounded and gives a page', () => {
