@@ -1,5 +1,6 @@
 import { visible } from '../message/visible.ts'
 import type { Origin } from '../origin.ts'
+import { ended } from '../report/text/ended.ts'
 import { placeOf } from '../report/text/place.ts'
 
 /** `error[<code>]: what, at <where>. What to do`: one line, whatever the values hold. */
@@ -11,6 +12,5 @@ export function errorLine(error: {
 }): string {
   const place = error.origin ? placeOf(error.origin, error.origin.repository) : ''
   const what = `${error.message}${place ? `, at ${place}` : ''}`
-  const end = /[.!?]$/.test(what) ? '' : '.'
-  return `error[${error.code}]: ${visible(error.fix ? `${what}${end} ${error.fix}` : what, 2000)}`
+  return `error[${error.code}]: ${visible(error.fix ? `${ended(what)} ${error.fix}` : what, 2000)}`
 }

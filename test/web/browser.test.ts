@@ -35,14 +35,14 @@ describe.skipIf(missing !== undefined)('pages in a real Chromium', { timeout: 90
     pages = [
       ['a verdict that holds back', red],
       ['a verdict that lets through', green],
-      ['a fleet', `${fleet}?namespace=apps`],
-      ['the graph', `${fleet}/graph?zoom=200`],
-      ['the credentials', `${stage.site.url}/credentials/acme/fleet`],
       ['the list', `${stage.site.url}/`],
       ['the rules', `${stage.site.url}/rules`],
       ['a search of the rules', `${stage.site.url}/rules?q=namespace`],
       ['the error codes', `${stage.site.url}/errors`],
       ['no address', `${stage.site.url}/no/such/page`],
+      ['a fleet', `${fleet}?namespace=apps`],
+      ['the graph', `${fleet}/graph?zoom=200`],
+      ['the credentials', `${stage.site.url}/credentials/acme/fleet`],
       ['nothing', `${stage.site.url}/fleets/acme/none`],
     ]
   }, 120_000)

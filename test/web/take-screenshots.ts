@@ -8,8 +8,8 @@ const docs = join(import.meta.dirname, '../../docs')
 const { stage, red, fleet } = await startStagedPages()
 const browser = await openChromium()
 const shots = [
-  { name: 'page-check-light', url: red, colorScheme: 'light', height: 840 },
-  { name: 'page-check-dark', url: red, colorScheme: 'dark', height: 840 },
+  { name: 'page-check-light', url: red, colorScheme: 'light', height: 1180 },
+  { name: 'page-check-dark', url: red, colorScheme: 'dark', height: 1180 },
   { name: 'page-fleet-light', url: fleet, colorScheme: 'light', height: 980 },
   { name: 'page-fleet-dark', url: fleet, colorScheme: 'dark', height: 980 },
   { name: 'page-graph-light', url: `${fleet}/graph`, colorScheme: 'light', height: 980 },

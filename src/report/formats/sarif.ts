@@ -4,6 +4,7 @@ import { display } from '../../kube/object.ts'
 import { visible } from '../../message/visible.ts'
 import type { Finding, RequiredApproval, Severity, Verdict } from '../../rules/model/finding.ts'
 import type { RuleText } from '../../rules/model/rule.ts'
+import { ended } from '../text/ended.ts'
 import { fixText } from '../text/fix-text.ts'
 import { type FailureGroup, groupFailures } from '../text/group-failures.ts'
 import { count } from '../text/headline.ts'
@@ -117,7 +118,7 @@ function findingResult(group: FindingGroup, ids: readonly string[], here: string
   const follows = followers.map(
     one => `${one.finding.rule} follows from this for ${count(one.objects.length, 'object')}.`,
   )
-  const texts = [visible(finding.message, 2000), ...more, ...follows, visible(fixText(group, here), 1000)]
+  const texts = [ended(visible(finding.message, 2000)), ...more, ...follows, visible(fixText(group, here), 1000)]
   const reached = objects.slice(0, MAX_OBJECTS)
   return {
     ...placed(finding.origin, here),
@@ -144,7 +145,7 @@ function approvalResult({ rule, message, path }: RequiredApproval, ids: readonly
     kind: 'review',
     level: 'none' as const,
     baselineState: 'new',
-    message: { text: `Required approval of a fleet admin: ${visible(message, 2000)}` },
+    message: { text: `Required approval of a fleet admin: ${ended(visible(message, 2000))}` },
     locations: [physical({ repository: '', file: path, line: 1, column: 1 })],
     properties: { requiredApproval: true },
   }
@@ -158,7 +159,9 @@ function failureResult({ failure, nodes, clusters, tenants }: FailureGroup, ids:
     ruleIndex: ids.indexOf(code),
     level: 'error' as const,
     baselineState: BASELINE[state],
-    message: { text: `Could not be evaluated: ${visible(message, 2000)} ${visible(fix, 1000)}` },
+    message: {
+      text: `Could not be evaluated: ${[ended(visible(message, 2000)), visible(fix, 1000)].join(' ').trimEnd()}`,
+    },
     locations: [physical(failure.origin)],
     partialFingerprints: { 'bailiwick/v1': failure.fingerprint },
     properties: { state, cluster, tenant, node, nodes, clusters, tenants },
