@@ -26,7 +26,7 @@ import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.t
 import { validateVerdict } from './validate-verdict.ts'
 
 const USAGE =
-  'validate [FLEET] [--cluster NAME] [--kubernetes VERSION] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [-o FORMAT]'
+  'validate [FLEET] [--cluster NAME] [--kubernetes VERSION] [--repo URL[#REF]=DIR]... [--repos-dir DIR] [--strict] [-o FORMAT]'
 
 /** `bailiwick validate`: which rendered objects the API server would refuse, by the types of its own kinds. */
 export const validate: Command = {
@@ -36,11 +36,12 @@ export const validate: Command = {
   --cluster NAME only this cluster (default: all)
   --kubernetes VERSION   such as 1.${NEWEST} (default: as the fleet declares it or its objects say, else the newest one that is known, 1.${NEWEST})
 ${FLEET_HELP}
+  --strict       warnings also give exit code 1
   -o FORMAT      text for people; json, sarif, junit, github (workflow commands), flux-schema (its Report) for programs
 
-Custom kinds are compared with the CustomResourceDefinition that the fleet renders, else with a catalog of well-known projects. Others are counted, not compared. Warnings (a field that Flux drops, a problem that only the catalog has) are listed, and do not change the exit code. Exit code 0: no object is refused; 1: at least one is; 2: a Kustomization could not be rendered.`,
+Custom kinds are compared with the CustomResourceDefinition that the fleet renders, else with a catalog of well-known projects. Others are counted, not compared. As in check, a problem is a warning if the cluster may accept the object: no version of Kubernetes is given or declared, only the catalog has the kind, or Flux drops the field. Warnings are listed, and change the exit code only with --strict. Exit code 0: the API server certainly refuses no object; 1: it refuses at least one; 2: a Kustomization could not be rendered.`,
   async run(args, io) {
-    const options = parseOptions(args, ['cluster', 'kubernetes', ...FLEET_OPTIONS, 'output'], USAGE)
+    const options = parseOptions(args, ['cluster', 'kubernetes', ...FLEET_OPTIONS, 'output'], USAGE, ['strict'])
     const [fleetDir = '.', more] = options.positionals
     const output = options.one('output') ?? 'text'
     if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra FLEET`)
@@ -54,7 +55,8 @@ Custom kinds are compared with the CustomResourceDefinition that the fleet rende
     for (const node of incomplete) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
     io.stdout(printed(output, results, fleet, here))
     if (incomplete.length > 0) return 2
-    return results.some(({ refused }) => refused.some(({ level }) => level === 'violation')) ? 1 : 0
+    const isStrict = options.has('strict')
+    return results.some(({ refused }) => refused.some(({ level }) => isStrict || level === 'violation')) ? 1 : 0
   },
 }
 
@@ -63,15 +65,12 @@ const FORMATS = ['text', 'json', 'sarif', 'junit', 'github', 'flux-schema']
 function printed(output: string, results: readonly ClusterResult[], fleet: Fleet, here: string): string {
   if (output === 'text') return text(results, here)
   if (output === 'json') return json(results)
-  const versions = new Map(results.map(({ cluster, kubernetes }) => [cluster, asCertain(Number(kubernetes.slice(2)))]))
+  const versions = new Map(results.map(({ cluster, version }) => [cluster, version]))
   const version = programVersion()
   if (output === 'flux-schema')
     return fluxSchemaReport(fleet, versions, { version, timestamp: new Date().toISOString() })
   return formats.get(output)!(validateVerdict(fleet, versions), { here, rules: [schemaMismatch], version })
 }
-
-/** The user chose the version, so whatever it rejects is a violation and not only a warning. */
-const asCertain = (minor: number): ComparedVersion => ({ minor, isCertain: true })
 
 interface Refused {
   readonly place: ReturnType<typeof originAt>
@@ -87,6 +86,9 @@ interface Refused {
 interface ClusterResult {
   readonly cluster: string
   readonly kubernetes: string
+  /** Neither asked for nor declared. */
+  readonly isAssumed: boolean
+  readonly version: ComparedVersion
   readonly objects: number
   /** How many objects were not compared, by `<apiVersion> <kind>`. */
   readonly notCompared: Readonly<Record<string, number>>
@@ -102,7 +104,9 @@ function validateCluster(fleet: Fleet, cluster: string, asked: number | undefine
   const notCompared: Record<string, number> = Object.create(null)
   let undecided = 0
   const index = new FleetIndex(fleet)
-  const version = asCertain(asked ?? comparedVersion(fleet.config, index, cluster).minor)
+  // what the user chose is as certain as what the fleet declares
+  const version =
+    asked === undefined ? comparedVersion(fleet.config, index, cluster) : { minor: asked, isCertain: true }
   const definitions = (kind: string) => index.definitionsOf(cluster, kind)
   const objects = nodes.flatMap(node => node.objects.map(object => ({ object, isDecrypted: isDecrypted(node) })))
   const refused = objects.flatMap(({ object, isDecrypted }) => {
@@ -116,6 +120,8 @@ function validateCluster(fleet: Fleet, cluster: string, asked: number | undefine
   return {
     cluster,
     kubernetes: `1.${version.minor}`,
+    isAssumed: !version.isCertain,
+    version,
     objects: objects.length,
     notCompared: { ...notCompared },
     undecided,
@@ -140,13 +146,16 @@ function refusedOf(object: KubeObject, problem: Problem, compared: ComparedObjec
 }
 
 function text(results: readonly ClusterResult[], here: string): string {
-  const lines = results.flatMap(({ cluster, kubernetes, objects, notCompared, undecided, notVisible, refused }) => {
+  const lines = results.flatMap(result => {
+    const { cluster, kubernetes, isAssumed, objects, notCompared, undecided, notVisible, refused } = result
     const others = Object.entries(notCompared)
     const count = others.reduce((sum, [, number]) => sum + number, 0)
     return [
-      visible(`${cluster} (Kubernetes ${kubernetes}): ${objects} objects, ${refused.length} problems`),
-      ...refused.flatMap(({ place, message, fix }) => [
-        visible(`  ${placeOf(place, here)}:${place.column}`, 300),
+      visible(
+        `${cluster} (Kubernetes ${kubernetes}${isAssumed ? ', assumed' : ''}): ${objects} objects, ${refused.length} problems`,
+      ),
+      ...refused.flatMap(({ place, level, message, fix }) => [
+        visible(`  ${placeOf(place, here)}:${place.column}: ${level}`, 300),
         visible(`    ${message} ${fix}`, 1000),
       ]),
       ...(count > 0 ? [visible(`  not compared: ${count} objects of ${others.length} custom kinds`)] : []),
@@ -158,7 +167,7 @@ function text(results: readonly ClusterResult[], here: string): string {
 }
 
 function json(results: readonly ClusterResult[]): string {
-  const clusters = results.map(({ refused, ...rest }) => ({
+  const clusters = results.map(({ refused, version: _version, ...rest }) => ({
     ...rest,
     refused: refused.map(({ place: { repository, file, line, column }, ...one }) => ({
       ...one,

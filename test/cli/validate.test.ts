@@ -38,7 +38,7 @@ function fleetWith(extra: string, config = ''): { dir: string; args: string[] } 
 
 test('each field that is refused, at its line and column, with the edit', async () => {
   const { dir, args } = fleetWith(WRONG)
-  const { code, stdout } = await run(dir, 'validate', ...args)
+  const { code, stdout } = await run(dir, 'validate', ...args, '--kubernetes', `1.${NEWEST}`)
   expect(code).toBe(1)
   expect(stdout).toContain(`staging (Kubernetes 1.${NEWEST})`)
   expect(stdout).toContain('deploy/extra.yaml:8:3')
@@ -47,6 +47,28 @@ test('each field that is refused, at its line and column, with the edit', async 
   )
   expect(stdout).toContain('deploy/extra.yaml:9:9')
   expect(stdout).toContain('Allowed: ClusterIP, ExternalName, LoadBalancer, NodePort.')
+})
+
+test('without a version the newest is assumed, and what it refuses is a warning', async () => {
+  const { dir, args } = fleetWith(WRONG)
+  const assumed = await run(dir, 'validate', ...args)
+  expect([assumed.code, assumed.stdout]).toEqual([0, expect.stringContaining(`(Kubernetes 1.${NEWEST}, assumed)`)])
+  expect(assumed.stdout).toContain('deploy/extra.yaml:9:9: warning')
+  expect((await run(dir, 'validate', ...args, '--strict')).code).toBe(1)
+  const declared = fleetWith(WRONG, 'kubernetes: [{version: "1.34"}]\n')
+  const { code, stdout } = await run(declared.dir, 'validate', ...declared.args)
+  expect([code, stdout]).toEqual([1, expect.stringContaining('deploy/extra.yaml:9:9: violation')])
+  for (const [format, level] of [
+    ['sarif', '"level": "warning"'],
+    ['github', '::warning '],
+    ['json', '"level": "warning"'],
+    ['junit', 'spec.type'],
+    ['flux-schema', '"status": "invalid"'],
+  ] as const) {
+    const other = await run(dir, 'validate', ...args, '-o', format)
+    expect([format, other.code], format).toEqual([format, 0])
+    expect(other.stdout.replaceAll('":"', '": "'), format).toContain(level)
+  }
 })
 
 test('the version is the asked one, else the declared one', async () => {
@@ -93,8 +115,12 @@ test('a fleet whose objects are accepted, or lose a field, ends with 0', async (
 
 test('formats for programs have the same places', async () => {
   const { dir, args } = fleetWith(WRONG)
-  const as = async (format: string) => (await run(dir, 'validate', ...args, '-o', format)).stdout
-  const { runs } = JSON.parse(await as('sarif')) as { runs: { results: { level: string; locations: unknown }[] }[] }
+  const as = async (format: string) =>
+    (await run(dir, 'validate', ...args, '--kubernetes', `1.${NEWEST}`, '-o', format)).stdout
+  const own = scratch()
+  write(own, { 'clusters/staging/apps.yaml': SYNC, 'apps/service.yaml': WRONG.replace(': apps', ': flux-system') })
+  const sarif = (await run(own, 'validate', '--url', FLEET_URL, '--kubernetes', `1.${NEWEST}`, '-o', 'sarif')).stdout
+  const { runs } = JSON.parse(sarif) as { runs: { results: { level: string; locations: unknown }[] }[] }
   const ofType = runs[0]!.results.filter(one => JSON.stringify(one).includes('spec.type'))
   expect(ofType).toMatchObject([{ level: 'error' }])
   expect(JSON.stringify(ofType[0]!.locations)).toContain('"startLine":9,"startColumn":9')
