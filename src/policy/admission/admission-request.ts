@@ -34,6 +34,8 @@ export interface AdmissionFinding extends PolicyRuleName {
   readonly check?: string
   /** In the words of the policy. */
   readonly message: string
+  /** The rule could not be evaluated by its own engine, which then refuses by its failure policy. */
+  readonly isError?: true
   readonly action: 'deny' | 'warn' | 'audit'
   /** Who would answer: `Kubernetes` or `Kyverno`. */
   readonly by: string

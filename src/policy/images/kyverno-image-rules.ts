@@ -4,11 +4,12 @@ import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { computedRules } from '../kyverno/computed-rules.ts'
 import { appliesRule } from '../kyverno/evaluate-rule.ts'
 import { isEnforced } from '../kyverno/failure-action.ts'
+import { isFiltered } from '../kyverno/is-seen.ts'
 import { imageInfo, imageText } from '../kyverno/jmespath/image-info.ts'
 import { type ContextValue, type Fields, isFields, isList, RuleError, valueAt } from '../kyverno/jmespath/values.ts'
 import { matchesWildcard } from '../kyverno/jmespath/wildcard.ts'
+import { kyvernoSettings } from '../kyverno/kyverno-settings.ts'
 import { CLUSTER_POLICY, POLICY, type WrittenRule } from '../kyverno/policy-rules.ts'
-import { isFiltered } from '../kyverno/resource-filters.ts'
 import type { RuleRequest } from '../kyverno/rule-request.ts'
 import { ruleRequestOf } from '../kyverno/rule-request-of.ts'
 import { ruleWorld } from '../kyverno/rule-world.ts'
@@ -30,7 +31,7 @@ export function kyvernoImageRules(world: AdmissionWorld, request: AdmissionReque
   )
   if (rules.length === 0) return []
   const asked = ruleRequestOf(world, request)
-  if (isFiltered(world, asked)) return []
+  if (isFiltered(kyvernoSettings(world), asked)) return []
   return rules.flatMap(rule => imageRule(world, rule, asked, request))
 }
 

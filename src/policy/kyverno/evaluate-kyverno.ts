@@ -1,46 +1,80 @@
 import { type Path, stringAt } from '../../kube/node.ts'
-import { idOf } from '../../kube/object.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { AdmissionAnswer, AdmissionFinding, AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import type { NotEvaluated } from '../engine.ts'
 import { evaluateRule, type RuleAnswer } from './evaluate-rule.ts'
+import { answerBefore } from './existing-violation.ts'
 import { failsClosed, isEnforced } from './failure-action.ts'
 import { fieldNamedBy } from './field-named-by.ts'
+import { isFiltered, isSeen } from './is-seen.ts'
+import { kyvernoSettings } from './kyverno-settings.ts'
 import { policyRules, type WrittenRule } from './policy-rules.ts'
-import { isFiltered } from './resource-filters.ts'
 import type { RuleRequest } from './rule-request.ts'
 import { ruleRequestOf } from './rule-request-of.ts'
 import { ruleWorld } from './rule-world.ts'
+import { answerOfConditions } from './webhook-conditions.ts'
 import { withValues } from './with-values.ts'
 
 /** Evaluates the `validate` rules of Kyverno's ClusterPolicies and Policies for a request. */
 export function evaluateKyverno(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer {
-  const [findings, notEvaluated]: [AdmissionFinding[], NotEvaluated[]] = [[], []]
+  const found: Found = { findings: [], notEvaluated: [] }
   const named = namesOf(request)
   const rules = policyRules(world, named)
-  if (rules.length === 0 || isFiltered(world, named)) return { findings, notEvaluated }
+  if (rules.length === 0 || isFiltered(kyvernoSettings(world), named)) return found
   const asked = ruleRequestOf(world, request)
+  const isCalled = isSeen(world, request, asked)
+  if (isCalled === false) return found
+  const decided = new Map<KubeObject, 'applied' | 'unclear'>()
   for (const rule of rules) {
+    const before = decided.get(rule.policy)
+    if (before === 'applied') continue
     const answer = answerOf(world, rule, asked, request)
     if (!answer) continue
-    const { policy, writtenName, origin } = rule
-    const { kind, namespace, name } = idOf(policy)
-    const of = { policy: { kind, namespace, name }, rule: writtenName, origin }
-    if (answer.status === 'pass') request.passed?.(of)
-    if ('why' in answer) notEvaluated.push({ ...of, why: answer.why })
-    else if ('path' in answer) {
-      const enforces = answer.status === 'error' ? failsClosed(rules, rule, asked) : isEnforced(rule, asked)
-      if (enforces === undefined) {
-        const why = 'failureActionOverrides selects by labels of a Namespace that is not in the fleet'
-        notEvaluated.push({ ...of, why })
-      } else {
-        const action = enforces ? 'deny' : 'audit'
-        const field: Path = answer.path.length > 0 ? pathOf(answer.path) : fieldNamedBy(rule.rule)
-        findings.push({ ...of, field, message: answer.message, action, by: 'Kyverno' })
-      }
-    }
+    const isOpen = typeof isCalled === 'string' || before === 'unclear'
+    const why = typeof isCalled === 'string' ? isCalled : EARLIER
+    take(found, rules, rule, isOpen ? { status: 'unclear', why } : answer, asked, request)
+    if (!appliesOne(rule)) continue
+    if (answer.status === 'unclear') decided.set(rule.policy, 'unclear')
+    else if (answer.status === 'pass' || answer.status === 'fail') decided.set(rule.policy, 'applied')
   }
-  return { findings, notEvaluated }
+  return found
+}
+
+interface Found {
+  readonly findings: AdmissionFinding[]
+  readonly notEvaluated: NotEvaluated[]
+}
+
+const EARLIER = 'applyRules is One, and an earlier rule of the policy is not evaluated'
+
+/** Kyverno stops at the first rule that passes or fails. */
+const appliesOne = ({ policy }: WrittenRule) => stringAt(policy.root, ['spec', 'applyRules']) === 'One'
+
+function take(
+  { findings, notEvaluated }: Found,
+  rules: readonly WrittenRule[],
+  rule: WrittenRule,
+  answer: NonNullable<Answer>,
+  asked: RuleRequest,
+  request: AdmissionRequest,
+): void {
+  const { policy, writtenName, origin } = rule
+  const { kind, namespace, name } = idOf(policy)
+  const of = { policy: { kind, namespace, name }, rule: writtenName, origin }
+  if (answer.status === 'pass') request.passed?.(of)
+  if ('why' in answer) notEvaluated.push({ ...of, why: answer.why })
+  if (!('path' in answer)) return
+  const isError = answer.status === 'error'
+  const enforces = answer.isAdmitted ? false : isError ? failsClosed(rules, rule, asked) : isEnforced(rule, asked)
+  if (enforces === undefined) {
+    const why = 'failureActionOverrides selects by labels of a Namespace that is not in the fleet'
+    notEvaluated.push({ ...of, why })
+    return
+  }
+  const action = enforces ? 'deny' : 'audit'
+  const field: Path = answer.path.length > 0 ? pathOf(answer.path) : fieldNamedBy(rule.rule)
+  findings.push({ ...of, field, message: answer.message, action, by: 'Kyverno', ...(isError ? { isError } : {}) })
 }
 
 /** Path steps into lists are numbers. */
@@ -59,9 +93,22 @@ function namesOf({ id, isNamespaced, parent }: AdmissionRequest) {
   }
 }
 
-function answerOf(world: AdmissionWorld, rule: WrittenRule, asked: RuleRequest, request: AdmissionRequest): RuleAnswer {
+function answerOf(world: AdmissionWorld, rule: WrittenRule, asked: RuleRequest, request: AdmissionRequest): Answer {
   const { policy, policyNamespace } = rule
   if (stringAt(policy.root, ['kind']) === 'Policy' && policyNamespace !== asked.namespace) return undefined
   const given = world.given?.valuesFor(idOf(policy).name, request.id.name)
-  return evaluateRule(rule, given ? withValues(asked, given) : asked, ruleWorld(world, rule, request))
+  const own = given ? withValues(asked, given) : asked
+  const answer = evaluateRule(rule, own, ruleWorld(world, rule, request))
+  if (!answer) return undefined
+  const uncalled = answerOfConditions(world, rule, request)
+  if (uncalled) return uncalled === 'not called' ? undefined : uncalled
+  if (answer.status !== 'fail') return answer
+  const before = answerBefore(world, rule, own, request)
+  if (before?.status === 'unclear') return before
+  if (before?.status !== 'fail') return answer
+  // background scans report what admission lets pass
+  return world.given ? { status: 'skip' } : { ...answer, isAdmitted: true }
 }
+
+/** `isAdmitted`: the object violates the rule, and Kyverno admits the request. */
+type Answer = (RuleAnswer & { readonly isAdmitted?: true }) | undefined

@@ -6,18 +6,24 @@ import type { RuleRequest } from './rule-request.ts'
 import { matchesLabels } from './selection.ts'
 
 /** Whether Kyverno denies a request that fails the rule. Undefined if the fleet does not determine it. */
-export function isEnforced({ policy, rule }: WrittenRule, request: RuleRequest): boolean | undefined {
+export function isEnforced(one: WrittenRule, request: RuleRequest): boolean | undefined {
+  const { policy, rule } = one
   const spec = at(policy.root, ['spec'])
   if (!isAtAdmission(spec)) return false
   const validate = rule.get('validate')
   const own = overrideOf(valueAt(validate, ['failureActionOverrides']), request)
   if (own !== 'none') return own
-  const action = textAt(validate, ['failureAction'])
-  if (action !== '') return isEnforce(action)
+  if (textAt(validate, ['failureAction']) !== '') return isEnforce(failureAction(one))
   const written = at(spec, ['validationFailureActionOverrides'])
   const ofPolicy = overrideOf(written && fromNode(written), request)
   if (ofPolicy !== 'none') return ofPolicy
-  return isEnforce(stringAt(spec, ['validationFailureAction']) ?? 'Audit')
+  return isEnforce(failureAction(one))
+}
+
+/** `failureAction` of a rule, or else that of its policy, without overrides. */
+export function failureAction({ policy, rule }: WrittenRule): string {
+  const own = textAt(rule.get('validate'), ['failureAction'])
+  return own || (stringAt(policy.root, ['spec', 'validationFailureAction']) ?? 'Audit')
 }
 
 /** If any rule of the policy enforces, Kyverno denies a request for which another rule of it cannot be evaluated. */

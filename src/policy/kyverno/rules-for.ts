@@ -5,7 +5,9 @@ import type { AdmissionWorld } from '../admission/admission-world.ts'
 import type { PolicyRuleName } from '../engine.ts'
 import { appliesRule, evaluateRule, type RuleAnswer } from './evaluate-rule.ts'
 import { isEnforced } from './failure-action.ts'
+import { isFiltered, isSeen } from './is-seen.ts'
 import { textAt } from './jmespath/values.ts'
+import { kyvernoSettings } from './kyverno-settings.ts'
 import { policyRules, type WrittenRule } from './policy-rules.ts'
 import { ruleRequestOf } from './rule-request-of.ts'
 import { ruleWorld } from './rule-world.ts'
@@ -26,6 +28,7 @@ export interface KyvernoRule extends PolicyRuleName {
 /** The rules of platform policies that apply, or may apply, when an object is created or updated. */
 export function rulesFor(world: AdmissionWorld, request: AdmissionRequest): KyvernoRule[] {
   const asked = ruleRequestOf(world, request)
+  if (isFiltered(kyvernoSettings(world), asked) || isSeen(world, request, asked) === false) return []
   const updated = ruleRequestOf(world, { ...request, operation: 'UPDATE', old: request.object })
   return policyRules(world, asked).flatMap((one): KyvernoRule[] => {
     const { kind, namespace, name } = idOf(one.policy)

@@ -28,7 +28,7 @@ export interface TestRow {
   readonly rule: string
   readonly resource: string
   readonly expected: string
-  readonly actual: 'pass' | 'fail' | 'warn' | 'skip' | 'not evaluated' | 'not found'
+  readonly actual: 'pass' | 'fail' | 'error' | 'warn' | 'skip' | 'not evaluated' | 'not found'
   readonly status: 'ok' | 'failed' | 'not evaluated'
   readonly message: string
   readonly origin: Origin
@@ -69,7 +69,7 @@ interface Answers {
 }
 
 interface Answer {
-  readonly actual: 'pass' | 'fail' | 'not evaluated'
+  readonly actual: 'pass' | 'fail' | 'error' | 'not evaluated'
   readonly message: string
 }
 
@@ -171,7 +171,7 @@ function answersOf(world: AdmissionWorld, request: AdmissionRequest): Answers {
   const take = ({ policy, rule }: PolicyRuleName, actual: Answer['actual'], message = '') =>
     void said.push({ policy: policy.name, rule, answer: { actual, message } })
   const answer = evaluateAdmission(world, { ...request, passed: one => take(one, 'pass') })
-  for (const one of answer.findings) take(one, 'fail', one.message)
+  for (const one of answer.findings) take(one, one.isError ? 'error' : 'fail', one.message)
   for (const one of answer.notEvaluated) take(one, 'not evaluated', one.why)
   return { said }
 }
@@ -220,7 +220,7 @@ function answerOf({ said }: Answers, policy: KubeObject, rule: string): Pick<Tes
   const hasRules = RULE_KINDS.includes(kind)
   const own = said.filter(one => one.policy === name && (!hasRules || rule === '' || isRule(one.rule, rule)))
   const of = (actual: Answer['actual']) => own.find(one => one.answer.actual === actual)?.answer
-  const answer = of('not evaluated') ?? of('fail') ?? of('pass')
+  const answer = of('not evaluated') ?? of('error') ?? of('fail') ?? of('pass')
   if (!answer) return { actual: 'skip', message: '' }
   const isUnscored = stringAt(at(policy.root, ['metadata', 'annotations']), ['policies.kyverno.io/scored']) === 'false'
   return { ...answer, actual: answer.actual === 'fail' && isUnscored ? 'warn' : answer.actual }

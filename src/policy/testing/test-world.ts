@@ -14,11 +14,9 @@ export interface TestUser {
   readonly clusterRoles: readonly string[]
 }
 
-/** A cluster with exactly these objects, all owned by the platform. Like Kyverno's command line, it filters no kinds. */
+/** A cluster with exactly these objects, all owned by the platform. */
 export function testWorld(objects: readonly KubeObject[], origin: Origin): AdmissionWorld {
-  const metadata = { name: 'kyverno', namespace: 'kyverno' }
-  const settings = objectOf({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { resourceFilters: '' } }, origin)
-  const named = new Map([settings, ...objects].map(object => [keyOf(object), object]))
+  const named = new Map(objects.map(object => [keyOf(object), object]))
   const byKind = Map.groupBy(named.values(), kindOf)
   const inNamespace = (kind: string, namespace: string) =>
     (byKind.get(kind) ?? []).filter(object => idOf(object).namespace === namespace)

@@ -1,0 +1,148 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Json } from '../../src/kube/node.ts'
+import { answersHere, type PolicyFleet, randomPolicyFleet } from './kyverno-differential/policy-fleet.ts'
+import { shrunkFleet } from './kyverno-differential/shrunk-fleet.ts'
+
+// Random policies, objects and exceptions through Kyverno's command line and through our engine: `npm run differential:kyverno -- --fleets
+// 500 --seed 1`, with the program at KYVERNO or ~/.cache/bailiwick/bin/kyverno. Prints the smallest input of each difference; `--save NAME`
+// writes the first one to test/policy/kyverno/fleets, `--golden N` prints N fleets with their answers.
+const options = new Map(
+  process.argv.slice(2).flatMap((one, at, all) => (one.startsWith('--') ? [[one.slice(2), all[at + 1] ?? '']] : [])),
+)
+const fleets = Number(options.get('fleets') ?? '20')
+const seed = Number(options.get('seed') ?? '1')
+const program = process.env.KYVERNO ?? join(homedir(), '.cache/bailiwick/bin/kyverno')
+
+interface Report {
+  readonly results?: readonly {
+    readonly policy: string
+    readonly rule: string
+    readonly result: string
+    readonly message?: string
+    readonly resources: readonly { readonly kind: string; readonly namespace?: string; readonly name: string }[]
+  }[]
+}
+
+/** Kyverno's answers by policy, rule and object. A rule that does not apply has none. */
+function answersOfKyverno({ policies, objects, exceptions, operation, namespaces }: PolicyFleet): KyvernoAnswers {
+  const dir = mkdtempSync(join(tmpdir(), 'kyverno-differential-'))
+  const file = (name: string, documents: readonly Json[]) => {
+    writeFileSync(join(dir, name), documents.map(one => `---\n${JSON.stringify(one)}\n`).join(''))
+    return join(dir, name)
+  }
+  try {
+    const values = {
+      apiVersion: 'cli.kyverno.io/v1alpha1',
+      kind: 'Values',
+      metadata: { name: 'values' },
+      globalValues: { 'request.operation': operation },
+      namespaceSelector: [...namespaces],
+    }
+    const args = [
+      'apply',
+      file('policies.yaml', policies),
+      '--resource',
+      file('objects.yaml', objects),
+      '--values-file',
+      file('values.yaml', [values]),
+      '--policy-report',
+      '--output-format',
+      'json',
+    ]
+    if (exceptions.length > 0) args.push('--exception', file('exceptions.yaml', exceptions))
+    return readReport(run(args))
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
+}
+
+function run(args: readonly string[]): string {
+  try {
+    return execFileSync(program, args, { encoding: 'utf8', timeout: 300_000, stdio: ['ignore', 'pipe', 'pipe'] })
+  } catch (error) {
+    // it exits with 1 for a refused object
+    const { stdout } = error as { readonly stdout?: string }
+    if (stdout === undefined) throw error
+    return stdout
+  }
+}
+
+interface KyvernoAnswers {
+  /** `<result>\0<message>` by policy, rule and object. */
+  readonly answers: Map<string, string>
+  /** Policies that Kyverno does not accept. */
+  readonly refused: ReadonlySet<string>
+}
+
+function readReport(output: string): KyvernoAnswers {
+  const line = output.split('\n').find(one => one.startsWith('{'))
+  const answers = new Map<string, string>()
+  const report = line === undefined ? {} : (JSON.parse(line) as Report)
+  for (const { policy, rule, result, message = '', resources } of report.results ?? []) {
+    for (const { kind, namespace = '', name } of resources) {
+      const key = `${policy}/${rule.replace(/^autogen-(?:cronjob-)?/, '')} ${kind} ${namespace}/${name}`
+      answers.set(key, `${result === 'warn' ? 'fail' : result}\0${message}`)
+    }
+  }
+  const before = output.slice(0, line === undefined ? undefined : output.indexOf(line))
+  return { answers, refused: new Set([...before.matchAll(/^\d+\. ([^:\s]+): /gm)].map(([, name]) => name!)) }
+}
+
+interface Difference {
+  readonly key: string
+  readonly kyverno: string
+  readonly here: string
+}
+
+let [equal, notEvaluated, invalid] = [0, 0, 0]
+const unclear = new Map<string, number>()
+
+/** What differs; a rule that says nothing equals one that is skipped. */
+function differences(fleet: PolicyFleet, isCounted = false): Difference[] {
+  const { answers: theirs, refused } = answersOfKyverno(fleet)
+  if (isCounted) invalid += refused.size
+  const ours = answersHere(fleet)
+  const found: Difference[] = []
+  for (const key of new Set([...theirs.keys(), ...ours.keys()])) {
+    if (refused.has(key.split('/')[0]!)) continue
+    const [kyverno = 'skip', message = ''] = (theirs.get(key) ?? 'skip').split('\0')
+    const { actual: here, message: why } = ours.get(key) ?? { actual: 'skip', message: '' }
+    if (here === 'not evaluated') {
+      if (isCounted) notEvaluated++
+      if (isCounted) unclear.set(why, (unclear.get(why) ?? 0) + 1)
+    } else if (here === kyverno) {
+      if (isCounted && here !== 'skip') equal++
+    } else found.push({ key, kyverno: `${kyverno} (${message.slice(0, 200)})`, here: `${here} (${why.slice(0, 200)})` })
+  }
+  return found
+}
+
+const golden: Json[] = []
+let different = 0
+for (let at = 0; at < fleets; at++) {
+  const fleet = randomPolicyFleet(seed * 10_000 + at)
+  const found = differences(fleet, true)
+  different += found.length
+  if (options.has('golden') && golden.length < Number(options.get('golden')) && found.length === 0)
+    golden.push({
+      ...fleet,
+      answers: Object.fromEntries([...answersHere(fleet)].map(([key, { actual }]) => [key, actual])),
+    } as unknown as Json)
+  for (const one of found.slice(0, 3)) {
+    console.info(`fleet ${seed * 10_000 + at}: ${one.key}: Kyverno ${one.kyverno}, here ${one.here}`)
+    if (!options.has('shrink')) continue
+    const small = shrunkFleet(fleet, one.key, smaller => differences(smaller).some(({ key }) => key === one.key))
+    console.info(JSON.stringify(small))
+  }
+  if (at % 25 === 24)
+    console.info(`${at + 1} fleets: ${equal} equal, ${different} different, ${notEvaluated} not evaluated`)
+}
+if (options.has('golden')) writeFileSync(options.get('out') ?? 'golden.json', `${JSON.stringify(golden, null, 1)}\n`)
+console.info(
+  `${fleets} fleets: ${equal} equal answers, ${different} different, ${notEvaluated} not evaluated; ${invalid} policies that Kyverno refuses`,
+)
+for (const [why, count] of [...unclear].sort((a, b) => b[1] - a[1]).slice(0, 20)) console.info(`  ${count} ${why}`)
+process.exitCode = different > 0 ? 1 : 0
