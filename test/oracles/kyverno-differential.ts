@@ -73,6 +73,8 @@ function run(args: readonly string[]): string {
 interface KyvernoAnswers {
   /** `<result>\0<message>` by policy, rule and object. */
   readonly answers: Map<string, string>
+  /** False where the program ended without a report: it panics for a message that is not text. */
+  readonly isReport: boolean
   /** Policies that Kyverno does not accept. */
   readonly refused: ReadonlySet<string>
 }
@@ -88,7 +90,11 @@ function readReport(output: string): KyvernoAnswers {
     }
   }
   const before = output.slice(0, line === undefined ? undefined : output.indexOf(line))
-  return { answers, refused: new Set([...before.matchAll(/^\d+\. ([^:\s]+): /gm)].map(([, name]) => name!)) }
+  return {
+    answers,
+    isReport: line !== undefined,
+    refused: new Set([...before.matchAll(/^\d+\. ([^:\s]+): /gm)].map(([, name]) => name!)),
+  }
 }
 
 interface Difference {
@@ -97,13 +103,15 @@ interface Difference {
   readonly here: string
 }
 
-let [equal, notEvaluated, invalid] = [0, 0, 0]
+let [equal, notEvaluated, invalid, ended] = [0, 0, 0, 0]
 const unclear = new Map<string, number>()
 
 /** What differs; a rule that says nothing equals one that is skipped. */
 function differences(fleet: PolicyFleet, isCounted = false): Difference[] {
-  const { answers: theirs, refused } = answersOfKyverno(fleet)
+  const { answers: theirs, refused, isReport } = answersOfKyverno(fleet)
   if (isCounted) invalid += refused.size
+  if (isCounted && !isReport) ended++
+  if (!isReport) return []
   const ours = answersHere(fleet)
   const found: Difference[] = []
   for (const key of new Set([...theirs.keys(), ...ours.keys()])) {
@@ -142,7 +150,7 @@ for (let at = 0; at < fleets; at++) {
 }
 if (options.has('golden')) writeFileSync(options.get('out') ?? 'golden.json', `${JSON.stringify(golden, null, 1)}\n`)
 console.info(
-  `${fleets} fleets: ${equal} equal answers, ${different} different, ${notEvaluated} not evaluated; ${invalid} policies that Kyverno refuses`,
+  `${fleets} fleets: ${equal} equal answers, ${different} different, ${notEvaluated} not evaluated; ${invalid} policies that Kyverno refuses, ${ended} runs without a report`,
 )
 for (const [why, count] of [...unclear].sort((a, b) => b[1] - a[1]).slice(0, 20)) console.info(`  ${count} ${why}`)
 process.exitCode = different > 0 ? 1 : 0

@@ -10,6 +10,7 @@ import type { WrittenRule } from './policy-rules.ts'
 import type { RuleRequest } from './rule-request.ts'
 import { isExcepted } from './selection.ts'
 
+const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE'] as const
 const EXCEPTION = 'kyverno.io/PolicyException'
 
 /** The platform's PolicyExceptions that name a rule. */
@@ -39,6 +40,8 @@ export function appliedTo(exceptions: readonly KubeObject[], request: RuleReques
 
 function applies(spec: Fields, request: RuleRequest, context: JsonContext): boolean {
   const selected = isExcepted(spec.get('match'), request)
+  if (selected === false && OPERATIONS.some(operation => isExcepted(spec.get('match'), { ...request, operation })))
+    throw new NotEvaluatedError('a PolicyException names operations, which Kyverno 1.19 does not compare')
   if (selected === undefined) throw new NotEvaluatedError('a PolicyException asks for what only the cluster knows')
   if (!selected) return false
   try {

@@ -1,7 +1,7 @@
 import { parseQuantity } from '../../cel/kubernetes/parse-quantity.ts'
 import { readGoDuration } from '../../cel/times.ts'
 import { readFloat } from './jmespath/object-functions.ts'
-import { type ContextValue, isFields, isList, known } from './jmespath/values.ts'
+import { type ContextValue, isFields, isList, known, NotEvaluatedError } from './jmespath/values.ts'
 import { matchesWildcard } from './jmespath/wildcard.ts'
 
 /**
@@ -51,8 +51,22 @@ function isMetBy(operator: string, operand: string, given: ContextValue): boolea
   if (sign !== undefined) return SIGNS[operator]!(sign)
   if (operator !== '' && operator !== '!') return false
   if (given === null || isList(given) || isFields(given)) return false
-  return matchesWildcard(operand, String(known(given))) === (operator === '')
+  return likeText(operand, given) === (operator === '')
 }
+
+/** Kyverno writes an integer as such in its webhook, and as a float where it reads the object from its context, as in a loop. */
+function likeText(operand: string, given: ContextValue): boolean {
+  const isLike = matchesWildcard(operand, String(known(given)))
+  if (typeof given !== 'number' || isLike === matchesWildcard(operand, floatText(given))) return isLike
+  throw new NotEvaluatedError(`a number is compared with ${operand} as text, and Kyverno writes it in two ways`)
+}
+
+/** As Go formats a float with `E`: at least two digits of exponent. */
+const floatText = (number: number) =>
+  number
+    .toExponential()
+    .toUpperCase()
+    .replace(/E([-+])(\d)$/, 'E$10$2')
 
 /** Compares durations or quantities: negative, zero or positive; undefined if they are neither. An absent value counts as zero. */
 function ordered(given: ContextValue, operand: string): number | undefined {

@@ -325,7 +325,7 @@ export function randomPolicy(random: Random, name: string, objects: readonly Fie
             name: 'my',
             variable: random.pick<Json>([
               { jmesPath: 'request.object.metadata.name' },
-              { value: { a: 1 }, jmesPath: 'a' },
+              { value: { a: 'x' }, jmesPath: 'a' },
               { jmesPath: 'request.object.data.absent', default: 'low' },
               { value: 'dev' },
             ]),

@@ -118,11 +118,32 @@ describe('an update of an object that violated the rule before', () => {
     ])
   })
 
+  test('by a rule with preconditions or users is refused, as Kyverno does not find that the rule matched', () => {
+    const conditions = rule(
+      'low',
+      '{pattern: {data: {level: low}}}',
+      '      preconditions: [{key: a, operator: Equals, value: a}]\n',
+    )
+    expect(said(policy(conditions), MAP('higher'), MAP('high'))).toEqual(DENIED)
+    const users = LOW.replace(
+      'kinds: [ConfigMap]}',
+      'kinds: [ConfigMap]}, subjects: [{kind: User, name: "*:deployer"}]',
+    )
+    expect(said(policy(users), MAP('higher'), MAP('high'))).toEqual(DENIED)
+  })
+
   test('is not decided where Kyverno compares it with values of the new object', () => {
     const named = rule('low', '{pattern: {data: {level: "{{ request.object.metadata.name }}"}}}')
     expect(said(policy(named), MAP('higher'), MAP('high'))[0]).toContain('low ? allowExistingViolations')
     expect(said(policy(named))).toEqual(DENIED)
   })
+})
+
+test('a PolicyException whose operations are others is not decided', () => {
+  const exception = (operations: string) =>
+    `---\napiVersion: kyverno.io/v2\nkind: PolicyException\nmetadata: {name: e, namespace: kyverno}\nspec: {exceptions: [{policyName: p, ruleNames: [low]}], match: {any: [{resources: {kinds: [ConfigMap], operations: [${operations}]}}]}}\n`
+  expect(said(policy(LOW) + exception('CREATE'))).toEqual([])
+  expect(said(policy(LOW) + exception('DELETE'))[0]).toContain('low ? a PolicyException names operations')
 })
 
 describe('API calls', () => {

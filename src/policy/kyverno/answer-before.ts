@@ -20,7 +20,8 @@ export function answerBefore(
   const block = rule.rule.get('validate')
   const isAllowed = valueAt(block, ['allowExistingViolations']) !== false && valueAt(block, ['cel']) === undefined
   if (!isAllowed || asked.operation !== 'UPDATE' || asked.old === undefined || !request.old) return undefined
-  if (failureAction(rule).toLowerCase() !== 'enforce') return undefined
+  // Kyverno does not find that a rule with preconditions matched the object before
+  if (failureAction(rule).toLowerCase() !== 'enforce' || rule.rule.has('preconditions')) return undefined
   if (['pattern', 'anyPattern'].some(key => hasVariables(valueAt(block, [key]))))
     return {
       status: 'unclear',
@@ -28,7 +29,18 @@ export function answerBefore(
     }
   const { old, ...rest } = asked
   const context = contextBefore(asked.context, old)
-  return evaluateRule(rule, { ...rest, operation: 'CREATE', object: old, context }, ruleWorld(world, rule, request))
+  return evaluateRule(
+    rule,
+    { ...rest, ...NOBODY, operation: 'CREATE', object: old, context },
+    ruleWorld(world, rule, request),
+  )
+}
+
+/** Kyverno does not know who applied the object before, so that a rule about users did not match it. */
+const NOBODY = {
+  user: { name: 'kyverno:kyverno-invalid-controller', groups: ['kyverno:invalidgroup'] },
+  roles: ['kyverno:invalidrole'],
+  clusterRoles: ['kyverno:invalidrole'],
 }
 
 const hasVariables = (pattern: ContextValue | undefined) => pattern !== undefined && jsonText(pattern).includes('{{')
