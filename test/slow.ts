@@ -20,6 +20,7 @@ export const SLOW: readonly string[] = [
   'test/offboard/random-fleets.test.ts',
   'test/oracles/stdin.test.ts',
   'test/package/action.test.ts',
+  'test/package/bare-root.test.ts',
   'test/package/deployed-app.test.ts',
   'test/package/image.test.ts',
   'test/package/loaded.test.ts',
