@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -11,6 +11,7 @@ import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { findFlux, NO_FLUX } from '../envtest/flux-assets.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
 import { blocksOf } from './blocks-of.ts'
+import { PAGE_WORLDS } from './page-worlds.ts'
 import { Shell, stepsOf } from './run-page.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -19,23 +20,7 @@ const home = mkdtempSync(join(tmpdir(), 'bailiwick-kind-'))
 const shell = new Shell(home)
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
-/** The clones of step 2: what `flux bootstrap` writes into the fleet, and empty repositories of the tenants. */
-beforeAll(() => {
-  const written = 'clusters/staging/flux-system'
-  cpSync(join(root, 'test/fleets/acme/fleet', written), join(home, 'fleet', written), { recursive: true })
-  const bare = ['apiVersion: kustomize.config.k8s.io/v1beta1', 'kind: Kustomization', 'resources:']
-  const own = [...bare, '  - gotk-components.yaml', '  - gotk-sync.yaml', '']
-  writeFileSync(join(home, 'fleet', written, 'kustomization.yaml'), own.join('\n'))
-  for (const name of ['fleet', 'shop', 'blog']) {
-    mkdirSync(join(home, name), { recursive: true })
-    const origin = `https://github.com/acme/${name}`
-    const { code, stderr } = shell.run(
-      `cd '${home}/${name}' && git init -q -b main && git remote add origin ${origin} && git add -A && git commit -q --allow-empty -m First`,
-    )
-    expect([code, stderr]).toEqual([0, ''])
-  }
-  shell.run(`cd '${home}'`)
-})
+beforeAll(() => PAGE_WORLDS['docs/tutorial-kind.md']!(shell, home))
 
 test('the commands that need neither Docker nor GitHub do what docs/tutorial-kind.md says', () => {
   for (const { line, commands, code, output } of stepsOf(page)) {
