@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { PAGE_WORLDS } from './page-worlds.ts'
 import { Shell, stepsOf } from './run-page.ts'
 
-// node test/docs/remake-pages.ts: writes the present output below each block of commands that shows one. Read the difference.
+// node test/docs/remake-pages.ts [PAGE]: writes the present output below each block of commands that shows one. Read the difference.
+const [only] = process.argv.slice(2)
 for (const [path, prepare] of Object.entries(PAGE_WORLDS)) {
+  if (only !== undefined && path !== only) continue
   const file = join(import.meta.dirname, '../..', path)
   const home = mkdtempSync(join(tmpdir(), 'bailiwick-page-'))
   try {
