@@ -134,5 +134,7 @@ test('a pull request of the fleet says which repositories it would break, and wh
   const created = github.requests
     .slice(since)
     .filter(({ method, path: to }) => method === 'POST' && /comments$|check-runs$|reviews$/.test(to))
-  expect(created.length).toBeLessThanOrEqual(2)
+  // the check, the comment with the edit as a block, and the edit as a suggestion on its line
+  expect(created.length).toBeLessThanOrEqual(3)
+  expect(comment?.body).toContain('-  targetNamespace: flux-system\n+  targetNamespace: apps\n')
 })
