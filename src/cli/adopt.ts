@@ -7,7 +7,7 @@ import { parseOptions } from './parse-options.ts'
 import { printLines } from './print-lines.ts'
 import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { usageError } from './usage-error.ts'
-import { writeInside } from './write-inside.ts'
+import { writeAllInside } from './write-inside.ts'
 
 const USAGE =
   'adopt TENANT [FLEET] [--kustomization NAMESPACE/NAME]... [--service-account NAME] [--repo URL[#REF]=DIR]... [--repos-dir DIR]'
@@ -35,7 +35,7 @@ proven to be allowed. Exit code 0: proven and written; 2: not proven, nothing is
       { fleet, tree, url: here, build: changed => buildFleet(inputWith(input, changed)) },
       { name, kustomizations: options.all('kustomization'), ...(account === undefined ? {} : { account }) },
     )
-    for (const file of plan.files) await writeInside(dir, file.path, file.content)
+    await writeAllInside(dir, plan.files)
     printLines(io, textOf(plan))
     return 0
   },

@@ -11,7 +11,8 @@ import type { Command, Io } from './command.ts'
 import { ageIdentities } from './encrypted-seals.ts'
 import { type Checked, evaluateCopy } from './evaluate-copy.ts'
 import { printLines } from './print-lines.ts'
-import { writeInside } from './write-inside.ts'
+import { uninterrupted } from './uninterrupted.ts'
+import { writeAllInside } from './write-inside.ts'
 
 const USAGE = 'fix [DIR] [--apply] [--base REF] [-o text|json] [OPTION]...'
 /** Overlapping edits are applied in separate rounds; each round leaves fewer findings. */
@@ -73,10 +74,17 @@ async function applied(options: CheckOptions, io: Io): Promise<Made> {
     if (fixes.length === 0) break
     const { tree, dir } = checked
     const byPath = [...Map.groupBy(fixes, ({ path }) => path)]
-    for (const [path, own] of byPath) await writeInside(dir, path, applyFixes(textOf(tree, path) ?? '', own))
-    const after = await evaluated(options, io)
+    const before = byPath.map(([path]) => ({ path, content: textOf(tree, path) ?? '' }))
+    const edited = byPath.map(([path, own]) => ({ path, content: applyFixes(textOf(tree, path) ?? '', own) }))
+    const current = checked
+    // a round is over when its edits are evaluated: those that are worse do not stay because of Ctrl-C
+    const after = await uninterrupted(async () => {
+      await writeAllInside(dir, edited)
+      const next = await evaluated(options, io)
+      if (isWorse(current, next)) await writeAllInside(dir, before)
+      return next
+    })
     if (isWorse(checked, after)) {
-      for (const [path] of byPath) await writeInside(dir, path, textOf(tree, path) ?? '')
       throw new BailiwickError('usage', `${count(fixes.length, 'edit')} would cause other findings and were reverted`, {
         fix: 'Run bailiwick fix without --apply, and make the edits by hand.',
       })

@@ -30,7 +30,7 @@ Dashed: not visible, or suspended. Red: could not be rendered. Exit code 0: done
     const { fleet } = await readFleet(options, fleetDir, io.cwd)
     const part = fleetPart(fleet, options, USAGE)
     const nodes = withParents(fleet, fleet.nodes.filter(part.has))
-    for (const line of part.leftOut) io.stderr(`note: ${line}\n`)
+    for (const line of part.leftOut) io.stderr(`note: ${line} (but for what applies these)\n`)
     io.stdout(graphText(nodes, output satisfies GraphFormat))
     const failed = nodes.filter(node => whyIncomplete(node))
     for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)

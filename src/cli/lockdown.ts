@@ -7,7 +7,7 @@ import { parseOptions } from './parse-options.ts'
 import { printLines } from './print-lines.ts'
 import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { usageError } from './usage-error.ts'
-import { writeInside } from './write-inside.ts'
+import { writeAllInside } from './write-inside.ts'
 
 const USAGE = 'lockdown [FLEET] --cluster NAME [--repo URL[#REF]=DIR]... [--repos-dir DIR]'
 
@@ -31,7 +31,7 @@ the flag is merged. Exit code 0: written, or all are set; 2: it would break some
     clustersOf(fleet, name, USAGE)
     const build = (changed: typeof tree) => buildFleet(inputWith(input, changed))
     const change = planLockdown({ fleet, tree, url: here, build }, name)
-    for (const file of change?.files ?? []) await writeInside(dir, file.path, file.content)
+    await writeAllInside(dir, change?.files ?? [])
     const lines = change
       ? [...change.files.map(file => `${file.change} ${visible(file.path)}`), change.title]
       : [`all flags are set on ${name}`]

@@ -10,7 +10,7 @@ import { notFollowed } from './not-followed.ts'
 import { printLines } from './print-lines.ts'
 import { repositoryAddress } from './repository-address.ts'
 import { rootFolder } from './root-folder.ts'
-import { deleteInside, writeInside } from './write-inside.ts'
+import { writeAllInside } from './write-inside.ts'
 
 const USAGE = 'offboard TENANT [DIR] [--cluster C]'
 
@@ -41,10 +41,7 @@ export async function writeChange(
   const { url, usual = here.branch } = here
   const branch = notFollowed([fleetAt(tree, url, here.branch)], here) ? usual : here.branch
   const plan = planOffboarding(request, tree, url, branch)
-  for (const { path, content } of plan.files) {
-    if (content === null) await deleteInside(dir, path)
-    else await writeInside(dir, path, content)
-  }
+  await writeAllInside(dir, plan.files)
   printLines(io, linesOf(plan, request))
   return 0
 }

@@ -12,7 +12,7 @@ import { notFollowed } from './not-followed.ts'
 import { repositoryAddress } from './repository-address.ts'
 import { rootFolder } from './root-folder.ts'
 import { type SecretOptions, sealTenant } from './seal-tenant.ts'
-import { writeInside } from './write-inside.ts'
+import { writeAllInside } from './write-inside.ts'
 
 /** `bailiwick onboard`: writes into the working copy what the onboarding pull request would contain. */
 export const onboard: Command = {
@@ -55,7 +55,7 @@ Without a file for the credentials, and for deploy-key, the commands to run are 
     const directories = onboardingDirectories(asked, tree, url, branch)
     const { request, notes } = await sealTenant(asked, tree, directories, options, io)
     const { files, summary } = planOnboarding(request, tree, url, branch)
-    for (const file of files) await writeInside(dir, file.path, file.content)
+    await writeAllInside(dir, files)
     const starter = request.starter === undefined ? [] : starterFiles(request, [])
     const lines = [
       ...files.map(file => `${file.change} ${visible(file.path)}`),

@@ -26,7 +26,8 @@ const NARROWEST = 60
 /** What the variable COLUMNS says, else the width of the terminal. */
 function columnsOf({ COLUMNS = '' }: NonNullable<Io['env']>, width: number | undefined): number | undefined {
   const columns = /^[1-9]\d{0,4}$/.test(COLUMNS) ? Number(COLUMNS) : width
-  return columns === undefined ? undefined : Math.max(NARROWEST, columns)
+  // a terminal that does not know its width says 0
+  return !columns ? undefined : Math.max(NARROWEST, columns)
 }
 
 /** Terminals that identify themselves and support links. */

@@ -2,6 +2,20 @@ import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { lstat, mkdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { BailiwickError } from '../errors.ts'
+import { uninterrupted } from './uninterrupted.ts'
+
+/** Writes or (without content) deletes files of a working copy; Ctrl-C waits until all are written. Throws as `writeInside`. */
+export function writeAllInside(
+  root: string,
+  files: readonly { readonly path: string; readonly content: string | null }[],
+): Promise<void> {
+  return uninterrupted(async () => {
+    for (const { path, content } of files) {
+      if (content === null) await deleteInside(root, path)
+      else await writeInside(root, path, content)
+    }
+  })
+}
 
 /** Writes a file of a working copy, never through a link: it could lead out of it. Throws `onboard-layout` for a link. */
 export async function writeInside(root: string, path: string, content: string): Promise<void> {
@@ -20,7 +34,7 @@ function replaceFile(path: string, content: string): void {
 }
 
 /** Deletes a file of a working copy and the directories that it leaves empty, never through a link. Throws `onboard-layout` for a link. */
-export async function deleteInside(root: string, path: string): Promise<void> {
+async function deleteInside(root: string, path: string): Promise<void> {
   await refuseLinks(root, path)
   await rm(join(root, path), { force: true })
   for (let here = dirname(path); here !== '.'; here = dirname(here)) {

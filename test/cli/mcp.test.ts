@@ -117,6 +117,18 @@ describe('over the protocol, with its own client', () => {
     )
   })
 
+  test('a call that is cancelled while it waits gets no answer, and the next one does', async () => {
+    const busy = call('check', { dir: 'fleet' })
+    const cancelled = new AbortController()
+    const waiting = client.callTool({ name: 'check', arguments: { dir: 'fleet' } }, undefined, {
+      signal: cancelled.signal,
+    })
+    cancelled.abort('no longer needed')
+    await expect(waiting).rejects.toThrow('no longer needed')
+    expect((await busy).isError).toBe(false)
+    expect((await call('explain_rule', { rule: 'usage' })).isError).toBe(false)
+  })
+
   test('render: origins, and no value of a Secret', async () => {
     write(world, {
       'dev-team/secret/kustomization.yaml': 'resources: [x.yaml]\n',

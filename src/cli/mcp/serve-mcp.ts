@@ -33,9 +33,14 @@ export async function serveMcp(folders: readonly string[], io: Io): Promise<void
     })),
   }))
   let last: Promise<unknown> = Promise.resolve()
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
-    const answer = last.then(() => call(params.name, params.arguments ?? {}))
-    last = answer
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal }) => {
+    const answer = last.then(() => {
+      // cancelled while it waited: the client reads no answer
+      signal.throwIfAborted()
+      return call(params.name, params.arguments ?? {})
+    })
+    // an error of one call is its answer, and not that of the next ones
+    last = answer.catch(() => undefined)
     return answer
   })
   const call = async (name: string, given: Readonly<Record<string, unknown>>) => {

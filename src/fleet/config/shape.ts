@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { MapNode, Node } from '../../kube/node.ts'
+import { probably } from '../../message/closest.ts'
 import { codeWord, message, untyped } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import { FLEET_FILE } from '../model/fleet-config.ts'
@@ -143,7 +144,8 @@ export function record<T extends object>(what: string, fields: Fields<T>): Shape
       if (node.type !== 'map') throw refused(node, place, `${what}: a map with the keys ${keys}`)
       const dot = place === '' ? '' : `${place}.`
       for (const [key, field] of node.fields) {
-        if (!known.has(key as keyof T & string)) throw wrong(field.key, `${quoted(dot + key)} is an unknown key`, keys)
+        if (known.has(key as keyof T & string)) continue
+        throw wrong(field.key, `${quoted(dot + key)} is an unknown key`, keys, probably(key, known.keys()))
       }
       const read = entries.map(([key, field]) => [key, readField(node, key, dot + key, field)] as const)
       return { ...(Object.fromEntries(read) as T), origin: node.origin }
@@ -164,14 +166,14 @@ export function refused(node: Node, key: string, allowed: string): BailiwickErro
   return wrong(node.origin, `${subject} is ${describe(node)}`, allowed)
 }
 
-/** What is wrong, what is allowed, and what to do. */
-export function wrong(origin: Origin, what: string, allowed: string): BailiwickError {
+/** What is wrong, what is allowed, and what to do; `meant`: the allowed text that was probably meant. */
+export function wrong(origin: Origin, what: string, allowed: string, meant?: string): BailiwickError {
   return new BailiwickError(
     'config',
     message`${codeWord(FLEET_FILE)}: ${untyped(what)}. Allowed: ${untyped(allowed)}`,
     {
       origin,
-      fix: `Write ${allowed}, or remove it.`,
+      fix: meant === undefined ? `Write ${allowed}, or remove it.` : `Did you mean ${meant}?`,
     },
   )
 }
