@@ -125,6 +125,24 @@ describe.skipIf(missing !== undefined)('pages in a real Chromium', { timeout: 90
     await page.close()
   })
 
+  test('the keyboard reaches every box of the graph that is a link, from left to right', async () => {
+    const { page } = await visit(`${staged.fleet}/graph`)
+    const wanted: string[] = await page.evaluate("[...document.querySelectorAll('.map a')].map(one => one.textContent)")
+    expect(wanted.length).toBeGreaterThan(20)
+    await page.getByRole('region', { name: 'Picture of the graph' }).focus()
+    const reached: string[] = []
+    for (const _ of wanted) {
+      await page.keyboard.press('Tab')
+      const [text, outline]: [string, string] = await page.evaluate(
+        '[document.activeElement.textContent, getComputedStyle(document.activeElement).outlineStyle + getComputedStyle(document.activeElement).outlineWidth]',
+      )
+      expect(outline, text).toBe('solid3px')
+      reached.push(text)
+    }
+    expect(reached).toEqual(wanted)
+    await page.close()
+  })
+
   test('the keyboard reaches everything: the skip link first, each thing with a frame around it', async () => {
     const { page } = await visit(staged.red)
     await page.keyboard.press('Tab')
