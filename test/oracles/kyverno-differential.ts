@@ -7,8 +7,8 @@ import { answersHere, type PolicyFleet, randomPolicyFleet } from './kyverno-diff
 import { shrunkFleet } from './kyverno-differential/shrunk-fleet.ts'
 
 // Random policies, objects and exceptions through Kyverno's command line and through our engine: `npm run differential:kyverno -- --fleets
-// 500 --seed 1`, with the program at KYVERNO or ~/.cache/bailiwick/bin/kyverno. Prints the smallest input of each difference; `--save NAME`
-// writes the first one to test/policy/kyverno/fleets, `--golden N` prints N fleets with their answers.
+// 500 --seed 1`, with the program at KYVERNO or ~/.cache/bailiwick/bin/kyverno. Prints each difference, with
+// `--shrink yes` the smallest input of it; `--golden N` writes N fleets with Kyverno's answers to test/policy/kyverno/golden-fleets.json.
 const options = new Map(
   process.argv.slice(2).flatMap((one, at, all) => (one.startsWith('--') ? [[one.slice(2), all[at + 1] ?? '']] : [])),
 )
@@ -128,17 +128,27 @@ function differences(fleet: PolicyFleet, isCounted = false): Difference[] {
   return found
 }
 
-const golden: Json[] = []
+const GOLDEN = new URL('../policy/kyverno/golden-fleets.json', import.meta.url)
+const golden: unknown[] = []
+
+/** A fleet without the policies that Kyverno refuses, and Kyverno's answers. */
+function goldenFleet(fleet: PolicyFleet) {
+  const { answers, refused } = answersOfKyverno(fleet)
+  const isAccepted = ({ metadata }: { [key: string]: Json }) => !refused.has(String((metadata as { name: Json }).name))
+  const said = [...answers].map(([key, answer]) => [key, answer.split('\0')[0]] as const)
+  return {
+    ...fleet,
+    policies: fleet.policies.filter(isAccepted),
+    answers: Object.fromEntries(said.filter(([, answer]) => answer !== 'skip')),
+  }
+}
+
 let different = 0
 for (let at = 0; at < fleets; at++) {
   const fleet = randomPolicyFleet(seed * 10_000 + at)
   const found = differences(fleet, true)
   different += found.length
-  if (options.has('golden') && golden.length < Number(options.get('golden')) && found.length === 0)
-    golden.push({
-      ...fleet,
-      answers: Object.fromEntries([...answersHere(fleet)].map(([key, { actual }]) => [key, actual])),
-    } as unknown as Json)
+  if (golden.length < Number(options.get('golden') ?? '0') && found.length === 0) golden.push(goldenFleet(fleet))
   for (const one of found.slice(0, 3)) {
     console.info(`fleet ${seed * 10_000 + at}: ${one.key}: Kyverno ${one.kyverno}, here ${one.here}`)
     if (!options.has('shrink')) continue
@@ -148,7 +158,7 @@ for (let at = 0; at < fleets; at++) {
   if (at % 25 === 24)
     console.info(`${at + 1} fleets: ${equal} equal, ${different} different, ${notEvaluated} not evaluated`)
 }
-if (options.has('golden')) writeFileSync(options.get('out') ?? 'golden.json', `${JSON.stringify(golden, null, 1)}\n`)
+if (golden.length > 0) writeFileSync(GOLDEN, `[\n${golden.map(one => JSON.stringify(one)).join(',\n')}\n]\n`)
 console.info(
   `${fleets} fleets: ${equal} equal answers, ${different} different, ${notEvaluated} not evaluated; ${invalid} policies that Kyverno refuses, ${ended} runs without a report`,
 )
