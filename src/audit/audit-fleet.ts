@@ -2,6 +2,7 @@ import { FleetIndex } from '../facts/fleet-index.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import { accountItems, statusItems } from './account-items.ts'
 import type { ClusterAudit } from './audit-item.ts'
+import { controlItems } from './control-items.ts'
 import { fluxItems } from './flux-items.ts'
 import { imageItems } from './image-items.ts'
 import { policyItems } from './policy-items.ts'
@@ -19,6 +20,7 @@ export function auditFleet(fleet: Fleet, names: readonly string[]): ClusterAudit
       ...accountItems(audited),
       ...statusItems(audited),
       ...policyItems(audited),
+      ...controlItems(audited),
       ...imageItems(audited),
       ...remoteBaseItems(audited),
       ...sourceItems(audited),

@@ -96,6 +96,11 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
     return this.#facts.owners(cluster).size > 0
   }
 
+  /** The tenant of each namespace of a cluster that belongs to one. */
+  ownersOf(cluster: string): ReadonlyMap<string, string> {
+    return this.#facts.owners(cluster)
+  }
+
   /** To whom the platform gave a namespace: by its label, to a Capsule Tenant, or as the home of an account that owns one. */
   givenTo(cluster: string, namespace: string): string | undefined {
     const object = this.platformObject(cluster, '/Namespace', '', namespace)

@@ -68,7 +68,13 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
     'prune-protected',
     'quota-tamper',
   ],
-  policies: ['image-unverified', 'policy-denied', 'policy-loosened', 'policy-not-evaluated'],
+  policies: [
+    'image-unverified',
+    'policy-denied',
+    'policy-loosened',
+    'policy-not-evaluated',
+    'policy-tenant-controlled',
+  ],
   rbac: [
     'rbac-aggregation',
     'rbac-cluster-binding',

@@ -114,3 +114,30 @@ test('an object that changes and is refused as before is an existing violation, 
   expect(evaluationOf(given({ object: labelled }), { base }).verdict.result).toBe('pass')
   expect(evaluationOf(given({ object: map('higher', 'settings') }), { base }).verdict.result).toBe('fail')
 })
+
+test('a policy that denies less needs an approval, unless the finding is waived', () => {
+  const of = (policy: string, file: string) =>
+    given({ policy, object: map('low', 'settings'), files: file ? { '.github/bailiwick.yaml': file } : {} })
+  const looser = POLICY().replace('[Deny]', '[Audit]')
+  // what the file of the base says has an effect
+  const verdictOf = (file: string, today?: string) =>
+    evaluationOf(of(looser, file), { base: of(POLICY(), file), ...(today ? { today } : {}) }).verdict
+  const asked = (file: string, today?: string) =>
+    verdictOf(file, today)
+      .requiredApprovals.filter(({ rule }) => rule === 'policy-loosened')
+      .map(({ path }) => path)
+  expect(asked('')).toEqual(['tenants/policies.yaml'])
+  const { warnings } = verdictOf('')
+  const one = warnings.find(({ rule }) => rule === 'policy-loosened')!
+  expect(one).toMatchObject({ state: 'new', object: { kind: 'ValidatingAdmissionPolicyBinding', name: 'bound' } })
+  const waiver = `waivers:
+  - rule: policy-loosened
+    object: {kind: ValidatingAdmissionPolicyBinding, name: bound}
+    violations: [{fingerprint: ${one.fingerprint}, severity: medium}]
+    reason: moves in May
+    approver: "@acme/platform"
+    expires: 2026-06-30
+`
+  expect(asked(waiver, '2026-06-30')).toEqual([])
+  expect(asked(waiver, '2026-07-01')).toEqual(['tenants/policies.yaml'])
+})

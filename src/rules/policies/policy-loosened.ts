@@ -28,7 +28,7 @@ export const policyLoosened: Rule = {
   kinds: 'every',
   *checkObject({ node, object, id, kind }, context) {
     const former = formerAdmissionOf(node, object, context)
-    if (!former || !former.findings.some(({ action }) => action === 'deny')) return
+    if (!former?.findings.some(({ action }) => action === 'deny')) return
     yield* loosened(node, object, former, admissionOf({ node, object, id, kind }, context))
   },
   *checkNode(node, context) {
