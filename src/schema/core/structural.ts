@@ -15,6 +15,7 @@ import {
 } from './read-field.ts'
 
 type Add = (problem: Problem) => void
+type Steps = (string | number)[]
 /** Where a schema stands in the one around it. */
 type Level = 'root' | 'field' | 'item'
 
@@ -37,7 +38,7 @@ const METADATA = ['name', 'generateName']
  * ValidateStructural, and pkg/apis/apiextensions/validation, ValidateCustomResourceDefinitionOpenAPISchema).
  */
 export function checkStructural(schema: MapNode, path: Path, add: Add): void {
-  walk(schema, path, 'root', add)
+  walk(schema, [...path], 'root', add)
 }
 
 /** Keywords that no rule here is about, or that are checked in every schema. */
@@ -47,22 +48,24 @@ const PLAIN: ReadonlySet<string> = new Set(
   ),
 )
 
-function walk(schema: MapNode, path: Path, level: Level, add: Add): void {
+/** `path` serves all schemas below, because most have no problem. */
+function walk(schema: MapNode, path: Steps, level: Level, add: Add): void {
   let isPlain = level !== 'root'
   for (const key of schema.fields.keys()) if (!PLAIN.has(key)) isPlain = false
   checkType(schema, path, level, add)
   const properties = mapIn(schema, 'properties')
   for (const [name, { value }] of properties?.fields ?? []) {
-    const here = [...path, 'properties', name]
-    if (value.type === 'map') walk(value, here, 'field', add)
+    path.push('properties', name)
+    if (value.type === 'map') walk(value, path, 'field', add)
     // null is an empty schema
-    else if (value.type === 'scalar' && value.value === null) add(missingField([...here, 'type'], TYPES.join(', ')))
+    else if (value.type === 'scalar' && value.value === null) add(missingField([...path, 'type'], TYPES.join(', ')))
+    path.length -= 2
   }
   checkItems(schema, path, add)
   if (!isPlain) checkRest(schema, properties, path, level, add)
 }
 
-function checkRest(schema: MapNode, properties: MapNode | undefined, path: Path, level: Level, add: Add): void {
+function checkRest(schema: MapNode, properties: MapNode | undefined, path: Steps, level: Level, add: Add): void {
   for (const name of NOT_SUPPORTED)
     if (isFilled(schema, name)) add(forbiddenField([...path, name], 'a schema without this field'))
   if (isTrue(schema, 'uniqueItems'))
@@ -70,7 +73,11 @@ function checkRest(schema: MapNode, properties: MapNode | undefined, path: Path,
   const extra = valueIn(schema, 'additionalProperties')
   if (extra && properties && properties.fields.size > 0 && !(extra.type === 'scalar' && extra.value === false))
     add(forbiddenField([...path, 'additionalProperties'], 'properties or additionalProperties'))
-  if (extra?.type === 'map') walk(extra, [...path, 'additionalProperties'], 'field', add)
+  if (extra?.type === 'map') {
+    path.push('additionalProperties')
+    walk(extra, path, 'field', add)
+    path.pop()
+  }
   if (level === 'root' || isTrue(schema, EMBEDDED)) checkObjectFields(properties, path, level, add)
   checkList(schema, path, add)
   for (const name of LOGIC)
@@ -116,13 +123,18 @@ function checkObjectFields(properties: MapNode | undefined, path: Path, level: L
       add(forbiddenField([...path, 'properties', 'metadata', 'properties', name], METADATA.join(' and ')))
 }
 
-function checkItems(schema: MapNode, path: Path, add: Add): void {
-  const [items, here] = [valueIn(schema, 'items'), [...path, 'items']]
-  if (items?.type === 'map') walk(items, here, 'item', add)
-  else if (items?.type === 'list') add(forbiddenField(here, 'one schema for all items'))
+function checkItems(schema: MapNode, path: Steps, add: Add): void {
+  const items = valueIn(schema, 'items')
+  const here = () => [...path, 'items']
+  if (items?.type === 'map') {
+    path.push('items')
+    walk(items, path, 'item', add)
+    path.pop()
+  } else if (items?.type === 'list') add(forbiddenField(here(), 'one schema for all items'))
   else if (items?.type === 'scalar' && !items.opaque)
-    add({ kind: 'wrong-type', path: here, allowed: 'a map', found: writtenAs(items) })
-  else if (items === undefined && textIn(schema, 'type') === 'array') add(missingField(here, 'a schema for the items'))
+    add({ kind: 'wrong-type', path: here(), allowed: 'a map', found: writtenAs(items) })
+  else if (items === undefined && textIn(schema, 'type') === 'array')
+    add(missingField(here(), 'a schema for the items'))
 }
 
 /** The keys of a list must be fields of its items that are always there. */
