@@ -69,13 +69,13 @@ describe('the policies of a fleet', () => {
     const { stdout } = await run(dir, 'policy', ...args, '-o', 'json')
     expect(JSON.parse(stdout)).toMatchObject({
       policies: [
+        { name: 'names', notEvaluated: ['generate'], rules: [{ rule: 'no-old', passed: 0, denied: 1 }] },
         {
           kind: 'ValidatingAdmissionPolicy',
           name: 'levels',
           cluster: 'staging',
           rules: [{ rule: 'bound', passed: 1 }],
         },
-        { name: 'names', notEvaluated: ['generate'], rules: [{ rule: 'no-old', passed: 0, denied: 1 }] },
       ],
       tests: [],
     })
@@ -148,8 +148,8 @@ describe('tests of policies', () => {
 
   test('exceptions, labels of namespaces and operations', async () => {
     const exception = `apiVersion: kyverno.io/v2\nkind: PolicyException\nmetadata: {name: one, namespace: x}\nspec: {exceptions: [{policyName: names, ruleNames: [no-old]}], match: {any: [{resources: {kinds: [ConfigMap], namespaceSelector: {matchLabels: {a: b}}}}]}}\n`
-    const values = (label: string) =>
-      `exceptions: [exception.yaml]\nvalues: {globalValues: {request.operation: UPDATE}, namespaceSelector: [{name: apps, labels: {a: ${label}}}]}\n`
+    const values = (label: string, operation = 'CREATE') =>
+      `exceptions: [exception.yaml]\nvalues: {globalValues: {request.operation: ${operation}}, namespaceSelector: [{name: apps, labels: {a: ${label}}}]}\n`
     const files = { 'tests/exception.yaml': exception }
     const excepted = testsWith(RESULT('old-one', 'skip'), values('b'), files)
     expect((await run(excepted, 'policy', 'test')).code).toBe(0)
@@ -158,7 +158,7 @@ describe('tests of policies', () => {
     // the policy speaks about CREATE alone
     const updated = testsWith(
       '  - {policy: levels, resources: [high], kind: ConfigMap, result: skip}\n',
-      values('c'),
+      values('c', 'UPDATE'),
       files,
     )
     expect((await run(updated, 'policy', 'test')).code).toBe(0)
