@@ -7,10 +7,10 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Message, message, part } from '../../message/message.ts'
 import type { AdmissionFinding, AdmissionOperation } from '../../policy/admission/admission-request.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { addressAnswers } from './support/address-answers.ts'
 import { type Admission, admissionOf, deletionOf } from './support/admission-of.ts'
 import { deletedObjects } from './support/deleted-objects.ts'
 import { findingPolicy } from './support/finding-policy.ts'
-import { saidElsewhere } from './support/said-elsewhere.ts'
 
 /** What the cluster's own policies answer, before the merge and under the account that applies. */
 export const policyDenied: Rule = {
@@ -19,15 +19,18 @@ export const policyDenied: Rule = {
   title: 'Object that a policy of the cluster refuses',
   why: 'An admission policy that refuses one object stops the whole Kustomization, and none of its objects is applied. Without the rule this is seen only after the merge.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
-  docs: 'Change the object so that the policy allows it. The message is the one of the policy. A policy that denies makes violations, one that warns or audits makes warnings. Policies are those that the platform renders: ValidatingAdmissionPolicies with their bindings, and Kyverno ClusterPolicies and Policies with `validate` by `pattern`, `anyPattern`, `deny`, `foreach`, `cel` and `podSecurity`, also for the Pods that workloads make. Other parts of Kyverno policies are listed by `policy-not-evaluated`; what policies say about the address of a source is reported by `source-url-allowlist`. They are evaluated with both sides of the change, the account that applies, the Namespace, parameters and RBAC of the fleet. Defaults of the API server are filled in for workloads, Services and Secrets.',
+  docs: 'Change the object so that the policy allows it. The message is the one of the policy. A policy that denies makes violations, one that warns or audits makes warnings. Policies are those that the platform renders: ValidatingAdmissionPolicies with their bindings, and Kyverno ClusterPolicies and Policies with `validate` by `pattern`, `anyPattern`, `deny`, `foreach`, `cel` and `podSecurity`, also for the Pods that workloads make. Other parts of Kyverno policies are listed by `policy-not-evaluated`; `source-url-allowlist` reports addresses that a policy does not allow in any spelling. An allowed address in a spelling that Kyverno refuses is a warning. They are evaluated with both sides of the change, the account that applies, the Namespace, parameters and RBAC of the fleet. Defaults of the API server are filled in for workloads, Services and Secrets.',
   kinds: 'every',
   *checkObject(subject, context) {
     const { node, object } = subject
     const admission = admissionOf(subject, context)
     if (!admission || admission.findings.length === 0) return
-    const isSaid = saidElsewhere(subject, context)
+    const answerOf = addressAnswers(subject, context)
     for (const finding of admission.findings) {
-      if (!isSaid(finding)) yield breachOf(node, object, admission, finding)
+      const answer = answerOf(finding)
+      if (answer === 'reported') continue
+      const breach = breachOf(node, object, admission, finding)
+      yield answer === 'spelling' ? { ...breach, ...SPELLING } : breach
     }
   },
   *checkNode(node, context) {
@@ -45,6 +48,12 @@ function* deletions(node: FleetNode, context: RuleContext): Iterable<Breach> {
     for (const finding of admission.findings) yield breachOf(node, object, admission, finding)
   }
 }
+
+/** The address is allowed: no other tenant gains by its spelling, but Kyverno refuses the object until the address is written as in the policy. */
+const SPELLING = {
+  level: 'warning',
+  fix: message`Write the address as the policy spells it. It is an allowed address in another spelling.`,
+} as const
 
 const VERBS: Readonly<Record<AdmissionOperation, 'create' | 'update' | 'delete'>> = {
   CREATE: 'create',
