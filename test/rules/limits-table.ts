@@ -209,6 +209,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/schema/custom/check-rules.ts MAX_STEPS',
     'src/schema/custom/typed-value.ts MAX_TIME',
     'src/schema/custom/format-problem.ts LONGEST',
+    'src/schema/custom/format-problem.ts LONGEST_DURATION',
   ],
   memory: [
     'workers/gate/keep-pulls.ts LIMIT_MS',

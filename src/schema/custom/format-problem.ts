@@ -50,9 +50,16 @@ const UNDECIDED = new Set(
   'duration email mac isbn isbn10 isbn13 creditcard ssn rgbcolor datetime k8s-short-name k8s-long-name'.split(' '),
 )
 
+/** Durations that Go's time.ParseDuration takes without an overflow; the API server takes more, such as `3 days`. */
+const GO_DURATION = /^[-+]?(?:0|(?:(?:\d{1,6}(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
+const LONGEST_DURATION = 16
+
+const isGoDuration = (text: string) => text.length <= LONGEST_DURATION && GO_DURATION.test(text)
+
 /** Why a text is not of a format; undefined where it is, or where the API server does not know the format. */
 export function formatProblem(text: string, format: string, path: Path): Problem | 'unsure' | undefined {
   const known = FORMATS.get(format)
+  if (format === 'duration' && isGoDuration(text)) return undefined
   if (known === undefined) return UNDECIDED.has(format) ? 'unsure' : undefined
   if (text.length > LONGEST) return 'unsure'
   return known[0](text) ? undefined : { kind: 'bad-format', path, allowed: known[1], found: 'text of another form' }
