@@ -10,7 +10,11 @@ const clean = (replicas: number) => ({
   ...resources,
   'staging/web.yaml': deploymentFile('web', 'apps').replace(/replicas: \d/, `replicas: ${replicas}`),
 })
-const straying = { ...resources, 'staging/web.yaml': deploymentFile('web', 'kube-system') }
+// a violation without a certain edit: a suggestion is a question and a review more
+const straying = {
+  ...resources,
+  'staging/web.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system, labels: {web: open}}\n',
+}
 
 let stage: Stage
 beforeAll(async () => {
