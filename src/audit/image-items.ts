@@ -8,8 +8,8 @@ import { type ImageCoverage, imageCoverage } from '../policy/images/image-covera
 import { imagePolicies } from '../policy/images/image-policies.ts'
 import { type AuditItem, place } from './audit-item.ts'
 import { type AuditedCluster, isPlatforms, unseenPart } from './audited-cluster.ts'
+import { fewNames } from './few-names.ts'
 
-const MAX_NAMED = 5
 const CHECK = 'image-verification'
 const WHY = 'whoever can push to the registry of an image decides what it runs, unless a policy demands a signature'
 
@@ -73,7 +73,7 @@ function policyItem(object: KubeObject, enforces: boolean, found: readonly Found
   const covers =
     of.length === 0
       ? 'no image that the fleet renders'
-      : `${of.length} ${of.length === 1 ? 'image' : 'images'} of the fleet: ${few(of)}`
+      : `${of.length} ${of.length === 1 ? 'image' : 'images'} of the fleet: ${fewNames(of.map(shown))}`
   return {
     ...{ check: CHECK, subject: namespace ? `${namespace}/${name}` : name, why: WHY },
     state: !enforces ? 'weak' : of.length === 0 ? 'unknown' : 'ok',
@@ -94,7 +94,7 @@ function* itemsOf(tenant: string, found: readonly Found[], unseen: string | unde
     yield {
       ...common,
       state: unseen ? 'unknown' : 'weak',
-      message: `${counted(of.length, all, whose)} not covered by an image verification policy (${cause}): ${few(of)}${unseen ? `; ${unseen}` : ''}`,
+      message: `${counted(of.length, all, whose)} not covered by an image verification policy (${cause}): ${fewNames(of.map(shown))}${unseen ? `; ${unseen}` : ''}`,
       fix: 'Extend the policy to these images, or add one for them.',
       ...placeOf(own[0]!),
     }
@@ -105,7 +105,7 @@ function* itemsOf(tenant: string, found: readonly Found[], unseen: string | unde
     yield {
       ...common,
       state: 'weak',
-      message: `${counted(of.length, all, whose)} verified only in Audit, by ${cause}: ${few(of)}`,
+      message: `${counted(of.length, all, whose)} verified only in Audit, by ${cause}: ${fewNames(of.map(shown))}`,
       fix: 'Set the failure action of the rule to Enforce once its reports are clean.',
       ...(own[0]!.by ? { origin: place(own[0]!.by.origin) } : {}),
     }
@@ -116,7 +116,7 @@ function* itemsOf(tenant: string, found: readonly Found[], unseen: string | unde
     yield {
       ...common,
       state: 'unknown',
-      message: `whether a policy verifies ${of.length === 1 ? '1 image' : `${of.length} images`} of ${whose} is not known (${cause}): ${few(of)}`,
+      message: `whether a policy verifies ${of.length === 1 ? '1 image' : `${of.length} images`} of ${whose} is not known (${cause}): ${fewNames(of.map(shown))}`,
       fix: 'Check on the cluster whether Kyverno verifies them.',
       ...placeOf(own[0]!),
     }
@@ -137,7 +137,7 @@ function* releaseItems({ cluster, index }: AuditedCluster): Iterable<AuditItem> 
     const names = own.map(({ object }) => `${idOf(object).namespace}/${idOf(object).name}`).sort()
     yield {
       ...{ check: CHECK, subject: tenant, why: WHY, state: 'unknown', fix: '' },
-      message: `the images of ${names.length === 1 ? '1 HelmRelease' : `${names.length} HelmReleases`} of ${tenant === '' ? 'the platform' : `tenant ${shown(tenant)}`} are not visible: ${few(names)}`,
+      message: `the images of ${names.length === 1 ? '1 HelmRelease' : `${names.length} HelmReleases`} of ${tenant === '' ? 'the platform' : `tenant ${shown(tenant)}`} are not visible: ${fewNames(names.map(shown))}`,
     }
   }
 }
@@ -153,10 +153,5 @@ const policyOf = ({ by }: ImageCoverage): string =>
 const causeOf = (one: ImageCoverage): string => (one.by ? `${policyOf(one)}: ${one.why}` : one.why)
 
 const namesOf = (found: readonly Found[]) => [...new Set(found.map(({ use }) => use.written ?? '(not known)'))].sort()
-
-function few(names: readonly string[]): string {
-  const rest = names.length - MAX_NAMED
-  return names.slice(0, MAX_NAMED).map(shown).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
-}
 
 const placeOf = ({ object, use }: Found) => ({ origin: place(originAt(object.root, use.path)) })

@@ -5,9 +5,9 @@ import { at, type Node, originAt, type Path, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { type AuditItem, place } from './audit-item.ts'
 import type { AuditedCluster } from './audited-cluster.ts'
+import { fewNames } from './few-names.ts'
 
 const VERIFIED = valuesOf(row => row.verify)
-const MAX_NAMED = 5
 const CHECK = 'source-verification'
 const WHY = 'without a signature, whoever can push to the source or its registry decides what Flux applies'
 
@@ -38,7 +38,7 @@ export function* verificationItems({ cluster, index }: AuditedCluster): Iterable
     }
     const good = weak.filter(({ problem }) => !problem).map(({ one }) => nameOf(one.object))
     if (good.length > 0) {
-      const message = `Flux verifies ${good.length} of ${own.length} sources of ${whose}: ${few(good)}; the signatures are not evaluated offline`
+      const message = `Flux verifies ${good.length} of ${own.length} sources of ${whose}: ${fewNames(good)}; the signatures are not evaluated offline`
       yield { ...common, state: 'ok', message, fix: '' }
     }
   }
@@ -63,7 +63,7 @@ function unverified(open: readonly Source[], all: number, whose: string, isAsked
   const names = open.map(({ object }) => nameOf(object)).sort()
   const [first] = open
   return {
-    message: `${names.length} of ${all} ${all === 1 ? 'source' : 'sources'} of ${whose} ${names.length === 1 ? 'has' : 'have'} no verification: ${few(names)}`,
+    message: `${names.length} of ${all} ${all === 1 ? 'source' : 'sources'} of ${whose} ${names.length === 1 ? 'has' : 'have'} no verification: ${fewNames(names)}`,
     fix: 'Set spec.verify, for commits with the keys of their authors, for OCI artifacts and charts with cosign or notation.',
     ...(isAsked
       ? { state: 'weak' as const, origin: place(originAt(first!.object.root, first!.path.slice(0, -1))) }
@@ -104,9 +104,4 @@ function problemOf(
 const nameOf = (object: KubeObject) => {
   const { kind, namespace, name } = idOf(object)
   return `${kind} ${shown(`${namespace}/${name}`)}`
-}
-
-function few(names: readonly string[]): string {
-  const rest = names.length - MAX_NAMED
-  return names.slice(0, MAX_NAMED).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
 }

@@ -4,7 +4,6 @@ import { BailiwickError } from '../errors.ts'
 import type { Environment } from '../process/environment.ts'
 import type { Log } from '../process/log.ts'
 import { problemsOf } from '../process/read-settings.ts'
-import { diagnoseClusters } from './diagnose-clusters.ts'
 import { diagnoseGithub } from './diagnose-github.ts'
 import { diagnoseRedis } from './diagnose-redis.ts'
 import { type Diagnosis, entriesOf } from './diagnosis.ts'
@@ -45,6 +44,8 @@ async function clustersOf({ clustersFile: file, redisUrl }: Config, role: Role):
     const isAsked = role === 'worker' || redisUrl === undefined
     const listed = `${file} lists ${bindings.length} ${bindings.length === 1 ? 'cluster' : 'clusters'}`
     if (!isAsked) return [ok(`${listed}; bailiwick doctor --process worker asks them`)]
+    // with Redis the web process never asks clusters: what asks them is loaded where it is needed
+    const { diagnoseClusters } = await import('./diagnose-clusters.ts')
     return [ok(listed), ...(await diagnoseClusters(bindings))]
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error

@@ -94,7 +94,7 @@ function jsonText(value: CelValue, spend: CountSteps, depth: number): string {
   }
   if (value instanceof NotKnown) throw new CelUnknownError(value.why)
   if (isList(value)) return `[${value.map(item => jsonText(item, spend, depth + 1)).join(',')}]`
-  if (!(value instanceof CelMap)) throw new CelUnknownError('json.marshal of a value that is no JSON')
+  if (!(value instanceof CelMap)) throw new CelUnknownError('json.marshal of a value that is not JSON')
   const entries = [...value.entries.values()].map(([key, item]) => {
     if (typeof key !== 'string') throw new CelError('json: unsupported map key type')
     return [key, item] as const

@@ -15,6 +15,8 @@ export interface ListedFinding {
   /** '' for the platform. */
   readonly tenant: string
   readonly clusters: readonly string[]
+  /** Clusters beyond the listed ones; absent: none. */
+  readonly moreClusters?: number
   /** The first object, or the first Kustomization of an error; '' for what is about none. */
   readonly object: string
   /** How many objects the cause reaches. */
@@ -26,8 +28,8 @@ export interface ListedFinding {
 
 /** Longer messages are cut: the check of the commit has them whole. */
 const MAX_TEXT = 500
-/** Clusters that are named; the page of the commit names all. */
-const MAX_CLUSTERS = 20
+/** Clusters that are stored with a finding, and can be filtered by. */
+const MAX_CLUSTERS = 200
 
 /**
  * Findings of a branch by tenant: those with the most open violations first, the platform like a tenant; of each the open
@@ -42,8 +44,8 @@ export function fleetFindings({ violations, warnings, errors }: Verdict): Listed
     groupFailures(own).map(({ failure, nodes, clusters }) => ({
       kind: 'error' as const,
       state: failure.state === 'new' ? ('open' as const) : ('accepted' as const),
-      ...{ rule: failure.code, severity: 'high' as const, tenant, clusters: clusters.slice(0, MAX_CLUSTERS) },
-      ...{ object: nodes[0] ?? '', objects: nodes.length, message: failure.message.slice(0, MAX_TEXT) },
+      ...{ rule: failure.code, severity: 'high' as const, tenant, ...listedClusters(clusters) },
+      ...{ object: nodes[0] ?? '', objects: nodes.length, message: short(failure.message) },
       origin: placeOf(failure.origin),
     })),
   )
@@ -58,10 +60,17 @@ function listed({ finding, objects, clusters, followers }: ReturnType<typeof gro
   return {
     kind: level,
     state: state === 'new' ? 'open' : state === 'waived' ? 'waived' : 'accepted',
-    ...{ rule, severity, tenant, clusters: clusters.slice(0, MAX_CLUSTERS), object: display(finding.object) },
-    ...{ objects: objects.length + followed, message: message.slice(0, MAX_TEXT), origin: placeOf(origin) },
-    ...(waiver ? { waiver: { ...waiver, reason: waiver.reason.slice(0, MAX_TEXT) } } : {}),
+    ...{ rule, severity, tenant, ...listedClusters(clusters), object: display(finding.object) },
+    ...{ objects: objects.length + followed, message: short(message), origin: placeOf(origin) },
+    ...(waiver ? { waiver: { ...waiver, reason: short(waiver.reason) } } : {}),
   }
+}
+
+const short = (text: string) => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text)
+
+function listedClusters(names: readonly string[]): Pick<ListedFinding, 'clusters' | 'moreClusters'> {
+  const moreClusters = names.length - MAX_CLUSTERS
+  return { clusters: names.slice(0, MAX_CLUSTERS), ...(moreClusters > 0 ? { moreClusters } : {}) }
 }
 
 const placeOf = ({ repository, file, line, column }: Finding['origin']) => ({ repository, file, line, column })

@@ -28,14 +28,16 @@ ${findingTable(tenant, own, links)}
 }
 
 function isWanted(one: ListedFinding, query: FleetQuery): boolean {
-  const { kind, state, rule, tenant, clusters, object, message, origin } = one
+  const { kind, state, rule, tenant, clusters, moreClusters, object, message, origin } = one
   const isState =
     query.state === '' ||
     query.state === 'blocked' ||
     query.state === 'passed' ||
     (kind === 'violation' ? query.state === state : query.state === kind)
   const texts = [rule, object, message, origin.file, origin.repository]
-  return isState && matches(query, { texts, tenants: [tenant], clusters })
+  // what is not stored cannot be excluded
+  const on = moreClusters === undefined ? { clusters } : {}
+  return isState && matches(query, { texts, tenants: [tenant], ...on })
 }
 
 const LOOKS = {
@@ -68,10 +70,18 @@ ${findings.map(one => findingRow(one, links))}</tbody>
 }
 
 function findingRow(one: ListedFinding, links: Links): Html {
-  const { kind, rule, severity, clusters, object, objects, message, origin, waiver } = one
+  const { kind, rule, severity, object, objects, message, origin, waiver } = one
   const name = kind === 'error' ? html`<code>${rule}</code>` : html`<a href="/rules#${rule}"><code>${rule}</code></a>`
-  return html`<tr><td class="cell">${stateTag(one)}</td><th scope="row">${name}${kind !== 'error' && html`<br><span class="dim small">${severity}</span>`}</th><td class="wide">${object !== '' && html`<strong>${object}</strong>${objects > 1 && html` <span class="dim small">and ${objects - 1} more</span>`}<br>`}${prose(message)}${waiver && html`<p class="dim small">Waived until ${waiver.expires} by ${waiver.approver}: ${waiver.reason}</p>`}</td><td>${placeLink(links, origin)}</td><td>${clusters.join(', ')}</td></tr>
+  return html`<tr><td class="cell">${stateTag(one)}</td><th scope="row">${name}${kind !== 'error' && html`<br><span class="dim small">${severity}</span>`}</th><td class="wide">${object !== '' && html`<strong>${object}</strong>${objects > 1 && html` <span class="dim small">and ${objects - 1} more</span>`}<br>`}${prose(message)}${waiver && html`<p class="dim small">Waived until ${waiver.expires} by ${waiver.approver}: ${waiver.reason}</p>`}</td><td>${placeLink(links, origin)}</td><td>${clustersOf(one)}</td></tr>
 `
+}
+
+/** Clusters that a row lists. */
+const MAX_LISTED = 6
+
+function clustersOf({ clusters, moreClusters = 0 }: ListedFinding): Content {
+  const left = clusters.length + moreClusters - MAX_LISTED
+  return [clusters.slice(0, MAX_LISTED).join(', '), left > 0 && html` <span class="dim small">and ${left} more</span>`]
 }
 
 function stateTag({ kind, state }: ListedFinding): Html {

@@ -16,7 +16,7 @@ import { deletedObjects } from './support/deleted-objects.ts'
 import { findingPolicy } from './support/finding-policy.ts'
 import { weakenedPolicies } from './support/weakened-policies.ts'
 
-/** A policy and what it denies are not taken away in one breath without somebody who may. */
+/** A change that removes a policy together with what it denies needs the approval of a fleet admin. */
 export const policyLoosened: Rule = {
   id: 'policy-loosened',
   severity: 'medium',
