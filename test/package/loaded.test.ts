@@ -23,6 +23,7 @@ async function loadedBy(
   const dist = join(bundle.folder, 'dist')
   const list = join(home, `${args.join('-').replaceAll(/\W/g, '-')}.txt`)
   const env = { PATH: process.env.PATH, HOME: home, BAILIWICK_LOADED: list }
+  rmSync(list, { force: true }) // a repeated test would count twice
   await new Promise<void>((settle, reject) => {
     const hook = join(import.meta.dirname, 'list-loaded.mjs')
     const command = ['--import', hook, join(dist, 'bailiwick.js'), ...args]
