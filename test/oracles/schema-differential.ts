@@ -167,7 +167,7 @@ async function askAll(
   return answers
 }
 
-const ACCEPTED = ['deprecated-version', 'dropped-field']
+const ACCEPTED = ['deprecated-version', 'dropped-field', 'dropped-labels']
 
 function ours(object: JsonMap): string | undefined {
   const [root] = parseDocuments({ repository: '', path: 'a.yaml' }, Buffer.from(JSON.stringify(object)))

@@ -31,7 +31,7 @@ export function checkCustom(
   const ofMetadata = new TypeWalk(NEWEST, METADATA)
   ofMetadata.add(nameProblem(object, 'subdomain'))
   if (metadata) ofMetadata.object(metadata, 'meta.v1.ObjectMeta')
-  for (const one of ofMetadata.problems) walk.problem(one)
+  for (const one of withDroppedLabels(ofMetadata.problems)) walk.problem(one)
   const notEvaluated: RuleNotEvaluated[] = []
   // the API server skips CEL rules for an object that has one of these problems
   if (walk.problems.some(one => BLOCKING.has(one.kind))) walk.undecided += version.schema.hasRules ? 1 : 0
@@ -52,6 +52,19 @@ export function checkCustom(
     notEvaluated,
     isKnown: true,
   }
+}
+
+/**
+ * Flux reads the labels as texts and writes them again; if one is of another type it writes only its own, so the others do not reach the
+ * API server (fluxcd/pkg, ssa/manager.go, SetOwnerLabels).
+ */
+function withDroppedLabels(problems: readonly Problem[]): Problem[] {
+  const isOfLabels = ({ path }: Problem) => path[1] === 'labels'
+  if (!problems.some(one => one.kind === 'wrong-type' && isOfLabels(one))) return [...problems]
+  return problems.flatMap((one): Problem[] => {
+    if (!isOfLabels(one)) return [one]
+    return one.kind === 'wrong-type' ? [{ ...one, kind: 'dropped-labels' }] : []
+  })
 }
 
 const METADATA = ['metadata']

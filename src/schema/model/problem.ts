@@ -5,6 +5,8 @@ type ProblemKind =
   | 'unknown-field'
   /** Flux leaves it out before the API server sees it: it has no effect. */
   | 'dropped-field'
+  /** Not text, of a custom kind: Flux reads labels as texts only, and drops all of them. */
+  | 'dropped-labels'
   | 'missing-field'
   | 'wrong-type'
   | 'bad-format'

@@ -32,7 +32,7 @@ export const REFUSED: readonly (readonly [what: string, text: string, problems: 
   ['an embedded object without a kind', change('kind: Pod, ', ''), ['missing-field spec.template.kind']],
   ['two of the alternatives', change('source: {git: x}', 'source: {git: x, oci: y}'), ['no-match spec.source']],
   ['none of the alternatives', change('source: {git: x}', 'source: {}'), ['no-match spec.source']],
-  ['a number as label', change('labels: {a: b}}', 'labels: {a: 1}}'), ['wrong-type metadata.labels.a']],
+  ['a number as label', change('labels: {a: b}}', 'labels: {a: 1}}'), ['dropped-labels metadata.labels.a']],
   ['an unknown field of metadata', change('name: w,', 'name: w, label: {},'), ['unknown-field metadata.label']],
   ...(
     [

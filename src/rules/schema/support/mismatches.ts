@@ -57,7 +57,7 @@ const told = ({ kind, path, allowed }: Problem): string =>
   `${kind} ${path.join('.')}${kind === 'rule' ? ` ${allowed}` : ''}`
 
 /** The API server accepts an object with one of these problems. */
-const ACCEPTED: readonly Problem['kind'][] = ['dropped-field', 'deprecated-version']
+const ACCEPTED: readonly Problem['kind'][] = ['dropped-field', 'dropped-labels', 'deprecated-version']
 
 /** A problem is a violation if the cluster certainly refuses the object, and otherwise a warning. */
 export const levelOf = (

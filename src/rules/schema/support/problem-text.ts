@@ -6,6 +6,9 @@ import type { Problem } from '../../../schema/model/problem.ts'
 /** Of more names the number is said. */
 const MAX_NAMES = 12
 
+const consequence = ({ kind }: Problem) =>
+  kind === 'dropped-labels' ? message` Flux drops all labels of the object.` : message``
+
 /** What `server`, a version of Kubernetes or the definition of a kind, refuses in an object, and the edit that mends it. Values are never shown: they may be secret. */
 export function problemText(problem: Problem, who: MessagePart, server: Message): { message: Message; fix: Message } {
   const { path } = problem
@@ -24,10 +27,11 @@ export function problemText(problem: Problem, who: MessagePart, server: Message)
         message: message`${who}: ${field} is missing, which ${server} requires.${allowedWords(problem)}${neededText(problem)}`,
         fix: message`Set ${field}.`,
       }
+    case 'dropped-labels':
     case 'wrong-type':
     case 'bad-format':
       return {
-        message: message`${who}: ${field} is ${part('value', problem.found)}. Allowed: ${part('value', problem.allowed)}.`,
+        message: message`${who}: ${field} is ${part('value', problem.found)}. Allowed: ${part('value', problem.allowed)}.${consequence(problem)}`,
         fix: message`Set ${field} to ${part('value', problem.allowed)}.`,
       }
     case 'not-allowed':
