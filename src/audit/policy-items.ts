@@ -5,6 +5,7 @@ import { groupOf, idOf } from '../kube/object.ts'
 import { policyEngines } from '../policy/registry/policy-engines.ts'
 import { type AuditItem, place } from './audit-item.ts'
 import { type AuditedCluster, isPlatforms } from './audited-cluster.ts'
+import { fewNames } from './few-names.ts'
 
 const KYVERNO = ['kyverno.io', 'policies.kyverno.io']
 const GATEKEEPER = ['templates.gatekeeper.sh', 'constraints.gatekeeper.sh']
@@ -64,6 +65,5 @@ function isPolicy({ apiVersion, kind }: { readonly apiVersion: string; readonly 
 }
 
 function named(nodes: readonly FleetNode[]): string {
-  const names = nodes.map(({ namespace, name }) => shown(`${namespace}/${name}`)).sort()
-  return names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '')
+  return fewNames(nodes.map(({ namespace, name }) => shown(`${namespace}/${name}`)).sort())
 }

@@ -5,6 +5,7 @@ import { at, originAt, stringAt } from '../kube/node.ts'
 import { normaliseUrl } from '../kube/url.ts'
 import { type AuditItem, place } from './audit-item.ts'
 import { type AuditedCluster, unseenPart } from './audited-cluster.ts'
+import { fewNames } from './few-names.ts'
 
 const KINDS = kindsThat(row => row.source && row.address)
 const SAFE = new Set(['https', 'ssh', 'oci'])
@@ -79,13 +80,12 @@ function groupItem(group: readonly Source[]): AuditItem {
   const state =
     protocol === 'unknown' || organisation === '' ? 'unknown' : SAFE.has(protocol) && !insecure ? 'ok' : 'weak'
   const names = group.map(({ name }) => name).sort()
-  const more = names.length > 5 ? ` and ${names.length - 5} more` : ''
   const { origin } = insecure ?? group[0]!
   return {
     check: 'sources',
     subject: organisation,
     state,
-    message: `${organisation || 'an unreadable address'} by ${protocol}${insecure ? ', without verifying the server' : ''}: ${names.slice(0, 5).map(shown).join(', ')}${more}`,
+    message: `${organisation || 'an unreadable address'} by ${protocol}${insecure ? ', without verifying the server' : ''}: ${fewNames(names.map(shown))}`,
     why: 'anyone who can write there or intercept the connection decides what the cluster runs',
     fix: state === 'ok' ? '' : 'Use https with certificate verification, or ssh.',
     ...(origin ? { origin } : {}),

@@ -1,8 +1,7 @@
-import { BailiwickError } from '../errors.ts'
 import { textNode, withField, withoutField } from '../kube/edit-node.ts'
 import { at, canonical, type Field, type MapNode, type Node, type Path } from '../kube/node.ts'
-import { parseText } from '../kube/yaml/parse-documents.ts'
 import type { Edit } from '../rules/model/finding.ts'
+import { documentsOf } from './documents-of.ts'
 import { type FoundField, findField } from './find-field.ts'
 
 /** Lines `first` to `last` (1-based, inclusive) of a file in other words; no lines: they are removed. */
@@ -151,15 +150,6 @@ function replaced(node: Node, path: Path, value: Node): Node {
 
 function fieldAt(node: MapNode, key: string): Node {
   return node.fields.get(key)?.value ?? node
-}
-
-function documentsOf(text: string): readonly Node[] | undefined {
-  try {
-    return parseText(text, (line, column) => ({ repository: '', file: '', line, column })).documents
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
 }
 
 const textOf = (documents: readonly Node[]): string => documents.map(canonical).join('\n')

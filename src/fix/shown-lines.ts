@@ -1,8 +1,7 @@
-import { BailiwickError } from '../errors.ts'
 import { at, type MapNode, type Node } from '../kube/node.ts'
-import { parseText } from '../kube/yaml/parse-documents.ts'
 import { redactLines } from '../message/redact.ts'
 import { visible } from '../message/visible.ts'
+import { documentsOf } from './documents-of.ts'
 
 /** More of a line is never shown. */
 const WIDEST = 400
@@ -35,15 +34,6 @@ function secretLines(text: string, lines: readonly string[]): ReadonlySet<number
   const startOf = (index: number) => starts.findLast(start => start <= index) ?? 0
   const hidden = new Set(found.map(startOf))
   return new Set([...all].filter(index => hidden.has(startOf(index))))
-}
-
-function documentsOf(text: string): readonly Node[] | undefined {
-  try {
-    return parseText(text, (line, column) => ({ repository: '', file: '', line, column })).documents
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
 }
 
 /** A Secret, a generator of Secrets, or a patch of one, at any depth. */
