@@ -11,7 +11,7 @@ import { type AuditedCluster, isPlatforms, unseenPart } from './audited-cluster.
 import { fewNames } from './few-names.ts'
 
 const CHECK = 'image-verification'
-const WHY = 'whoever can push to the registry of an image decides what it runs, unless a policy demands a signature'
+const WHY = 'anyone who can push to the registry of an image decides what it runs, unless a policy demands a signature'
 
 /** A covered or uncovered image, and the object that runs it. */
 interface Found extends ImageCoverage {

@@ -9,7 +9,7 @@ import { fewNames } from './few-names.ts'
 
 const VERIFIED = valuesOf(row => row.verify)
 const CHECK = 'source-verification'
-const WHY = 'without a signature, whoever can push to the source or its registry decides what Flux applies'
+const WHY = 'without a signature, anyone who can push to the source or its registry decides what Flux applies'
 
 /** Checks which sources Flux verifies, by tenant, and with which keys or identities. The signatures are not evaluated offline. */
 export function* verificationItems({ cluster, index }: AuditedCluster): Iterable<AuditItem> {

@@ -2,7 +2,7 @@
 interface ProgressCells {
   /** Runs `work` while the other thread does not: one terminal, two writers. */
   locked(work: () => void): void
-  /** Counts the times that the line was cleared: what the thread was told before is out of date. */
+  /** Counts the times that the line was cleared: earlier messages to the thread are out of date. */
   generation: number
   /** The line is on the terminal. */
   isShown: boolean

@@ -19,8 +19,8 @@ const line = openProgress(
   () => performance.now(),
 )
 
-parentPort?.on('message', (told: { readonly stage: string; readonly generation: number }) => {
-  if (told.generation !== generation) line.clear()
-  generation = told.generation
-  line.stage(told.stage)
+parentPort?.on('message', (sent: { readonly stage: string; readonly generation: number }) => {
+  if (sent.generation !== generation) line.clear()
+  generation = sent.generation
+  line.stage(sent.stage)
 })

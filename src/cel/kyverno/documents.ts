@@ -73,7 +73,7 @@ function yamlValue(text: string, spend: CountSteps): CelValue {
     const [root] = parseDocuments({ repository: '', path: 'yaml.parse' }, new TextEncoder().encode(text))
     return root ? doubles(toJson(root)) : null
   } catch (error) {
-    // what YAML readers disagree on is no certain error
+    // YAML readers disagree on it, so it is not certainly an error
     if (error instanceof BailiwickError)
       throw new CelUnknownError(`yaml.parse of a text that is not read: ${error.message}`)
     throw error
