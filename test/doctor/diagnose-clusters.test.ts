@@ -74,7 +74,7 @@ describe.skipIf(!haveAssets())('the clusters of a clusters file, on a real API s
       expect(said).toEqual([
         expect.stringContaining('the worker is bailiwick'),
         'ok: cluster staging: the worker has the rights that it needs in every fleet',
-        'ok: cluster staging: the worker may impersonate each account that its Kustomizations name',
+        'ok: cluster staging: the worker may impersonate the account that its Kustomizations name, and write their status in the namespace',
       ])
     })
 
@@ -146,6 +146,57 @@ describe.skipIf(!haveAssets())('the clusters of a clusters file, on a real API s
       expect(said.at(-1)).toMatch(/^wrong: cluster staging.*kustomize-controller/)
       await server.request('DELETE', `${path}/kustomize-controller`)
     })
+
+    test('a right that is missing in the last of 300 namespaces is found', async () => {
+      const rbac = '/apis/rbac.authorization.k8s.io/v1'
+      const roleRef = (name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name })
+      const subjects = [{ kind: 'ServiceAccount', name: 'counted', namespace: 'apps' }]
+      const flux = 'kustomize.toolkit.fluxcd.io'
+      const rules = [
+        { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'] },
+        { apiGroups: [flux], resources: ['kustomizations'], verbs: ['get', 'list', 'watch'] },
+        { apiGroups: ['apps'], resources: ['deployments'], verbs: ['list', 'watch'] },
+        { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['list'] },
+        { apiGroups: [''], resources: ['namespaces', 'configmaps'], verbs: ['*'] },
+      ]
+      const status = { apiGroups: [flux], resources: ['kustomizations/status'], verbs: ['patch'] }
+      await create(server, `${rbac}/clusterroles`, { metadata: { name: 'counted' }, rules })
+      await create(server, `${rbac}/clusterroles`, { metadata: { name: 'status' }, rules: [status] })
+      await create(server, `${rbac}/clusterrolebindings`, {
+        ...{ metadata: { name: 'counted' }, roleRef: roleRef('counted'), subjects },
+      })
+      const account = await create(server, '/api/v1/namespaces/apps/serviceaccounts', { metadata: { name: 'counted' } })
+      expect(account).toBeDefined()
+      const mayWriteIn = (namespace: string) =>
+        create(server, `${rbac}/namespaces/${namespace}/rolebindings`, {
+          ...{ metadata: { name: 'status' }, roleRef: roleRef('status'), subjects },
+        })
+      const namespaces = Array.from({ length: 300 }, (_, index) => `many-${String(index).padStart(3, '0')}`)
+      const spec = { path: './', prune: true, interval: '1m', sourceRef: { kind: 'GitRepository', name: 'one' } }
+      await mayWriteIn('apps')
+      for (const namespace of namespaces) {
+        await create(server, '/api/v1/namespaces', { metadata: { name: namespace } })
+        await create(server, KUSTOMIZATIONS.replace('/apps/', `/${namespace}/`), {
+          ...{ apiVersion: `${flux}/v1`, kind: 'Kustomization', metadata: { name: 'one' } },
+          spec: { ...spec, serviceAccountName: 'one' },
+        })
+        if (namespace !== 'many-299') await mayWriteIn(namespace)
+      }
+      const token = await create(server, '/api/v1/namespaces/apps/serviceaccounts/counted/token', {
+        ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+      })
+      const path = changed(config => {
+        config.users[0]!.user = { token: (token as { status: { token: string } }).status.token }
+      })
+      const may = async () => (await diagnosed(path)).said.at(-1)
+      expect(await may()).toBe(
+        'wrong: cluster staging: system:serviceaccount:apps:counted is not allowed to patch kustomizations/status in many-299',
+      )
+      await mayWriteIn('many-299')
+      expect(await may()).toBe(
+        'ok: cluster staging: the worker may impersonate each of the 301 accounts that its Kustomizations name, and write their status in each of the 301 namespaces',
+      )
+    }, 120_000)
   })
 
   test('a certificate of another authority', async () => {
