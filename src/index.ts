@@ -1,7 +1,6 @@
 import { readConfig } from './config.ts'
 import { warnOfProblems } from './doctor/diagnose.ts'
-import { openAppKey } from './github/client/open-app-key.ts'
-import { exitOnRefusal } from './process/exit-on-refusal.ts'
+import { openServices } from './doctor/open-services.ts'
 import { createLog } from './process/log.ts'
 import { readSettings } from './process/read-settings.ts'
 import { runProcess } from './process/run-process.ts'
@@ -12,9 +11,9 @@ import { startSite } from './start-site.ts'
 async function main(): Promise<void> {
   const config = readSettings(process.env, env => readConfig(env))
   const log = createLog(config.logLevel)
-  const appKey = await openAppKey(config, { log, onRefused: exitOnRefusal(log) })
+  const services = await openServices(config, log)
   void warnOfProblems(config, 'web', log)
-  const site = await startSite(config, log, { isUsable: () => appKey.accepted() })
+  const site = await startSite(config, log, { isUsable: () => services.usable() })
   stopOnSignal(log, () => site.close())
   log.info({ url: site.url, queue: config.redisUrl === undefined ? 'in process' : 'redis' }, 'listening')
 }

@@ -4,6 +4,7 @@ export const SLOW: readonly string[] = [
   'test/app-flows/rotate-key.test.ts',
   'test/app-flows/stop.test.ts',
   'test/app/index.test.ts',
+  'test/app/redis-check.test.ts',
   'test/cli/tutorial.test.ts',
   'test/cluster/crash/fault-matrix.test.ts',
   'test/cluster/crash/interrupted.test.ts',

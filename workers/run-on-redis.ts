@@ -1,10 +1,9 @@
 import { readWorkerConfig } from '../src/config.ts'
 import { warnOfProblems } from '../src/doctor/diagnose.ts'
-import { openAppKey } from '../src/github/client/open-app-key.ts'
+import { openServices } from '../src/doctor/open-services.ts'
 import { openMetrics } from '../src/metrics/open-metrics.ts'
 import { openPages } from '../src/pages/open-pages.ts'
 import { openWorkStore } from '../src/pages/open-work-store.ts'
-import { exitOnRefusal } from '../src/process/exit-on-refusal.ts'
 import { createLog } from '../src/process/log.ts'
 import { readSettings } from '../src/process/read-settings.ts'
 import { stopOnSignal } from '../src/process/stop-on-signal.ts'
@@ -17,7 +16,7 @@ import { startWorkers } from './start-workers.ts'
 export async function runOnRedis(): Promise<void> {
   const config = readSettings(process.env, env => readWorkerConfig(env))
   const log = createLog(config.logLevel)
-  const appKey = await openAppKey(config, { log, onRefused: exitOnRefusal(log) })
+  const services = await openServices(config, log)
   void warnOfProblems(config, 'worker', log)
   const queue = openQueue({
     redisUrl: config.redisUrl,
@@ -30,7 +29,7 @@ export async function runOnRedis(): Promise<void> {
   let isWorking = false
   const ready = async () => {
     if (!isWorking) throw new Error('the workers are starting')
-    await appKey.accepted()
+    await services.usable()
     await queue.ping()
   }
   const server = await startServer({ host, port, metrics: access, ready, log })

@@ -119,9 +119,11 @@ async function sayReady(response: ServerResponse, { ready, notReady, log }: Serv
     answer(response, { status: 200, text: 'ready' })
   } catch (err) {
     log.warn({ err }, 'not ready')
-    const isGithub = err instanceof BailiwickError && err.code === 'github-unavailable'
-    const why = isGithub ? 'GitHub does not respond' : (notReady ?? 'the queue does not respond')
-    answer(response, { status: 503, text: `not ready: ${why}` })
+    const code = err instanceof BailiwickError ? err.code : undefined
+    // everyone may read this text
+    const why = code === 'config' ? 'Redis could lose jobs, and the log has the remedy' : 'the queue does not respond'
+    const text = code === 'github-unavailable' ? 'GitHub does not respond' : (notReady ?? why)
+    answer(response, { status: 503, text: `not ready: ${text}` })
   }
 }
 

@@ -56,6 +56,32 @@ test('the right key starts, and the log names the App', async () => {
   await program.end()
 })
 
+test('a start says which permissions and events an installation lacks, each with its remedy', async () => {
+  const slug = `modest-${Date.now()}`
+  const permissions = { contents: 'read', checks: 'write' } as const
+  const app = env.github.addApp({ slug, permissions, events: ['push'] })
+  env.github.install(app, 'acme')
+  const program = start('src/index.ts', { APP_ID: String(app.id), PRIVATE_KEY: app.privateKey, PORT: '0' })
+  const warnings = () =>
+    program
+      .said()
+      .split('\n')
+      .flatMap(line => (line.includes('"level":"warn"') ? [JSON.parse(line) as { msg: string; fix: string }] : []))
+  await until(() => warnings().length === 3)
+  expect(warnings().map(({ msg, fix }) => [msg, fix])).toEqual([
+    [
+      expect.stringMatching(/^the App lacks .*contents: write, .*issues: write/),
+      expect.stringContaining(`App ${slug}`),
+    ],
+    [expect.stringMatching(/^the App is not subscribed to .*pull_request/), expect.stringContaining(`App ${slug}`)],
+    [
+      expect.stringMatching(/^the installation of acme lacks .*contents: write, /),
+      expect.stringMatching(/^Accept the new permissions: http/),
+    ],
+  ])
+  await program.end()
+})
+
 /** A port at which GitHub answers as soon as it is opened. */
 async function closedDoor() {
   const port = await freePort()

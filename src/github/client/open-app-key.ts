@@ -1,4 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
+import { askUntilAnswered } from '../../process/ask-until-answered.ts'
 import type { Log } from '../../process/log.ts'
 import { type App, openApp } from './app.ts'
 
@@ -12,7 +13,7 @@ interface Asking {
   readonly log: Pick<Log, 'info' | 'warn'>
   /** GitHub answered after the start, and refuses the key. */
   readonly onRefused: (error: BailiwickError) => void
-  /** First pause between two questions; it doubles up to a minute. */
+  /** First pause between two questions. */
   readonly retryMs?: number
 }
 
@@ -24,36 +25,18 @@ interface AppKey {
 
 /** A start waits for GitHub no longer than this. */
 const ANSWER_WITHIN_MS = 5_000
-const RETRY_MS = 5_000
-const MAX_RETRY_MS = 60_000
 
-/**
- * Asks GitHub whether the key belongs to the App. Throws `config` if GitHub refuses it. If GitHub does not answer, the process
- * starts all the same, because an outage must not keep it from starting; the question is repeated until there is an answer.
- */
+/** Asks GitHub whether the key belongs to the App, until it answers. Throws `config` if GitHub refuses it. */
 export async function openAppKey(
   { appId, privateKey, githubApiUrl: baseUrl }: Settings,
-  { log, onRefused, retryMs = RETRY_MS }: Asking,
+  { log, onRefused, retryMs }: Asking,
 ): Promise<AppKey> {
   const app = openApp({ appId, privateKey, baseUrl, readRetries: 0, timeoutMs: ANSWER_WITHIN_MS })
-  let problem = await ask(app, appId, log)
-  const again = (pauseMs: number): void => {
-    const timer = setTimeout(async () => {
-      try {
-        problem = await ask(app, appId, log)
-      } catch (error) {
-        if (!(error instanceof BailiwickError)) throw error
-        return onRefused(error)
-      }
-      if (problem !== undefined) again(Math.min(pauseMs * 2, MAX_RETRY_MS))
-    }, pauseMs)
-    timer.unref()
-  }
-  if (problem !== undefined) again(retryMs)
+  const { problem } = await askUntilAnswered({ ask: () => ask(app, appId, log), onRefused, retryMs })
   return {
     accepted: async () => {
-      if (problem === undefined) return
-      throw new BailiwickError('github-unavailable', `GitHub has not accepted the key of the App yet: ${problem}`, {
+      if (problem() === undefined) return
+      throw new BailiwickError('github-unavailable', `GitHub has not accepted the key of the App yet: ${problem()}`, {
         fix: 'Check that this machine reaches GITHUB_API_URL.',
       })
     },
