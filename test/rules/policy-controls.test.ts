@@ -66,3 +66,42 @@ subjects: [{kind: ServiceAccount, name: dev-team, namespace: apps}]
   const own = binding('paramRef: {name: levels, namespace: flux-system, parameterNotFoundAction: Deny}')
   expect(controls(own, open)).toEqual([expect.stringContaining('names parameters that they can write')])
 })
+
+const CLUSTER_POLICY = `apiVersion: kyverno.io/v1
+kind: ClusterPolicy
+metadata: {name: names}
+spec:
+  rules:
+    - name: no-old
+      match: {any: [{resources: {kinds: [Secret]}}]}
+      validate: {failureAction: Enforce, pattern: {metadata: {name: "!old-*"}}}
+`
+const release = (values: string) => `---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: kyverno, namespace: flux-system}
+spec:
+  chart: {spec: {chart: kyverno, sourceRef: {kind: HelmRepository, name: kyverno}}}
+  values: ${values}
+`
+
+test('the tenants who can write PolicyExceptions, where Kyverno reads them or the fleet does not show that', () => {
+  // by RBAC alone: no exception is in git
+  expect(controls(CLUSTER_POLICY)).toEqual([
+    'unknown: tenants "dev-team", "ops-team" can write PolicyExceptions, and the fleet does not show from which namespaces Kyverno reads them at undefined',
+  ])
+  const of = (values: string) => controls(CLUSTER_POLICY, release(values))
+  expect(of('{}')).toEqual([expect.stringMatching(/^unknown: tenants "dev-team", "ops-team"/)])
+  expect(of('{features: {policyExceptions: {enabled: true}}}')).toEqual([expect.stringMatching(/^unknown: /)])
+  expect(of('{features: {policyExceptions: {enabled: true, namespace: "*"}}}')).toEqual([
+    'weak: tenants "dev-team", "ops-team" can escape or loosen HelmRelease "flux-system/kyverno": /spec/values/features/policyExceptions/namespace lets Kyverno read PolicyExceptions that they can write at 15',
+  ])
+  // Kyverno reads exceptions of policies.kyverno.io from every namespace then
+  expect(of('{features: {policyExceptions: {enabled: true, namespace: ""}}}')).toHaveLength(1)
+  expect(of('{features: {policyExceptions: {enabled: true, namespace: apps}}}')).toEqual([
+    expect.stringMatching(/^weak: tenant "dev-team" /),
+  ])
+  expect(of('{features: {policyExceptions: {enabled: true, namespace: kyverno}}}')).toEqual([])
+  expect(of('{features: {policyExceptions: {enabled: false}}}')).toEqual([])
+  expect(controls('', release('{}').replace('---\n', ''))).toEqual([])
+})

@@ -3,6 +3,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { textsOf } from '../../kube/read-text.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { evaluateConditions } from './conditions.ts'
+import { readExceptions } from './exception-settings.ts'
 import { type Fields, fromNode, isFields, NotEvaluatedError, RuleError } from './jmespath/values.ts'
 import { matchesWildcard } from './jmespath/wildcard.ts'
 import type { JsonContext } from './json-context.ts'
@@ -13,11 +14,11 @@ import { isExcepted } from './selection.ts'
 const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE'] as const
 const EXCEPTION = 'kyverno.io/PolicyException'
 
-/** The platform's PolicyExceptions that name a rule. */
+/** The platform's PolicyExceptions that name a rule, in namespaces from which Kyverno reads them. */
 export function exceptionsFor(world: AdmissionWorld, { policy, name }: WrittenRule): readonly KubeObject[] {
   const id = idOf(policy)
   const full = id.kind === 'Policy' ? `${id.namespace}/${id.name}` : id.name
-  return world.policies(EXCEPTION).filter(exception => {
+  const named = world.policies(EXCEPTION).filter(exception => {
     const list = at(exception.root, ['spec', 'exceptions'])
     return (
       list?.type === 'list' &&
@@ -28,6 +29,7 @@ export function exceptionsFor(world: AdmissionWorld, { policy, name }: WrittenRu
       )
     )
   })
+  return readExceptions(world, 'kyverno.io', named)
 }
 
 /** `spec` of the exceptions that match the request; an exception whose conditions Kyverno cannot evaluate does not match. */

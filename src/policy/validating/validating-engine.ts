@@ -6,6 +6,7 @@ import { textsOf } from '../../kube/read-text.ts'
 import type { AdmissionAnswer, AdmissionFinding, AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import type { NotEvaluated } from '../engine.ts'
+import { readExceptions } from '../kyverno/exception-settings.ts'
 import { areMet, evaluatePolicy, type PolicyVerdict } from '../native/evaluate-policy.ts'
 import { isMatched } from '../native/is-matched.ts'
 import { type CelPolicy, compilePolicy } from '../native/native-policy.ts'
@@ -132,16 +133,20 @@ interface Exception {
   readonly end: Node | undefined
 }
 
-/** The platform's exceptions that name the policy. */
+/** The platform's exceptions that name the policy, in namespaces from which Kyverno reads them. */
 function exceptionsOf(policy: CelPolicy, world: AdmissionWorld): readonly Exception[] {
-  return world.policies(VALIDATING_EXCEPTION).flatMap(object => {
+  const named = world
+    .policies(VALIDATING_EXCEPTION)
+    .filter(({ root }) =>
+      itemsOf(at(root, ['spec', 'policyRefs'])).some(
+        ref => stringAt(ref, ['name']) === policy.name && stringAt(ref, ['kind']) === policy.kind,
+      ),
+    )
+  return readExceptions(world, GROUP, named).map(object => {
     const spec = at(object.root, ['spec'])
-    const refs = itemsOf(at(spec, ['policyRefs']))
-    const isNamed = refs.some(ref => stringAt(ref, ['name']) === policy.name && stringAt(ref, ['kind']) === policy.kind)
-    if (!isNamed) return []
     const { conditions } = compilePolicy(object, { by: 'Kyverno', library: kyvernoLibrary })
     const [images, values] = ['images', 'allowedValues'].map(key => itemsOf(at(spec, [key]))) as [Node[], Node[]]
-    return [{ conditions, images, values, end: at(spec, ['expiresAt']) }]
+    return { conditions, images, values, end: at(spec, ['expiresAt']) }
   })
 }
 

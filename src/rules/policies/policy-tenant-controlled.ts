@@ -13,7 +13,7 @@ export const policyTenantControlled: Rule = {
   title: 'Policy that a tenant can escape or loosen',
   why: 'A policy that selects objects by labels that tenants set, or compares them with parameters that tenants write, holds only as long as the tenant agrees.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#parameter-resources',
-  docs: 'Select tenants by labels of their Namespaces, and keep parameters in a namespace of the platform: `spec.paramRef.namespace` of a binding. Without it, the API server reads the parameters from the namespace of each object. The rule lists parameters that accounts of tenants can write, selectors and exclusions by labels, annotations or names of objects, and conditions that read them. `bailiwick audit` lists them for the policies that stand, and selectors of Namespaces whose labels a tenant may change.',
+  docs: 'Select tenants by labels of their Namespaces, and keep parameters in a namespace of the platform: `spec.paramRef.namespace` of a binding. Without it, the API server reads the parameters from the namespace of each object. The rule lists parameters that accounts of tenants can write, selectors and exclusions by labels, annotations or names of objects, conditions that read them, and flags or Helm values of Kyverno by which it reads PolicyExceptions where tenants may write them (`--exceptionNamespace`). `bailiwick audit` lists them for the policies that stand, and selectors of Namespaces whose labels a tenant may change.',
   kinds: CONTROLLED_KINDS,
   *checkObject({ node, object, id, kind }, { index }) {
     if (node.tenant !== undefined) return
@@ -40,6 +40,7 @@ const EFFECTS: Readonly<Record<Exclude<TenantControl['how'], 'namespace labels'>
   annotations: message`selects by annotations of the object, by which these tenants escape the policy`,
   names: message`selects by the name of the object, by which these tenants escape the policy`,
   condition: message`reads labels or annotations of the object, by which these tenants escape the policy`,
+  exceptions: message`lets Kyverno read PolicyExceptions that these tenants can write, and so escape its policies`,
 }
 
 const SELECT = message`Select by a label of the Namespace that only the platform sets, or by the name of the namespace.`
@@ -49,4 +50,5 @@ const FIXES: Readonly<Record<Exclude<TenantControl['how'], 'namespace labels'>, 
   annotations: SELECT,
   names: SELECT,
   condition: SELECT,
+  exceptions: message`Set the namespace of exceptions to one in which only the platform may write PolicyExceptions.`,
 }

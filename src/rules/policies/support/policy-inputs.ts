@@ -2,6 +2,8 @@ import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { Rendered } from '../../../facts/object-table.ts'
 import { canonical, stringAt } from '../../../kube/node.ts'
 import { groupOf } from '../../../kube/object.ts'
+import { worldOf } from '../../../policy/admission/admission-world.ts'
+import { EXCEPTION_KINDS, exceptionSettings } from '../../../policy/kyverno/exception-settings.ts'
 import { policyEngines } from '../../../policy/registry/policy-engines.ts'
 
 /** Whose change alters what policies say: the platform's policies, or only objects of tenants that the policies read. */
@@ -13,7 +15,7 @@ export function policyChange(before: FleetIndex, index: FleetIndex, cluster: str
   const isOther = own.some(kind =>
     differs(before.platformAnywhere(cluster, kind), index.platformAnywhere(cluster, kind)),
   )
-  if (isOther) return 'platform'
+  if (isOther || areExceptionsReadOtherwise(before, index, cluster)) return 'platform'
   // ConfigMaps are parameters and contexts, labels of Namespaces decide what is selected
   const read = new Set(['/Namespace', '/ConfigMap', ...parameterKinds(before, cluster)])
   const changed = [...read].flatMap(kind =>
@@ -21,6 +23,13 @@ export function policyChange(before: FleetIndex, index: FleetIndex, cluster: str
   )
   if (changed.length === 0) return undefined
   return changed.some(({ node }) => node.tenant === undefined) ? 'platform' : 'tenant'
+}
+
+/** Whether Kyverno's flags for exceptions change, where the fleet has exceptions. */
+function areExceptionsReadOtherwise(before: FleetIndex, index: FleetIndex, cluster: string): boolean {
+  if (EXCEPTION_KINDS.every(kind => index.platformAnywhere(cluster, kind).length === 0)) return false
+  const [was, is] = [before, index].map(one => exceptionSettings(worldOf(one, cluster)))
+  return was?.isEnabled !== is?.isEnabled || was?.namespace !== is?.namespace
 }
 
 function parameterKinds(index: FleetIndex, cluster: string): string[] {

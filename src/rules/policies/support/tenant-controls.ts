@@ -6,13 +6,22 @@ import { groupOf, type KubeObject } from '../../../kube/object.ts'
 import { resourceOf } from '../../../kube/rbac/resource-name.ts'
 import { ruleAllows } from '../../../kube/rbac/rule-allows.ts'
 import { textMapOf, textsOf } from '../../../kube/read-text.ts'
+import { worldOf } from '../../../policy/admission/admission-world.ts'
+import {
+  EXCEPTION_KINDS,
+  type ExceptionSettings,
+  exceptionSettings,
+  readsExceptions,
+  SETTING_KINDS,
+  settingsOf,
+} from '../../../policy/kyverno/exception-settings.ts'
 import { matchesWildcard } from '../../../policy/kyverno/jmespath/wildcard.ts'
 
 /** A part of a policy that depends on what tenants write. */
 export interface TenantControl {
   readonly path: Path
   /** `parameters`: what the policy compares with; the others: what decides whether it applies. */
-  readonly how: 'parameters' | 'labels' | 'annotations' | 'names' | 'condition' | 'namespace labels'
+  readonly how: 'parameters' | 'labels' | 'annotations' | 'names' | 'condition' | 'namespace labels' | 'exceptions'
   /** Sorted. */
   readonly tenants: readonly string[]
 }
@@ -25,9 +34,10 @@ const CEL_KINDS = ['Validating', 'ImageValidating'].flatMap(what => [
 const POLICY = `${NATIVE}/ValidatingAdmissionPolicy`
 const BINDING = `${NATIVE}/ValidatingAdmissionPolicyBinding`
 const KYVERNO = ['kyverno.io/ClusterPolicy', 'kyverno.io/Policy']
+const isSettingKind = (kind: string) => SETTING_KINDS.some(one => one === kind)
 
 /** The kinds whose parts may depend on tenants. */
-export const CONTROLLED_KINDS: readonly string[] = [POLICY, BINDING, ...CEL_KINDS, ...KYVERNO]
+export const CONTROLLED_KINDS: readonly string[] = [POLICY, BINDING, ...CEL_KINDS, ...KYVERNO, ...SETTING_KINDS]
 
 /** By what tenants can escape a policy of the platform, or loosen it, each part once. */
 export function* tenantControls(
@@ -38,6 +48,10 @@ export function* tenantControls(
 ): Iterable<TenantControl> {
   const tenants = new Tenants(index, cluster)
   if (tenants.isNone) return
+  if (isSettingKind(kind)) {
+    yield* ofExceptions(tenants, settingsOf(kind, object))
+    return
+  }
   const { root } = object
   if (kind === BINDING) {
     yield* ofParameters(index, tenants, root)
@@ -51,6 +65,22 @@ export function* tenantControls(
         yield* found(['spec', 'matchConditions', position, 'expression'], 'condition', all)
     }
   }
+}
+
+/** The tenants that can write PolicyExceptions, where the fleet does not show from which namespaces Kyverno reads them. */
+export function possibleExceptors(index: FleetIndex, cluster: string): readonly string[] {
+  const isKyverno = [...KYVERNO, ...CEL_KINDS].some(kind => index.platformAnywhere(cluster, kind).length > 0)
+  if (!isKyverno) return []
+  const settings = exceptionSettings(worldOf(index, cluster))
+  const isShown = settings?.isEnabled !== undefined && settings.namespace !== undefined
+  if (isShown || settings?.isEnabled === false) return []
+  return new Tenants(index, cluster).excepting(settings)
+}
+
+/** Kyverno's flags, where they let it read PolicyExceptions that accounts of tenants can write. */
+function* ofExceptions(tenants: Tenants, settings: ExceptionSettings | undefined): Iterable<TenantControl> {
+  if (!settings?.isEnabled || settings.namespace === undefined) return
+  yield* found(settings.path, 'exceptions', tenants.excepting(settings))
 }
 
 /** What of an object its tenant chooses freely and policies select by. */
@@ -76,13 +106,10 @@ function* ofParameters(index: FleetIndex, tenants: Tenants, root: Node): Iterabl
   const name = stringAt(reference, ['name']) ?? ''
   const named = stringAt(reference, ['namespace'])
   const selected = new Set(tenants.selected(at(root, ['spec', 'matchResources', 'namespaceSelector'])))
-  const writers = tenants.all.filter(({ namespace, tenant }) => {
-    if (named === undefined && !selected.has(tenant)) return false
-    const place = named ?? namespace
-    const own = new Map(tenants.all.filter(one => one.tenant === tenant).map(one => [one.namespace, tenant]))
-    const { rules } = tenantRights(index.authorizer(tenants.cluster), place, own)
-    return rules.some(rule => WRITES.some(verb => ruleAllows(rule, { ...resource, verb, namespace: place, name })))
-  })
+  const writers = tenants.all.filter(
+    ({ namespace, tenant }) =>
+      (named !== undefined || selected.has(tenant)) && tenants.mayWrite(tenant, named ?? namespace, resource, name),
+  )
   yield* found(['spec', 'paramRef'], 'parameters', distinct(writers.map(({ tenant }) => tenant)))
 }
 
@@ -192,6 +219,34 @@ class Tenants {
         ),
     )
     return distinct(own.map(({ tenant }) => tenant))
+  }
+
+  /** Whether accounts of a tenant may write objects of a resource in a namespace. */
+  mayWrite(
+    tenant: string,
+    namespace: string,
+    resource: { readonly apiGroup: string; readonly resource: string },
+    name: string,
+  ): boolean {
+    const own = new Map(this.all.filter(one => one.tenant === tenant).map(one => [one.namespace, tenant]))
+    const { rules } = tenantRights(this.#index.authorizer(this.cluster), namespace, own)
+    return rules.some(rule => WRITES.some(verb => ruleAllows(rule, { ...resource, verb, namespace, name })))
+  }
+
+  /** Those who may write PolicyExceptions where Kyverno reads them. */
+  excepting(settings: ExceptionSettings | undefined): string[] {
+    const isRead = (group: string, namespace: string) => readsExceptions(settings, group, namespace)
+    const places = (namespace: string) => {
+      const one = settings?.namespace ?? '*'
+      return one === '*' || one === '' ? namespace : one
+    }
+    const writers = this.all.filter(({ namespace, tenant }) =>
+      EXCEPTION_KINDS.some(kind => {
+        const [apiGroup, place] = [groupOf(kind), places(namespace)]
+        return isRead(apiGroup, place) && this.mayWrite(tenant, place, { apiGroup, resource: 'policyexceptions' }, '')
+      }),
+    )
+    return distinct(writers.map(({ tenant }) => tenant))
   }
 
   #labels(namespace: string): ReadonlyMap<string, string> {

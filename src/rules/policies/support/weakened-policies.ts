@@ -6,6 +6,7 @@ import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { textsOf } from '../../../kube/read-text.ts'
 import { type Message, message } from '../../../message/message.ts'
 import type { Origin } from '../../../origin.ts'
+import { EXCEPTION_KINDS } from '../../../policy/kyverno/exception-settings.ts'
 import { exceptedPolicy } from '../../workloads/support/excepted-policy.ts'
 
 /** A policy of the platform that denied objects before a change, and denies less after it. */
@@ -54,7 +55,7 @@ export function* weakenedPolicies(before: FleetIndex, index: FleetIndex, cluster
 
 /** Exceptions of the platform that are new or changed. */
 function* newExceptions(before: FleetIndex, index: FleetIndex, cluster: string): Iterable<WeakenedPolicy> {
-  for (const kind of EXCEPTIONS) {
+  for (const kind of EXCEPTION_KINDS) {
     const known = new Set(before.platformAnywhere(cluster, kind).map(({ object }) => canonical(object.root)))
     for (const { object } of index.platformAnywhere(cluster, kind)) {
       const spec = canonical(object.root)
@@ -64,8 +65,6 @@ function* newExceptions(before: FleetIndex, index: FleetIndex, cluster: string):
     }
   }
 }
-
-const EXCEPTIONS = ['kyverno.io/PolicyException', 'policies.kyverno.io/PolicyException']
 
 const keyOf = (object: KubeObject): string => {
   const { namespace, name } = idOf(object)
