@@ -5,6 +5,7 @@ import { codeWord, type Message, message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { deletedObjects } from './support/deleted-objects.ts'
 import { deletesAtEnd, pruner } from './support/pruning-node.ts'
+import { removedDefinitions } from './support/removed-definitions.ts'
 import { removedTenant } from './support/removed-tenant.ts'
 
 /** From so many objects on, and more than half of what there was, a deletion is worth a word. */
@@ -18,18 +19,24 @@ export const massDeletion: Rule = {
   id: 'mass-deletion',
   severity: 'critical',
   title: 'Deletion of running objects',
-  why: 'Removing or renaming a Kustomization deletes everything that it applied. Removing a Namespace deletes everything in it, and removing a Capsule Tenant deletes its namespaces, including data. Git restores manifests, not volumes.',
+  why: 'Removing or renaming a Kustomization deletes everything that it applied. Removing a Namespace deletes everything in it, and removing a Capsule Tenant deletes its namespaces, including data. Removing a CustomResourceDefinition deletes all objects of its kind. Git restores manifests, not volumes.',
   source: 'kustomize-controller: spec.prune, spec.deletionPolicy',
   docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, write `/bailiwick offboard TENANT`, or waive the rule for its Kustomization and Namespace, set the rule to `warning` in .github/bailiwick.yaml, or merge with an override. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions.",
   *checkNode(node, { index, before }) {
     if (!before || !node.prune || node.suspend || node.error || node.digest === '') return
-    if (node.tenant === undefined) yield* removedTenant(node, before, index)
-    else yield* emptied(node, before, index)
+    if (node.tenant === undefined) {
+      yield* removedTenant(node, before, index)
+      yield* removedDefinitions(node, node, before, index)
+    } else yield* emptied(node, before, index)
   },
   *checkRemoved(node, { index, before }) {
-    if (!before || node.tenant === undefined || !deletesAtEnd(node)) return
+    if (!before || !deletesAtEnd(node)) return
     const heir = pruner(node, before, index)
     if (!heir) return
+    if (node.tenant === undefined) {
+      yield* removedDefinitions(node, heir, before, index)
+      return
+    }
     const isOwn = before.node(node.parent)?.tenant !== undefined
     const count = before.objectsOf(node.key).length
     const unseen = node.digest === '' || node.source.opaque !== undefined

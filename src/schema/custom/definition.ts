@@ -1,4 +1,5 @@
-import { at, type Json, type MapNode, stringAt, toJson } from '../../kube/node.ts'
+import { at, type Json, type MapNode, type Node, stringAt, toJson } from '../../kube/node.ts'
+import { isUnknown } from '../model/is-unknown.ts'
 import { type CustomSchema, schemaOf } from './custom-schema.ts'
 
 /** A version of a custom kind. */
@@ -12,7 +13,7 @@ export interface CustomVersion {
 export interface Definition {
   /** `<group>/<Kind>`. */
   readonly kind: string
-  /** Versions that are served, in its own order. */
+  /** Versions that are served, in its own order; none where the definition serves none. */
   readonly served: readonly string[]
   /** Undefined where the version is not served, or has no schema. */
   version(name: string): CustomVersion | undefined
@@ -27,16 +28,17 @@ export function definitionOf(root: MapNode): Definition | undefined {
   const list = at(root, ['spec', 'versions'])
   const [group, kind] = [stringAt(root, ['spec', 'group']), stringAt(root, ['spec', 'names', 'kind'])]
   if (list?.type !== 'list' || group === undefined || kind === undefined) return undefined
-  const isServed = (node: (typeof list.items)[number]) => {
-    const served = at(node, ['served'])
-    return served?.type === 'scalar' && served.value === true
-  }
-  const versions = new Map(list.items.filter(isServed).map(node => [stringAt(node, ['name']) ?? '', node]))
-  // no version at all: this is no definition that a cluster could have
-  if (versions.size === 0) return undefined
+  const named = list.items.flatMap(node => {
+    const name = stringAt(node, ['name'])
+    return name === undefined ? [] : [[name, node] as const]
+  })
+  // no version, or none that says whether it is served: this is no definition that a cluster could have
+  if (!named.some(([, node]) => at(node, ['served']) !== undefined)) return undefined
+  const versions = new Map(named.filter(([, node]) => mayBeServed(at(node, ['served']))))
   const made = new Map<string, CustomVersion | undefined>()
   const make = (name: string): CustomVersion | undefined => {
     const node = versions.get(name)
+    if (node === undefined || isUnknown(at(node, ['served']) ?? node)) return undefined
     const schema = at(node, ['schema', 'openAPIV3Schema'])
     if (schema?.type !== 'map') return undefined
     return { schema: schemaOf(toJson(schema)), hasStatus: at(node, ['subresources', 'status']) !== undefined }
@@ -51,6 +53,11 @@ export function definitionOf(root: MapNode): Definition | undefined {
   }
   read.set(root, definition)
   return definition
+}
+
+/** Undefined and null are false, as for the API server; a value that only the cluster knows may be true. */
+function mayBeServed(served: Node | undefined): boolean {
+  return served !== undefined && (isUnknown(served) || (served.type === 'scalar' && served.value === true))
 }
 
 /** A version of a kind as the catalog has it. */

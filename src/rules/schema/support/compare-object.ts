@@ -1,9 +1,12 @@
+import { at, canonical } from '../../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../../kube/object.ts'
 import { type Message, message, part } from '../../../message/message.ts'
 import { checkObject, type SchemaAnswer } from '../../../schema/check-object.ts'
 import { catalogued } from '../../../schema/custom/catalog.ts'
 import { checkCustom } from '../../../schema/custom/check-custom.ts'
 import { type Definition, definitionOf } from '../../../schema/custom/definition.ts'
+import { fluxMarks } from '../../ownership/support/flux-mark.ts'
+import { ACCEPTED } from './accepted.ts'
 import type { ComparedVersion } from './compared-version.ts'
 
 /** What an object is compared with. */
@@ -13,8 +16,8 @@ export interface ComparedObject {
   readonly server: Message
   /** The cluster certainly refuses what is found. */
   readonly isCertain: boolean
-  /** The object is of a kind that the fleet or a project defines. */
-  readonly isCustom: boolean
+  /** It is the catalog's definition, which may be of an older release than the cluster's. */
+  readonly isCatalog: boolean
 }
 
 const UNKNOWN: SchemaAnswer = { problems: [], count: 0, isKnown: false }
@@ -33,21 +36,75 @@ export function compareObject(
 ): ComparedObject {
   const { apiVersion, kind, name } = idOf(object)
   const group = groupOf(apiVersion)
-  const rendered = definitions(`${group}/${kind}`)
-  const own = rendered.map(({ root }) => definitionOf(root)).findLast(Boolean)
-  const custom = own ?? catalogued(group, kind)
-  if (custom === undefined) {
-    const isAssumed = !version.isCertain
-    const answer = checkObject(object.root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
-    return { answer, server: versionName(version), isCertain: version.isCertain, isCustom: false }
+  const own = ownDefinitions(definitions(`${group}/${kind}`))
+  const catalog = own.length > 0 ? undefined : catalogued(group, kind)
+  const compare = (definition: Definition) => checkCustom(object.root, definition, { isDecrypted, old: old?.root })
+  if (catalog) {
+    // what one release of a project does not serve, the cluster's may
+    const isOther = !catalog.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
+    const answer = name === '' || isOther ? UNKNOWN : compare(catalog)
+    return { answer, server: definitionName(catalog, false), isCertain: false, isCatalog: true }
   }
-  const server = definitionName(custom, own !== undefined)
-  // what one release of a project does not serve, the cluster's may
-  const isOther = own === undefined && !custom.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
-  const answer = name === '' || isOther ? UNKNOWN : checkCustom(object.root, custom, { isDecrypted, old: old?.root })
-  // two definitions of one kind: the cluster has the one that was applied last
-  return { answer, server, isCertain: own !== undefined && rendered.length === 1, isCustom: true }
+  const [last, ...others] = own.toReversed()
+  if (last) {
+    const server = definitionName(last.definition, true)
+    if (name === '') return { answer: UNKNOWN, server, isCertain: last.isApplied, isCatalog: false }
+    const answer = compare(last.definition)
+    return { ...comparedWithAll(answer, server, last, others, compare), isCatalog: false }
+  }
+  const isAssumed = !version.isCertain
+  const answer = checkObject(object.root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
+  return { answer, server: versionName(version), isCertain: version.isCertain, isCatalog: false }
 }
+
+/** Of several definitions of one kind the cluster has the one that was applied last: what all refuse is refused for certain. */
+function comparedWithAll(
+  answer: SchemaAnswer,
+  server: Message,
+  last: OwnDefinition,
+  others: readonly OwnDefinition[],
+  compare: (definition: Definition) => SchemaAnswer,
+): Omit<ComparedObject, 'isCatalog'> {
+  if (others.length === 0) return { answer, server, isCertain: last.isApplied }
+  const all = [{ answer, server }]
+  for (const { definition } of others)
+    all.push({ answer: compare(definition), server: definitionName(definition, true) })
+  const refusing = all.filter(one => one.answer.problems.some(({ kind }) => !ACCEPTED.includes(kind)))
+  return { ...(refusing[0] ?? all[0]!), isCertain: refusing.length === all.length && last.isApplied }
+}
+
+interface OwnDefinition {
+  readonly definition: Definition
+  /** Flux applies it as it is rendered. */
+  readonly isApplied: boolean
+}
+
+const ownLists = new WeakMap<readonly KubeObject[], readonly OwnDefinition[]>()
+
+/** The readable definitions of one kind, each once, in their order. */
+function ownDefinitions(rendered: readonly KubeObject[]): readonly OwnDefinition[] {
+  if (rendered.length === 0) return NO_DEFINITIONS
+  const known = ownLists.get(rendered)
+  if (known) return known
+  const different =
+    rendered.length === 1
+      ? rendered
+      : [...new Map(rendered.map(object => [canonical(at(object.root, ['spec']) ?? object.root), object])).values()]
+  const list = different.flatMap(object => {
+    const definition = definitionOf(object.root)
+    return definition ? [{ definition, isApplied: fluxMarks(object, NOT_APPLIED).length === 0 }] : []
+  })
+  ownLists.set(rendered, list)
+  return list
+}
+
+const NO_DEFINITIONS: readonly OwnDefinition[] = []
+
+/** With these the cluster may have another definition than the one that is rendered. */
+const NOT_APPLIED: ReadonlyMap<string, readonly string[]> = new Map([
+  ['kustomize.toolkit.fluxcd.io/ssa', ['ignore', 'ifnotpresent']],
+  ['kustomize.toolkit.fluxcd.io/reconcile', ['disabled']],
+])
 
 // objects are many, and what they are compared with is the same for most
 const versionNames = new Map<string, Message>()

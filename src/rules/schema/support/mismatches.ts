@@ -6,6 +6,7 @@ import { message, part } from '../../../message/message.ts'
 import type { Problem } from '../../../schema/model/problem.ts'
 import type { Edit } from '../../model/finding.ts'
 import type { Breach } from '../../model/rule.ts'
+import { ACCEPTED } from './accepted.ts'
 import type { ComparedObject } from './compare-object.ts'
 import { problemText } from './problem-text.ts'
 
@@ -17,7 +18,7 @@ export function* mismatches(
   const { problems, count } = compared.answer
   const who = objectPart(id.kind, id.namespace, id.name)
   for (const problem of problems) {
-    if (compared.isCustom && !compared.isCertain && mayBeNewer(object.root, problem)) continue
+    if (compared.isCatalog && mayBeNewer(object.root, problem)) continue
     yield {
       node,
       object,
@@ -29,7 +30,7 @@ export function* mismatches(
       ...editOf(object.root, problem),
     }
   }
-  for (const { path, rule, why } of compared.isCertain ? (compared.answer.notEvaluated ?? []) : []) {
+  for (const { path, rule, why } of compared.isCatalog ? [] : (compared.answer.notEvaluated ?? [])) {
     yield {
       node,
       object,
@@ -55,9 +56,6 @@ export function* mismatches(
 /** Includes the rule text because two rules may refuse the same field. */
 const told = ({ kind, path, allowed }: Problem): string =>
   `${kind} ${path.join('.')}${kind === 'rule' ? ` ${allowed}` : ''}`
-
-/** The API server accepts an object with one of these problems. */
-const ACCEPTED: readonly Problem['kind'][] = ['dropped-field', 'dropped-labels', 'deprecated-version']
 
 /** A problem is a violation if the cluster certainly refuses the object, and otherwise a warning. */
 export const levelOf = (
