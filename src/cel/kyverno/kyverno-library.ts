@@ -17,6 +17,7 @@ import { IMAGES } from './images.ts'
 import { MATH } from './math.ts'
 import { MOMENTS } from './moments.ts'
 import { OUTSIDE } from './outside-context.ts'
+import { REGEX } from './regex.ts'
 
 /** Functions whose result depends on a clock, on randomness, or on formats that are not read here. */
 const NOT_EVALUATED: FunctionTable = {
@@ -28,6 +29,7 @@ const NOT_EVALUATED: FunctionTable = {
       ['x509.decode', 'is not supported'],
       ['gzip.compress', 'is not supported'],
       ['gzip.decompress', 'is not supported'],
+      ['json.encode', 'is not supported'],
     ].map(([name, why]) => [
       name!,
       (): never => {
@@ -87,7 +89,7 @@ const mapOf = (entries: readonly (readonly [string, CelValue])[]): CelMap =>
 export const kyvernoLibrary = new FunctionLibrary(
   [
     ...[LISTS, TEXTS, URLS, ADDRESSES, QUANTITY, SEMVER_FUNCTIONS, FORMAT_FUNCTIONS, TIMES, OR_VALUE],
-    ...[IMAGES, OUTSIDE, NOT_EVALUATED, USERS, TRANSFORMS, MATH, DOCUMENTS, MOMENTS],
+    ...[IMAGES, OUTSIDE, NOT_EVALUATED, USERS, TRANSFORMS, MATH, DOCUMENTS, MOMENTS, REGEX],
   ],
   isKnownFunction,
   MAX_LINKS,

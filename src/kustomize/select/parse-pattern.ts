@@ -9,6 +9,8 @@ interface Flags {
   readonly lines: boolean
   /** `s`: a dot is any character. */
   readonly dotAll: boolean
+  /** `U`: repetitions are lazy, and those with `?` behind them are not. */
+  readonly lazy: boolean
 }
 
 const MAX_LENGTH = 1_000
@@ -26,8 +28,8 @@ export function parsePattern(pattern: string): part.PatternPart {
 class PatternParser {
   private readonly chars: readonly string[]
   private index = 0
-  private flags: Flags = { fold: false, lines: false, dotAll: false }
-  private readonly names = new Set<string>()
+  private flags: Flags = { fold: false, lines: false, dotAll: false, lazy: false }
+  private groups = 0
 
   constructor(pattern: string) {
     this.chars = [...pattern]
@@ -63,16 +65,14 @@ class PatternParser {
   /** What repeats the part before it; a brace that counts nothing is text. */
   private repetition(): Omit<part.Repetition, 'part'> | undefined {
     const least = this.peek() === '+' ? 1 : 0
-    let found: Omit<part.Repetition, 'part'> | undefined
+    let found: Omit<part.Repetition, 'part' | 'lazy'> | undefined
     if (this.take('*') || this.take('+')) found = { kind: 'repeat', least, most: undefined, counted: false }
     else if (this.take('?')) found = { kind: 'repeat', least: 0, most: 1, counted: false }
     else if (this.peek() === '{') found = this.counted()
-    // lazy or not makes no difference to whether a text matches
-    if (found) this.take('?')
-    return found
+    return found && { ...found, lazy: this.take('?') !== this.flags.lazy }
   }
 
-  private counted(): Omit<part.Repetition, 'part'> | undefined {
+  private counted(): Omit<part.Repetition, 'part' | 'lazy'> | undefined {
     const text = this.chars.slice(this.index).join('')
     const match = /^\{(0|[1-9][0-9]*)(?:(,)(0|[1-9][0-9]*)?)?\}/.exec(text)
     if (!match) return undefined
@@ -101,11 +101,14 @@ class PatternParser {
 
   private group(): part.PatternPart[] {
     const { flags } = this
-    if (this.take('?') && this.isOnlyFlags()) return []
-    const parts = this.alternatives()
+    const start = this.groups + 1
+    if (!this.take('?')) this.groups++
+    else if (this.isOnlyFlags()) return []
+    const index = this.groups === start ? start : undefined
+    const inner = this.alternatives()
     if (!this.take(')')) refuseInvalid('an unbalanced (')
     this.flags = flags
-    return [parts]
+    return [index === undefined ? inner : { kind: 'group', index, part: inner }]
   }
 
   /** Behind `(?`: reads a name, or flags; whether those stand alone, for what follows. */
@@ -113,8 +116,8 @@ class PatternParser {
     const rest = this.chars.slice(this.index).join('')
     const name = /^P?<([^>]*)>/.exec(rest)
     if (name) {
-      if (!/^\w+$/.test(name[1]!) || this.names.has(name[1]!)) refuseInvalid('an invalid group name')
-      this.names.add(name[1]!)
+      if (!/^\w+$/.test(name[1]!)) refuseInvalid('an invalid group name')
+      this.groups++
       this.index += [...name[0]].length
       return false
     }
@@ -123,8 +126,11 @@ class PatternParser {
     this.index += match[0].length
     const [, on = '', off = '', end] = match
     const flag = (letter: string, now: boolean): boolean => !off.includes(letter) && (on.includes(letter) || now)
-    const { fold, lines, dotAll } = this.flags
-    this.flags = { fold: flag('i', fold), lines: flag('m', lines), dotAll: flag('s', dotAll) }
+    const { fold, lines, dotAll, lazy } = this.flags
+    this.flags = {
+      ...{ fold: flag('i', fold), lines: flag('m', lines) },
+      ...{ dotAll: flag('s', dotAll), lazy: flag('U', lazy) },
+    }
     return end === ')'
   }
 

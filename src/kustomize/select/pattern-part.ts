@@ -9,6 +9,8 @@ export type PatternPart =
   | { readonly kind: 'assert'; readonly holds: Assertion }
   | { readonly kind: 'sequence'; readonly parts: readonly PatternPart[] }
   | { readonly kind: 'choice'; readonly parts: readonly PatternPart[] }
+  /** A capturing group, counted from 1. */
+  | { readonly kind: 'group'; readonly index: number; readonly part: PatternPart }
   | Repetition
 
 export interface Repetition {
@@ -17,6 +19,8 @@ export interface Repetition {
   readonly least: number
   /** Absent: without end. */
   readonly most: number | undefined
+  /** As few as possible are preferred. */
+  readonly lazy: boolean
   /** Written as `{…}`, the product of which Go limits where they are nested. */
   readonly counted: boolean
 }
@@ -24,12 +28,21 @@ export interface Repetition {
 /** Whether counted repetitions inside of each other stay within `limit` (repeatIsValid of Go's regexp/syntax). */
 export function staysWithin(part: PatternPart, limit: number): boolean {
   if (part.kind === 'sequence' || part.kind === 'choice') return part.parts.every(inner => staysWithin(inner, limit))
+  if (part.kind === 'group') return staysWithin(part.part, limit)
   if (part.kind !== 'repeat') return true
   if (!part.counted) return staysWithin(part.part, limit)
   const most = part.most ?? part.least
   if (most === 0 && part.most === 0) return true
   if (most > limit) return false
   return staysWithin(part.part, most > 0 ? Math.floor(limit / most) : limit)
+}
+
+/** Whether a part may match nothing. */
+export function isNullable(part: PatternPart): boolean {
+  if (part.kind === 'sequence') return part.parts.every(isNullable)
+  if (part.kind === 'choice') return part.parts.some(isNullable)
+  if (part.kind === 'group') return isNullable(part.part)
+  return part.kind === 'assert' || (part.kind === 'repeat' && (part.least === 0 || isNullable(part.part)))
 }
 
 export const isStart: Assertion = before => before === undefined
