@@ -98,6 +98,7 @@ export const PROVIDER = `${NOTIFICATION_GROUP}/Provider`
 export const RECEIVER = `${NOTIFICATION_GROUP}/Receiver`
 export const FLUX_INSTANCE = `${OPERATOR_GROUP}/FluxInstance`
 export const RESOURCE_SET = `${OPERATOR_GROUP}/ResourceSet`
+export const INPUT_PROVIDER = `${OPERATOR_GROUP}/ResourceSetInputProvider`
 
 /** Where Flux's bootstrap puts its own objects. */
 export const ROOT_NAMESPACE = 'flux-system'

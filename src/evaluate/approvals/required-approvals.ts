@@ -12,6 +12,7 @@ import { newlyApplied } from './newly-applied.ts'
 import { remoteApprovals } from './remote-approvals.ts'
 import { type RemoteFile, remoteFiles, sameFile } from './remote-files.ts'
 import { unreadSources } from './unread-sources.ts'
+import { unrenderedSets } from './unrendered-sets.ts'
 
 /**
  * What a change passes only with, by the approval of a fleet admin: guarded files of the fleet, new remote files of the
@@ -42,6 +43,7 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
     ...followedRoots(head, base),
     ...remoteApprovals(head, base),
     ...unreadSources(head, base),
+    ...unrenderedSets(head, base),
     ...artifactApprovals(head, base),
   ]
   return [...new Map(all.map(one => [JSON.stringify(one), one])).values()]

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { OPERATOR_GROUP, RESOURCE_SET } from '../../flux/kinds.ts'
 import { overrideMetadata } from '../../flux/override-metadata.ts'
+import { readObjects } from '../../flux/read-objects.ts'
 import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { parseText } from '../../kube/yaml/parse-documents.ts'
@@ -13,7 +14,14 @@ import { hasTemplate, readTemplate } from './template.ts'
 export interface RenderedSet {
   readonly objects: readonly KubeObject[]
   /** Parts that are not rendered: where each stands, and why. */
-  readonly left: readonly { readonly at: string; readonly why: string }[]
+  readonly left: readonly LeftPart[]
+}
+
+interface LeftPart {
+  readonly at: string
+  readonly why: string
+  /** What stands there; absent where its objects are known, and only the data of one is not. */
+  readonly part?: Node
 }
 
 /** Values of one ResourceSet that are filled in, over all of its sets of inputs. */
@@ -65,6 +73,8 @@ export function renderResourceSet(set: KubeObject): RenderedSet {
 
 interface Part {
   readonly at: string
+  /** Index of the step that it stands in. */
+  readonly step: number
   readonly node: Node
   readonly isText: boolean
 }
@@ -76,15 +86,15 @@ function partsOf(root: MapNode): Part[] {
     { name: 'spec', node: at(root, ['spec']) },
     ...(steps?.type === 'list' ? steps.items.map((node, index) => ({ name: `spec.steps[${index}]`, node })) : []),
   ]
-  return places.flatMap(({ name, node }) => {
+  return places.flatMap(({ name, node }, step) => {
     const resources = at(node, ['resources'])
     const template = at(node, ['resourcesTemplate'])
     return [
       ...(resources?.type === 'list'
-        ? resources.items.map((item, index) => ({ at: `${name}.resources[${index}]`, node: item, isText: false }))
+        ? resources.items.map((item, index) => ({ at: `${name}.resources[${index}]`, step, node: item, isText: false }))
         : []),
       ...(template && stringAt(template, []) !== ''
-        ? [{ at: `${name}.resourcesTemplate`, node: template, isText: true }]
+        ? [{ at: `${name}.resourcesTemplate`, step, node: template, isText: true }]
         : []),
     ]
   })
@@ -95,8 +105,10 @@ class Rendering {
   readonly #inputs: readonly Inputs[]
   readonly #hasProviders: boolean
   readonly #isPermuted: boolean
-  readonly #objects = new Map<string, KubeObject>()
-  readonly #left: { at: string; why: string }[] = []
+  readonly #objects: KubeObject[] = []
+  /** Steps by the identity of their objects. */
+  readonly #steppedIn = new Map<string, number>()
+  readonly #left: LeftPart[] = []
   readonly #steps: Steps = { left: MAX_STEPS }
   #text = MAX_TEXT
 
@@ -109,27 +121,29 @@ class Rendering {
     this.#isPermuted = strategy !== 'Flatten' && strategy !== ''
   }
 
-  add({ at: place, node, isText }: Part): void {
+  add(part: Part): void {
+    const { at: place, node, isText } = part
     try {
       const made = isText ? this.#ofText(node) : this.#ofResource(node)
-      for (const object of made) this.#take(object)
+      for (const object of made) this.#take(object, part)
       if (made.some(isCopied)) this.#left.push({ at: place, why: 'the cluster fills its data (copyFrom)' })
     } catch (error) {
       if (!(error instanceof NotRendered)) throw error
-      this.#left.push({ at: place, why: error.message })
+      this.#left.push({ at: place, why: error.message, part: node })
     }
   }
 
   end(): RenderedSet {
-    const made = [...this.#objects.values()]
-    if (this.#hasProviders) {
-      this.#left.push({ at: 'spec.inputsFrom', why: 'only the cluster has the inputs of its providers' })
+    const providers = at(this.#set.root, ['spec', 'inputsFrom'])
+    if (this.#hasProviders && providers) {
+      const why = 'only the cluster has the inputs of its providers'
+      this.#left.push({ at: 'spec.inputsFrom', why, part: providers })
     }
     try {
-      return { objects: overrideMetadata(made, this.#set.root) as KubeObject[], left: this.#left }
+      return { objects: overrideMetadata(this.#objects, this.#set.root) as KubeObject[], left: this.#left }
     } catch (error) {
       if (!(error instanceof BailiwickError)) throw error
-      return { objects: [], left: [{ at: 'spec.commonMetadata', why: error.message }] }
+      return { objects: [], left: [{ at: 'spec.commonMetadata', why: error.message, part: this.#set.root }] }
     }
   }
 
@@ -166,27 +180,32 @@ class Rendering {
     this.#text -= text.length
     if (this.#text < 0) throw new NotRendered('its input sets exceed the evaluation limit (render-limits)')
     try {
-      return parseText(text, () => origin).documents.map(root => {
+      const made = parseText(text, () => origin).documents.map(root => {
         if (root.type !== 'map') throw new NotRendered('it is not a list of objects')
         return { root, trail: this.#set.trail }
       })
+      return readObjects(made)
     } catch (error) {
       if (error instanceof BailiwickError) throw new NotRendered(`its output is not valid: ${error.message}`)
       throw error
     }
   }
 
-  #take(object: KubeObject): void {
+  /** Of one object that is there twice in a step, the first counts; without inputs the operator applies both. */
+  #take(object: KubeObject, { step, isText }: Part): void {
     const { apiVersion, kind, namespace, name } = idOf(object)
     if (kind === '' || name === '') throw new NotRendered('one of its objects has no kind or name')
+    const hasInputs = this.#inputs.length > 0 || this.#hasProviders
     const isOff = stringAt(object.root, ['metadata', 'annotations', RECONCILE]) === 'disabled'
     // without inputs the operator does not look
-    if (isOff && (this.#inputs.length > 0 || this.#hasProviders)) return
+    if (isOff && hasInputs) return
     const key = [groupOf(apiVersion), kind, namespace, name].join('\0')
-    if (this.#objects.has(key)) return
-    if (this.#objects.size >= MAX_OBJECTS)
+    const before = this.#steppedIn.get(key)
+    if (before === step && (hasInputs || isText)) return
+    if (this.#objects.length >= MAX_OBJECTS)
       throw new NotRendered(`it makes more than ${MAX_OBJECTS} objects (render-limits)`)
-    this.#objects.set(key, object)
+    this.#steppedIn.set(key, step)
+    this.#objects.push(object)
   }
 }
 
