@@ -133,6 +133,21 @@ function entryOf(page: Page): PageEntry {
   if (page.kind === 'fleet' || page.kind === 'credentials') return place
   if (page.kind === 'cluster') return { ...place, path: clusterPath(owner, repo, page.cluster), title: page.cluster }
   const { headSha: sha, check, title, conclusion } = page
+  const about = subjectOf(page)
   const path = checkPath({ owner, repo, sha, check })
-  return { ...place, sha, path, check: check.slice(0, 200), title: title.slice(0, 200), conclusion }
+  return {
+    ...place,
+    sha,
+    path,
+    check: check.slice(0, 200),
+    title: title.slice(0, 200),
+    about: about.slice(0, 200),
+    conclusion,
+  }
+}
+
+function subjectOf({ about, pull, commit }: CheckPage): string {
+  if (pull) return `#${pull.number} ${pull.title}`.trim()
+  if (!commit) return ''
+  return about === 'merge-group' ? `merge group into ${commit.branch}` : `branch ${commit.branch}`
 }

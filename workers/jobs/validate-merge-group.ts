@@ -19,6 +19,7 @@ import { announceSlow, watched } from '../publish/announce-slow.ts'
 import { HeadRuns } from '../publish/head-runs.ts'
 import { keepPage } from '../publish/keep-page.ts'
 import { openPlace } from '../publish/open-place.ts'
+import { pageCommitOfGroup } from '../publish/page-commit.ts'
 import { publishVerdict } from '../publish/publish-verdict.ts'
 import { recordVerdict } from '../trail/record-verdict.ts'
 
@@ -53,13 +54,16 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   // the group's commit becomes the tip of the branch: what it is led onto from there counts as well
   const elsewhere = [...new Set(checks.flatMap(({ followed }) => followed))].filter(branch => branch !== data.branch)
   const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: data.base })
-  const led = await evaluateIntoEach(context, subject, { sha: data.sha, people }, elsewhere, attempt)
+  const [led, commit] = await Promise.all([
+    evaluateIntoEach(context, subject, { sha: data.sha, people }, elsewhere, attempt),
+    pageCommitOfGroup(context, subject, data),
+  ])
   const owner = { owner: data.owner, repo: data.repo, repositoryId: repository.id, visibility: repository.visibility }
   await withLock(present, async latest => {
     for (const check of checks) {
       const counting = led.filter(({ base }) => check.bases.includes(base))
       const worst = worstOfBases(said, counting)
-      const detailsUrl = await keepPage(context, owner, check.name, worst)
+      const detailsUrl = await keepPage(context, owner, check.name, worst, commit)
       const record = () => recordVerdict(context, data, place.app, check.name, worst)
       await publishVerdict(place, check, worst, { runs: latest, detailsUrl, record })
     }

@@ -15,6 +15,7 @@ import { HeadRuns } from '../publish/head-runs.ts'
 import { keepFleetPages } from '../publish/keep-fleet-pages.ts'
 import { keepPage, type PageOwner } from '../publish/keep-page.ts'
 import { openPlace } from '../publish/open-place.ts'
+import { pageCommitOf } from '../publish/page-commit.ts'
 import { BRANCH_CHECK, type PublishOptions, type PublishTarget, publishVerdict } from '../publish/publish-verdict.ts'
 import { changesRecipients } from '../rotation/changes-recipients.ts'
 import { recordVerdict } from '../trail/record-verdict.ts'
@@ -69,6 +70,7 @@ async function evaluateCommit(
       subject,
       { ...place, repositoryId: repository.id, visibility: repository.visibility, again },
       said,
+      head.branch,
     )
     return answers
   } catch (error) {
@@ -85,14 +87,16 @@ async function evaluateCommit(
 /** Published under a name that no rule requires: whichever pull request has this commit as its head is evaluated by itself. */
 async function say(
   context: WorkerContext,
-  { octokit, installation }: OpenedRepository,
+  subject: OpenedRepository,
   place: PublishTarget & PageOwner & Pick<PublishOptions, 'again'>,
   said: CommitOutcome,
+  branch: string,
 ): Promise<void> {
+  const { octokit, installation } = subject
   const { headSha } = said.context
-  const detailsUrl = await keepPage(context, place, BRANCH_CHECK.name, said)
   const head = new HeadRuns({ queue: context.queue, place, headSha, octokit })
-  const present = await head.list()
+  const [commit, present] = await Promise.all([pageCommitOf(context, subject, { branch, sha: headSha }), head.list()])
+  const detailsUrl = await keepPage(context, place, BRANCH_CHECK.name, said, commit)
   const where = { installation: installation.id, owner: place.owner, repo: place.repo }
   const record = () => recordVerdict(context, where, place.app, BRANCH_CHECK.name, said)
   const options = { detailsUrl, again: place.again, record }

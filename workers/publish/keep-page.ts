@@ -4,7 +4,7 @@ import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import { checkPath } from '../../src/pages/page-address.ts'
 import { within } from '../../src/queue/within.ts'
 import type { Outcome } from '../../src/report/outcome.ts'
-import type { PagePull } from '../../src/report/page/check-page.ts'
+import type { PageCommit, PagePull } from '../../src/report/page/check-page.ts'
 import { checkPageOf } from '../../src/report/page/check-page-of.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { CommitOutcome } from '../evaluate/commit-outcome.ts'
@@ -22,7 +22,7 @@ export async function keepPage(
   { owner, repo, repositoryId, visibility }: PageOwner,
   check: string,
   said: CommitOutcome,
-  pull?: PullRequest,
+  about?: PullRequest | PageCommit,
 ): Promise<string | undefined> {
   const { outcome, context, tree } = said
   metrics.verdictReached(context.kind, resultOf(outcome))
@@ -32,7 +32,7 @@ export async function keepPage(
   const place = {
     ...{ owner, repo, check, at, visibility },
     ...(repositoryId === undefined ? {} : { repositoryId }),
-    ...(pull ? { pull: pagePull(pull) } : {}),
+    ...(about && ('number' in about ? { pull: pagePull(about) } : { commit: about })),
     ...(fixes.length > 0 ? { fixes } : {}),
   }
   const page = checkPageOf(outcome, context, place, tree && textsOf(tree))

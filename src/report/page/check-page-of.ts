@@ -44,7 +44,7 @@ const MAX = {
 export function checkPageOf(
   outcome: Outcome,
   context: ReportContext,
-  place: PagePlace & Pick<CheckPage, 'check' | 'pull' | 'fixes'>,
+  place: PagePlace & Pick<CheckPage, 'check' | 'pull' | 'commit' | 'fixes'>,
   read?: (path: string) => string | undefined,
 ): CheckPage {
   const { kind: about, repository, headSha, fleet, audience, nodes = [], circumstances, changes } = context

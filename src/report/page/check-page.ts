@@ -38,6 +38,20 @@ export interface PagePull {
   readonly base: string
 }
 
+/** A commit that is not the head of a pull request, as far as a page describes it. */
+export interface PageCommit {
+  /** The branch that it was the tip of; of a merge group the branch that it would be merged into. */
+  readonly branch: string
+  /** First line of its message; absent: not known. */
+  readonly subject?: string
+  /** As the commit claims; '' for none, absent: not known. */
+  readonly author?: string
+  /** Pull requests of a merge group; absent: not known, or no merge group. */
+  readonly pulls?: readonly Pick<PagePull, 'number' | 'title' | 'author'>[]
+  /** How many more of them there are. */
+  readonly morePulls?: number
+}
+
 /** Why there is no verdict, as far as whoever reads the repository may know it. */
 export interface PageError {
   readonly code: ErrorCode
@@ -91,6 +105,8 @@ export interface CheckPage {
   readonly fixes?: readonly Fix[]
   /** The pull request whose head it is; absent for other commits. */
   readonly pull?: PagePull
+  /** The commit of a branch or of a merge group. Absent on a page from an older version. */
+  readonly commit?: PageCommit
   /** How much of each list was left out for size. */
   readonly left: Readonly<Record<string, number>>
 }

@@ -18,6 +18,8 @@ export interface PageEntry {
   /** Name of the check. */
   readonly check?: string
   readonly title?: string
+  /** The pull request, branch or merge group that a check is about. */
+  readonly about?: string
   readonly conclusion?: 'success' | 'failure'
 }
 
@@ -68,10 +70,12 @@ function resultTag(conclusion: PageEntry['conclusion']): Html {
 }
 
 function checkTable(checks: readonly PageEntry[]): Html {
-  const rows = checks.map(({ owner, repo, sha = '', path = '', check = '', title = '', conclusion, at }) => {
-    return html`<tr><td class="cell">${resultTag(conclusion)}</td><td class="wide"><a href="${path}">${title}</a></td><td class="cell">${check}</td><td class="cell">${owner}/${repo} <code>${sha.slice(0, 7)}</code></td><td class="cell dim">${when(at)}</td></tr>
+  const rows = checks.map(
+    ({ owner, repo, sha = '', path = '', check = '', title = '', about = '', conclusion, at }) => {
+      return html`<tr><td class="cell">${resultTag(conclusion)}</td><td class="wide"><a href="${path}">${title}</a></td><td class="cell">${check}</td><td>${owner}/${repo} <code>${sha.slice(0, 7)}</code>${about !== '' && html`<br><span class="dim small">${about}</span>`}</td><td class="cell dim">${when(at)}</td></tr>
 `
-  })
+    },
+  )
   return html`<div class="scroll" role="region" aria-label="Table of verdicts" tabindex="0"><table>
 <thead><tr><th scope="col">Result</th><th scope="col">Verdict</th><th scope="col">Check</th><th scope="col">Commit</th><th scope="col">Evaluated</th></tr></thead>
 <tbody>

@@ -4,7 +4,7 @@ import type { Verdict } from '../../rules/model/finding.ts'
 import { groupFailures } from '../text/group-failures.ts'
 import { count, isNew } from '../text/headline.ts'
 import { changesSection } from './changes-section.ts'
-import type { CheckPage, PagePull } from './check-page.ts'
+import type { CheckPage, PageCommit, PagePull } from './check-page.ts'
 import { MAX_EXCERPTS } from './excerpt.ts'
 import { errorSection, failureSection } from './failure-section.ts'
 import { findingsSection, foldedFindings } from './findings-section.ts'
@@ -93,10 +93,11 @@ const SAYS = {
   },
 } as const
 
-function facts({ repository, headSha, check, fleet, at, verdict, pull }: CheckPage): Html {
+function facts({ repository, headSha, check, fleet, at, verdict, about, pull, commit }: CheckPage): Html {
   return html`<dl class="facts">
 ${pull && pullFacts(repository, pull)}
-<div><dt>Commit</dt><dd>${repositoryLink(repository, headSha)}</dd></div>
+${commit && commitFacts(repository, commit, about === 'merge-group')}
+<div><dt>Commit</dt><dd>${repositoryLink(repository, headSha)}${commit?.subject !== undefined && ` ${commit.subject}`}</dd></div>
 <div><dt>Check</dt><dd>${check}</dd></div>
 ${fleet && html`<div><dt>Fleet</dt><dd>${repositoryLink(fleet.repository, fleet.commit)}</dd></div>`}
 <div><dt>Evaluated</dt><dd>${when(at)}</dd></div>
@@ -104,12 +105,30 @@ ${verdict && html`<div><dt>Revision set</dt><dd><code>${verdict.combination.slic
 </dl>`
 }
 
-function pullFacts(repository: string, { number, title, author, head, base }: PagePull): Html {
+function pullFacts(repository: string, pull: PagePull): Html {
+  return html`<div><dt>Pull request</dt><dd>${pullLink(repository, pull)}</dd></div>
+${authorFact(pull.author)}
+<div><dt>Branch</dt><dd><code>${pull.head}</code> into <code>${pull.base}</code></dd></div>`
+}
+
+function pullLink(repository: string, { number, title }: Pick<PagePull, 'number' | 'title'>): Content {
   const name = `#${number}${title === '' ? '' : ` ${title}`}`
-  const link = repository.startsWith('https://') ? html`<a href="${repository}/pull/${number}">${name}</a>` : name
-  return html`<div><dt>Pull request</dt><dd>${link}</dd></div>
-<div><dt>Author</dt><dd>${author === '' ? 'unknown' : author}</dd></div>
-<div><dt>Branch</dt><dd><code>${head}</code> into <code>${base}</code></dd></div>`
+  return repository.startsWith('https://') ? html`<a href="${repository}/pull/${number}">${name}</a>` : name
+}
+
+function authorFact(author: string | undefined): Html {
+  return html`<div><dt>Author</dt><dd>${author === undefined || author === '' ? 'unknown' : author}</dd></div>`
+}
+
+function commitFacts(repository: string, { branch, author, pulls, morePulls = 0 }: PageCommit, isGroup: boolean): Html {
+  if (!isGroup)
+    return html`<div><dt>Branch</dt><dd><code>${branch}</code></dd></div>
+${authorFact(author)}`
+  const items = pulls?.map(
+    pull => html`<li>${pullLink(repository, pull)}${pull.author !== '' && ` by ${pull.author}`}</li>`,
+  )
+  return html`<div><dt>Merge group</dt><dd>into <code>${branch}</code></dd></div>
+<div><dt>Pull requests in it</dt><dd>${items === undefined ? 'unknown: the group was no longer in the queue' : html`<ul class="plain">${items}${morePulls > 0 && html`<li>and ${morePulls} more</li>`}</ul>`}</dd></div>`
 }
 
 function contents(parts: readonly Part[]): Content {

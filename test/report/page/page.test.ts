@@ -68,6 +68,7 @@ function pageWith(word: string): CheckPage {
     ...page,
     title: word,
     pull: { number: 7, title: word, author: word, head: word, base: word },
+    commit: { branch: word, subject: word, author: word, pulls: [{ number: 7, title: word, author: word }] },
     excerpts: [{ file: word, line: 3, column: 1, first: 1, lines: [word, null, word], mark: { start: 0, end: 1 } }],
     fixes: [{ ...edit, findings: [finding(texts)] }],
     circumstances: {
