@@ -4,12 +4,12 @@ import { FleetIndex } from '../facts/fleet-index.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { visible } from '../message/visible.ts'
-import { fitLines } from '../report/text/fit-lines.ts'
 import { placeOf } from '../report/text/place.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
 import { fleetPart, PART_HELP, PART_OPTIONS } from './fleet-part.ts'
 import { parseOptions } from './parse-options.ts'
+import { printLines } from './print-lines.ts'
 import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { type TableRow, table } from './table.ts'
 import { usageError } from './usage-error.ts'
@@ -40,11 +40,11 @@ Exit code 0: done; 1: a setting is weak, with --strict; 2: a Kustomization of th
     )
     for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
     const found = ofTenants(fleet, part.tenants, auditFleet(fleet, part.clusters))
-    io.stdout(
-      output === 'json'
-        ? json(found)
-        : [...found.map(one => text(one, here, io.columns)), ...part.leftOut.map(line => `${line}\n`)].join('\n'),
-    )
+    if (output === 'json') io.stdout(json(found))
+    else {
+      const all = found.flatMap((one, at) => [...(at === 0 ? [] : ['']), ...lines(one, here, io.columns)])
+      printLines(io, [...all, ...(part.leftOut.length > 0 ? ['', ...part.leftOut] : [])])
+    }
     if (failed.length > 0) return 2
     return options.has('strict') && found.some(one => countOf(one, 'weak') > 0) ? 1 : 0
   },
@@ -62,7 +62,7 @@ function ofTenants(fleet: Fleet, tenants: ReadonlySet<string> | undefined, all: 
 
 const TITLES = ['STATE', 'CHECK', 'FOUND']
 
-function text(found: ClusterAudit, here: string, width = 100): string {
+function lines(found: ClusterAudit, here: string, width = 100): string[] {
   const { cluster, path, items } = found
   const rows = weakFirst(items).flatMap((item): TableRow[] => {
     const place = placeOfItem(item, here)
@@ -72,13 +72,12 @@ function text(found: ClusterAudit, here: string, width = 100): string {
   })
   const advice = items.filter(({ state }) => state !== 'ok')
   const counts = (['ok', 'weak', 'unknown'] as const).map(state => `${countOf(found, state)} ${state}`).join(', ')
-  const lines = [
+  return [
     visible(`${cluster} (${path}): ${counts}`),
     '',
     ...table(TITLES, rows, width),
     ...(advice.length > 0 ? ['', 'What to do', ...unique(advice.map(adviceText))] : []),
   ]
-  return `${fitLines(lines, width).join('\n')}\n`
 }
 
 /** The advice for one item. */

@@ -64,7 +64,8 @@ be read. A no lists the sources that were not given.`,
     const lines = answers.flatMap(answer => text(answer, here, one === undefined))
     if (output === 'json')
       io.stdout(json({ ...(one ? { user: one.name, groups: [...one.groups] } : {}), request }, answers))
-    else printLines(io, lines)
+    // in a pipe the API server's own words stay on one line, because people search for them
+    else printLines({ ...io, columns: io.columns ?? Number.POSITIVE_INFINITY }, lines)
     return exitCode(answers)
   },
 }

@@ -10,16 +10,16 @@ import { isDecrypted } from '../rules/schema/support/is-decrypted.ts'
 import { problemText } from '../rules/schema/support/problem-text.ts'
 
 /**
- * The Report of flux-schema (schema.plugin.fluxcd.io/v1beta1): a source per Kustomization, in the order of its build. What
+ * The Report of flux-schema (schema.plugin.fluxcd.io/v1beta1) about these nodes: a source per Kustomization, in the order of its build. What
  * only the catalog or Flux's own types refuse is invalid there, too: it knows no warnings. It says nothing about deprecated versions.
  */
 export function fluxSchemaReport(
   fleet: Fleet,
+  nodes: readonly FleetNode[],
   versions: ReadonlyMap<string, ComparedVersion>,
   { version, timestamp }: { readonly version: string; readonly timestamp: string },
 ): string {
   const index = new FleetIndex(fleet)
-  const nodes = fleet.nodes.filter(({ cluster }) => versions.has(cluster))
   const results = nodes.flatMap(node =>
     node.objects.map((object, idx) => resultOf(node, object, idx, versions.get(node.cluster)!, index)),
   )

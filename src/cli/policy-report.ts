@@ -30,7 +30,7 @@ export const policyReport = { text: textReport, json: jsonReport, junit: junitRe
 
 const TITLES = ['CLUSTER', 'POLICY', 'RULE', 'PASS', 'DENY', 'WARN', 'AUDIT', 'NOT EVALUATED']
 
-function textReport({ policies, tests, here, leftOut }: PolicyResults, width?: number): string {
+function textReport({ policies, tests, here, leftOut }: PolicyResults, width = 100): string {
   const lines = [
     ...(policies.length === 0
       ? []
@@ -47,7 +47,7 @@ function textReport({ policies, tests, here, leftOut }: PolicyResults, width?: n
     totalLine(policies, tests),
     ...leftOut,
   ]
-  return `${(width === undefined ? lines : fitLines(lines, width)).join('\n')}\n`
+  return `${fitLines(lines, width).join('\n')}\n`
 }
 
 function policyRows(policy: CoveredPolicy, here: string): TableRow[] {

@@ -1,8 +1,10 @@
 import { fitLines } from '../report/text/fit-lines.ts'
 import type { Io } from './command.ts'
 
-/** Prints lines, broken at the width of the reader's terminal where it is known. */
+/** Width of a text for people where that of their terminal is not known: in a pipe, a log, an editor. */
+const WIDTH = 100
+
+/** Prints lines, broken at the width of the reader's terminal, or after 100 characters. */
 export function printLines(io: Pick<Io, 'stdout' | 'columns'>, lines: readonly string[]): void {
-  const fitted = io.columns === undefined ? lines : fitLines(lines, io.columns)
-  io.stdout(`${fitted.join('\n')}\n`)
+  io.stdout(`${fitLines(lines, io.columns ?? WIDTH).join('\n')}\n`)
 }

@@ -10,6 +10,7 @@ import { clonesIn } from './clones.ts'
 import type { Command } from './command.ts'
 import { givenRepository } from './given-repository.ts'
 import { parseOptions } from './parse-options.ts'
+import { printLines } from './print-lines.ts'
 import { readTrail } from './read-trail.ts'
 import { contentsOf, type RecordedContents } from './recorded-contents.ts'
 import { usageError } from './usage-error.ts'
@@ -46,7 +47,8 @@ Exit code 0: the verdict is the same; 1: it is another; 2: it cannot be made aga
     const clones = folder === undefined ? [] : await clonesIn(resolve(io.cwd, folder))
     const contents = await contentsOf(entry, inputs, [at, ...given, ...clones.map(clone => clone.dir)])
     const found = compared(entry, inputs, replayVerdict(inputs, contents.treeOf))
-    io.stdout(output === 'json' ? `${JSON.stringify(found, null, 2)}\n` : `${textOf(entry, found, contents)}\n`)
+    if (output === 'json') io.stdout(`${JSON.stringify(found, null, 2)}\n`)
+    else printLines(io, linesOf(entry, found, contents))
     return found.same ? 0 : 1
   },
 }
@@ -97,11 +99,11 @@ function compared({ seq, result }: TrailEntry, { verdict, fleets }: TrailInputs,
   return { entry: seq, same: JSON.stringify(recorded) === JSON.stringify(replayed), recorded, replayed }
 }
 
-function textOf(
+function linesOf(
   { seq, repository, pull, commit = '', at, engine }: TrailEntry,
   { same, recorded, replayed }: Compared,
   { read }: RecordedContents,
-): string {
+): string[] {
   const about = `${repository}${pull === undefined ? '' : `#${pull}`} at ${commit.slice(0, 10)}`
   const line = ({ result, verdict }: Compared['recorded']) => `${result}, hash ${verdict}`
   return [
@@ -110,7 +112,7 @@ function textOf(
     `  recorded  ${visible(line(recorded), 300)}`,
     `  replayed  ${line(replayed)}`,
     `${read} contents were read and compared with their git trees. Facts of GitHub are those of the entry.`,
-  ].join('\n')
+  ]
 }
 
 const usage = (message: string) => usageError(USAGE, message)

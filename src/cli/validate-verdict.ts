@@ -1,7 +1,7 @@
 import { evaluatedOf } from '../evaluate/verdict/evaluated.ts'
 import { failureOf, findingOf } from '../evaluate/verdict/finding-of.ts'
 import { FleetIndex } from '../facts/fleet-index.ts'
-import type { Fleet } from '../fleet/model/fleet.ts'
+import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { idOf } from '../kube/object.ts'
 import type { Finding, Verdict } from '../rules/model/finding.ts'
@@ -11,10 +11,13 @@ import type { ComparedVersion } from '../rules/schema/support/compared-version.t
 import { isDecrypted } from '../rules/schema/support/is-decrypted.ts'
 import { mismatches } from '../rules/schema/support/mismatches.ts'
 
-/** What schemas alone say of some clusters of a fleet, as the formats of a verdict print it. `versions`: by cluster. */
-export function validateVerdict(fleet: Fleet, versions: ReadonlyMap<string, ComparedVersion>): Verdict {
+/** What schemas alone report of these nodes of a fleet, as the formats of a verdict print it. `versions`: by cluster. */
+export function validateVerdict(
+  fleet: Fleet,
+  nodes: readonly FleetNode[],
+  versions: ReadonlyMap<string, ComparedVersion>,
+): Verdict {
   const index = new FleetIndex(fleet)
-  const nodes = fleet.nodes.filter(({ cluster }) => versions.has(cluster))
   const findings = nodes.flatMap(node =>
     node.objects.flatMap((object): Finding[] => {
       const definitions = (kind: string) => index.definitionsOf(node.cluster, kind)
@@ -45,7 +48,7 @@ export function validateVerdict(fleet: Fleet, versions: ReadonlyMap<string, Comp
     notReached: [],
     notEvaluated: [],
     requiredApprovals: [],
-    evaluated: evaluatedOf(fleet),
+    evaluated: evaluatedOf({ ...fleet, clusters: fleet.clusters.filter(({ name }) => versions.has(name)), nodes }),
     combination: '',
   }
 }

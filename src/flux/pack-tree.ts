@@ -90,7 +90,7 @@ function* ignoreFiles(
   work.spend(LOOK + entries.length)
   const file = entries.find(entry => entry.name === '.sourceignore')
   if (file && file.type !== 'file') {
-    const origin = { repository: '', file: file.path, line: 1, column: 1 }
+    const origin = { repository: '', file: file.path, line: 0, column: 0 }
     throw new BailiwickError('flux-unsupported', message`${part('path', file.path)}: not a regular file`, { origin })
   }
   if (file) {
@@ -112,7 +112,7 @@ function decode(path: string, bytes: Uint8Array): string {
   if (bytes.length > MAX_BYTES) tooMuch(message`${part('path', path)}: larger than ${MAX_BYTES} bytes`)
   const text = Buffer.from(bytes).toString('utf8')
   if (Buffer.from(text).equals(bytes)) return text
-  const origin = { repository: '', file: path, line: 1, column: 1 }
+  const origin = { repository: '', file: path, line: 0, column: 0 }
   throw new BailiwickError('flux-unsupported', message`${part('path', path)}: not valid UTF-8`, {
     origin,
     fix: 'Save the file as UTF-8.',

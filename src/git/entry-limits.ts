@@ -22,7 +22,7 @@ export function checkFileSize(path: string, size: number, limit: number = MAX_FI
     'render-limits',
     `${path}: too large (${size} bytes). At most ${limit} bytes of a file are read`,
     {
-      origin: { repository: '', file: path, line: 1, column: 1 },
+      origin: { repository: '', file: path, line: 0, column: 0 },
       fix: 'Split the file, or remove the references to it.',
     },
   )

@@ -6,6 +6,7 @@ import type { ReportContext } from './outcome.ts'
 import { fixText } from './text/fix-text.ts'
 import { type FailureGroup, firstOf, groupFailures } from './text/group-failures.ts'
 import { count, isNew } from './text/headline.ts'
+import { placeOf } from './text/place.ts'
 
 /** One annotation of a check run, in GitHub's words; plain text, GitHub reads no Markdown in it. */
 export interface Annotation {
@@ -48,7 +49,7 @@ function annotation(group: FindingGroup, level: Annotation['level'], context: Re
     ...followers.map(one => `Follows from this: ${one.finding.rule} for ${count(one.objects.length, 'object')}`),
     `Applied by ${named(identities)}`,
     `Fix: ${visible(fixText(group, context.repository), 1000)}`,
-    ...(place.file === origin.file ? [] : [`Written at ${visible(origin.file)}:${origin.line}`]),
+    ...(place.file === origin.file ? [] : [`Written at ${visible(placeOf(origin, context.repository))}`]),
   ]
   return [
     {

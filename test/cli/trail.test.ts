@@ -54,7 +54,12 @@ test('a complete trail is said to be so, and what that does not prove', async ()
   const head = grow()
   const { code, stdout } = await run(dir, 'trail', 'verify')
   expect(code).toBe(0)
-  expect(stdout.split('\n').slice(0, 4)).toEqual([
+  expect(
+    stdout
+      .replace(/\n {2}/g, ' ')
+      .split('\n')
+      .slice(0, 4),
+  ).toEqual([
     `The trail is complete: entry 4, hash ${head.hash}.`,
     '4 entries, 0 published places compared.',
     'Who wrote the commits is not verifiable in a clone. The first report of the fleet shows it.',

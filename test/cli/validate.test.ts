@@ -42,11 +42,35 @@ test('each field that is refused, at its line and column, with the edit', async 
   expect(code).toBe(1)
   expect(stdout).toContain(`staging (Kubernetes 1.${NEWEST})`)
   expect(stdout).toContain('deploy/extra.yaml:8:3')
-  expect(stdout).toContain(
+  // a text for people is broken after 100 characters
+  expect(stdout.replace(/\n {6}/g, ' ')).toContain(
     'Service apps/web: Flux drops the field "spec.port", which Kubernetes does not know, so it has no effect. Rename it to ports, or remove it.',
   )
   expect(stdout).toContain('deploy/extra.yaml:9:9')
-  expect(stdout).toContain('Allowed: ClusterIP, ExternalName, LoadBalancer, NodePort.')
+  expect(stdout.replace(/\n {6}/g, ' ')).toContain('Allowed: ClusterIP, ExternalName, LoadBalancer, NodePort.')
+  const places = stdout.split('\n').filter(line => /:\d+:\d+: (?:violation|warning)$/.test(line))
+  expect(places.map(line => line.split(' ').at(-1))).toEqual(['violation', 'violation', 'warning'])
+})
+
+test('one tenant of one cluster, and what is not listed; a name that is nowhere is an error', async () => {
+  const { dir, args } = fleetWith(WRONG)
+  const of = (...more: string[]) => run(dir, 'validate', ...args, '--kubernetes', `1.${NEWEST}`, ...more)
+  const own = await of('--tenant', 'dev-team', '--cluster', 'staging')
+  expect([own.code, own.stdout]).toEqual([1, expect.stringContaining('deploy/extra.yaml:9:9: violation')])
+  expect(own.stdout).toContain('only tenant dev-team; not listed: 1 other tenant, the platform')
+  const other = await of('--tenant', 'ops-team')
+  expect([other.code, other.stdout]).toEqual([0, expect.not.stringContaining('extra.yaml')])
+  for (const format of ['json', 'sarif', 'junit', 'github', 'flux-schema']) {
+    const { code, stdout } = await of('--tenant', 'ops-team', '-o', format)
+    expect([format, code, stdout.includes('extra.yaml')]).toEqual([format, 0, false])
+  }
+  for (const [option, name, meant] of [
+    ['--tenant', 'dev-taem', 'dev-team'],
+    ['--cluster', 'stagin', 'staging'],
+  ] as const) {
+    const { code, stdout, stderr } = await of(option, name)
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`Did you mean ${meant}?`)])
+  }
 })
 
 test('without a version the newest is assumed, and what it refuses is a warning', async () => {

@@ -100,7 +100,7 @@ function command(
   const isHere = file !== '' && (repository === here || repository === '')
   const place = isHere ? '' : placeOf(item.origin, here)
   const properties = [
-    ...(isHere ? [`file=${property(file)}`, `line=${line}`, `col=${Math.max(1, column)}`] : []),
+    ...(isHere ? [`file=${property(file)}`, `line=${Math.max(1, line)}`, `col=${Math.max(1, column)}`] : []),
     `title=${property(`bailiwick: ${id}${item.state === 'new' ? '' : ` (${stateText(item.state)})`}`)}`,
   ]
   const message = `${place === '' ? '' : `${visible(place)}: `}${visible(item.message, 2000)}\n${visible(fix, 1000)}${more}`

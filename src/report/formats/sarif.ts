@@ -188,7 +188,8 @@ function physical(origin: Finding['origin']) {
   return {
     physicalLocation: {
       artifactLocation: { uri },
-      ...(origin.line > 0 ? { region: { startLine: origin.line, startColumn: Math.max(1, origin.column) } } : {}),
+      // code scanning of GitHub demands a line, of what concerns a whole file too
+      region: { startLine: Math.max(1, origin.line), startColumn: Math.max(1, origin.column) },
     },
   }
 }

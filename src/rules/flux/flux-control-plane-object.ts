@@ -35,7 +35,7 @@ function startOfTenant(node: FleetNode, { file, text: path }: OtherStart): Breac
     node,
     object: node.kustomization,
     path: ['spec'],
-    origin: { repository, file, line: 1, column: 1 },
+    origin: { repository, file, line: 0, column: 0 },
     value: `${file} ${path}`,
     message: message`${part('path', file)}: makes ${quoted('path', path)} the start of a cluster, in a folder that a tenant deploys from: the tenant would say what the platform of that cluster applies. Allowed is a folder of the platform.`,
     fix: message`Remove it, or have a fleet admin move what starts the cluster to a folder of the platform.`,

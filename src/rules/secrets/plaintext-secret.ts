@@ -76,7 +76,7 @@ function* changedFiles({ url, nodes, brokenSeals = [] }: EvaluatedRepository): I
       node,
       object: node.kustomization,
       path: ['spec', 'path'],
-      origin: { repository: url, file, line: 1, column: 1 },
+      origin: { repository: url, file, line: 0, column: 0 },
       value: `${file} seal`,
       message: message`The encrypted file ${quoted('path', file)} was changed without its key: its MAC does not match its values. Allowed: files that SOPS wrote. Flux does not check the MAC and would apply the file.`,
       fix: message`Restore the file, or change it with \`sops edit\`.`,

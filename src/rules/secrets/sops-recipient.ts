@@ -111,7 +111,7 @@ function* changedConfigs({ url, tree, before, nodes }: EvaluatedRepository): Ite
     if (before.entry(path)?.id === tree.entry(path)?.id) continue
     const node = readerOf(nodes, path)
     if (!node) return
-    const place: Node = { type: 'scalar', value: null, origin: { repository: url, file: path, line: 1, column: 1 } }
+    const place: Node = { type: 'scalar', value: null, origin: { repository: url, file: path, line: 0, column: 0 } }
     const [old, now] = [creationRules(before, path) ?? [], creationRules(tree, path)]
     const say = (value: string, what: Message, at: Node = place) =>
       breach(
