@@ -1,6 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import { probably } from '../message/closest.ts'
 import { visible } from '../message/visible.ts'
+import { missingPackage } from '../process/missing-package.ts'
 import { fitLines } from '../report/text/fit-lines.ts'
 import type { Io } from './command.ts'
 import { COMMANDS, commandNamed } from './commands.ts'
@@ -80,6 +81,8 @@ function lineOf(error: unknown): string {
   if (error instanceof BailiwickError) return errorLine(error)
   const refused = refusedBySystem(error)
   if (refused) return errorLine(refused)
+  const missing = missingPackage(error)
+  if (missing !== undefined) return missing
   const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   return `error[internal]: ${visible(what, 1000)}. This is a bug in bailiwick, please report it`
 }

@@ -4,14 +4,23 @@
 const NEEDED = [22, 18]
 
 /**
- * Runs a program if the Node version supports it; otherwise prints one line and exits with code 2.
- * @param {() => unknown} program
+ * Runs a program if the Node version supports it and its packages are installed; otherwise prints one line and exits with code 2.
+ * @param {() => Promise<unknown>} program
  */
 export function onNewNode(program) {
   const [major, minor] = process.versions.node.split('.').map(Number)
-  if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) return program()
+  if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) return program().catch(refuseMissingPackage)
   process.stderr.write(
     `error[config]: Node ${process.versions.node} is too old. Install Node ${NEEDED.join('.')} or newer.\n`,
   )
+  process.exitCode = 2
+}
+
+/** @param {unknown} error */
+async function refuseMissingPackage(error) {
+  const { missingPackage } = await import('./missing-package.ts')
+  const line = missingPackage(error)
+  if (line === undefined) throw error
+  process.stderr.write(`${line}\n`)
   process.exitCode = 2
 }
