@@ -1,7 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import { probably } from '../message/closest.ts'
+import { missingPackage } from '../message/missing-package.ts'
 import { visible } from '../message/visible.ts'
-import { missingPackage } from '../process/missing-package.ts'
 import { fitLines } from '../report/text/fit-lines.ts'
 import type { Io } from './command.ts'
 import { COMMANDS, commandNamed } from './commands.ts'
