@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { overlayTree } from '../../src/fleet/bootstrap/overlay-tree.ts'
 import type { Tree } from '../../src/git/tree.ts'
+import { completionText } from '../../src/onboard/completion/completion-text.ts'
 import { planCompletion } from '../../src/onboard/completion/plan-completion.ts'
 import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
 import { planOnboarding } from '../../src/onboard/plan.ts'
@@ -176,18 +177,71 @@ describe('nothing is offered where it is not certain', () => {
   })
 })
 
-test('cluster-admin is never given because other tenants have it', () => {
-  const asAdmin = (files: Files) =>
+describe('rights that other tenants have are no pattern, and it is said that they are left out', () => {
+  const changed = (files: Files, from: string, to: string) =>
     Object.fromEntries(
-      Object.entries(files).map(([path, text]) => [
-        path,
-        path.startsWith('tenants/')
-          ? text.replace('kind: ClusterRole\n  name: edit', 'kind: ClusterRole\n  name: cluster-admin')
-          : text,
-      ]),
+      Object.entries(files).map(([path, text]) => [path, path.startsWith('tenants/') ? text.replace(from, to) : text]),
     )
-  const [plan] = complete(asAdmin(withoutObject('rbac.yaml', 'RoleBinding')), asAdmin(BEFORE))
-  expect(plan!.files[0]!.added.join('\n')).toContain('kind: ClusterRole\n  name: edit\n')
+  const EDIT = 'kind: ClusterRole\n  name: edit'
+  const lacking = withoutObject('rbac.yaml', 'RoleBinding')
+  const wide = (name: string, rule: string) =>
+    `kind: ClusterRole\n  name: ${name}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: ${name}\nrules:\n  - ${rule}\n---\n`
+  /** Behind the binding comes the rest of the file: subjects are those of the object that is last. */
+  const FOR_ALL = 'kind: ClusterRoleBinding'
+
+  test.each([
+    ['cluster-admin', 'kind: ClusterRole\n  name: cluster-admin', 'RoleBinding to `cluster-admin`'],
+    ['a role of the fleet', 'kind: ClusterRole\n  name: tenant-root', 'RoleBinding to `tenant-root`'],
+    ['a name that is Markdown', 'kind: ClusterRole\n  name: "`x`"', 'RoleBinding to `\\u{60}x\\u{60}`'],
+  ])('%s', (_, role, said) => {
+    const [plan] = complete(changed(lacking, EDIT, role), changed(BEFORE, EDIT, role))
+    expect(plan!.files[0]!.added.join('\n')).toContain(`${EDIT}\n`)
+    const text = completionText(plan!, false)
+    expect(/^Not copied from other tenants: (.*?)\. This account/m.exec(text)?.[1]?.split(', ')).toContain(said)
+    expect(text).toContain('This account gets `edit` in its namespace.')
+  })
+
+  test.each([
+    ['escalate', '{apiGroups: [rbac.authorization.k8s.io], resources: [roles], verbs: [escalate, bind]}'],
+    ['impersonate', '{apiGroups: [""], resources: [users, groups, serviceaccounts], verbs: [impersonate]}'],
+    ['everything', '{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}'],
+  ])('a ClusterRoleBinding of a role with %s', (name, rule) => {
+    const binding = `apiVersion: rbac.authorization.k8s.io/v1\n${FOR_ALL}\nmetadata:\n  name: ops-${name}\nroleRef:\n  apiGroup: rbac.authorization.k8s.io\n  ${wide(`ops-${name}`, rule).replace(/---\n$/, '')}`
+    const [reference = '', ...definition] = binding.split('---\n')
+    const subjects = 'subjects:\n  - kind: ServiceAccount\n    name: ops-team\n    namespace: ops\n'
+    const path = 'tenants/base/ops-team/rbac.yaml'
+    const more = (files: Files) => ({
+      ...files,
+      [path]: `${files[path]!.trimEnd()}\n---\n${reference}${subjects}---\n${definition.join('---\n')}`,
+    })
+    const [plan] = complete(more(lacking), more(BEFORE))
+    const added = plan!.files.flatMap(file => file.added).join('\n')
+    expect(added).toContain(`${EDIT}\n`)
+    expect(added).not.toMatch(/ClusterRoleBinding|escalate|impersonate/)
+    expect(completionText(plan!, false)).toMatch(new RegExp(`^Not copied .*ClusterRoleBinding to \`ops-${name}\``, 'm'))
+  })
+
+  test.each([
+    [5, 'ClusterRoleBinding to `r3`. This account'],
+    [6, 'ClusterRoleBinding to `r3` and 1 more. This account'],
+  ])('of %s, five are named and the others counted', (count, said) => {
+    const path = 'tenants/base/ops-team/rbac.yaml'
+    const binding = (index: number) =>
+      `---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: b${index}}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: r${index}}\nsubjects: []\n`
+    // the first is the one of dev-team, to cluster-admin
+    const more = Array.from({ length: count - 1 }, (_, index) => binding(index)).join('')
+    const withMore = (files: Files) => ({ ...files, [path]: `${files[path]!.trimEnd()}\n${more}` })
+    const [plan] = complete(withMore(lacking), withMore(BEFORE))
+    expect(completionText(plan!, false)).toContain(said)
+  })
+
+  test('where all have the same, and where somebody wrote the binding, nothing is said', () => {
+    const ADMIN = 'kind: ClusterRole\n  name: cluster-admin'
+    const [same] = complete(changed(lacking, ADMIN, EDIT), changed(BEFORE, ADMIN, EDIT))
+    expect(completionText(same!, false)).not.toContain('Not copied')
+    const [written] = complete(changed(without(`${FOLDER}/sync.yaml`), EDIT, ADMIN), changed(BEFORE, EDIT, ADMIN))
+    expect(completionText(written!, false)).not.toContain('Not copied')
+  })
 })
 
 test('a Secret that other tenants keep in git is named', () => {

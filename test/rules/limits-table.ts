@@ -259,6 +259,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   ],
   shown: [
     ...PAGE_LIMITS,
+    'src/onboard/completion/completion-text.ts MOST_NAMED',
     'src/evaluate/verdict/filter-verdict.ts MAX_URLS',
     'src/fix/fix-patch.ts MAX_LINES',
     'src/report/formats/sarif.ts MAX_OBJECTS',

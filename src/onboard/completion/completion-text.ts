@@ -7,10 +7,11 @@ import type { Completion } from './plan-completion.ts'
  * checked. `isFork`: the App never writes to that branch.
  */
 export function completionText(completion: Completion, isFork: boolean): string {
-  const { tenant, files, choices, secret } = completion
+  const { tenant, files, choices, secret, notCopied } = completion
   return [
     `### Tenant ${code(tenant)} is not complete`,
     ...files.map(fileText),
+    ...(notCopied === undefined ? [] : [notCopiedText(notCopied)]),
     ...(choices.length === 0 ? [] : [choicesText(completion)]),
     ...(secret === undefined ? [] : [secretText(secret)]),
     ...(isFork ? [] : commandText(completion)),
@@ -20,6 +21,15 @@ export function completionText(completion: Completion, isFork: boolean): string 
 function fileText({ path, added, after }: CompletionFile): string {
   const where = after === 0 ? `Add ${code(path)}:` : `Add to ${code(path)}, after line ${after}:`
   return `${where}\n\n\`\`\`yaml\n${added.join('\n')}\n\`\`\``
+}
+
+const MOST_NAMED = 5
+
+/** Rights of others are never a pattern: a tenant gets what workloads need. */
+function notCopiedText({ grants, role }: NonNullable<Completion['notCopied']>): string {
+  const named = grants.slice(0, MOST_NAMED).map(({ kind, role: other }) => `${kind} to ${code(other)}`)
+  const more = grants.length > MOST_NAMED ? ` and ${grants.length - MOST_NAMED} more` : ''
+  return `Not copied from other tenants: ${named.join(', ')}${more}. This account gets ${code(role)} in its namespace. If it needs more, write the binding by hand.`
 }
 
 function choicesText({ choices }: Completion): string {

@@ -13,8 +13,15 @@ export interface FleetCustoms {
   readonly branch: string | undefined
   /** The ClusterRole of the tenants' accounts. */
   readonly role: string | undefined
+  /** What binds roles in the folders of tenants: `RoleBinding`, or `ClusterRoleBinding`, and the name of the role. */
+  readonly grants: readonly RoleGrant[]
   /** Whether tenants keep the Secret of their source in git. */
   readonly keepsSecrets: boolean
+}
+
+interface RoleGrant {
+  readonly kind: string
+  readonly role: string
 }
 
 interface KnownTenant {
@@ -43,12 +50,18 @@ export function fleetCustoms(fleet: Fleet, layouts: readonly TenantLayout[]): Fl
       .filter(object => idOf(object).kind === 'RoleBinding')
       .map(({ root }) => stringAt(root, ['roleRef', 'kind']) === 'ClusterRole' && stringAt(root, ['roleRef', 'name'])),
   )
+  const bindings = tenants.flatMap(({ objects }) => objects.filter(object => idOf(object).kind.endsWith('RoleBinding')))
+  const grants = bindings.map(object => {
+    const { kind } = idOf(object)
+    return [kind, stringAt(object.root, ['roleRef', 'name']) ?? ''] as const
+  })
   const withSecret = sources.filter(({ secret }) => secret !== undefined)
   return {
     fileOf: kind => only(tenants.flatMap(({ objects }) => filesOf(objects, kind))),
     urlOf: tenant => pattern?.replace(PLACE, tenant),
     branch: only(sources.map(({ branch }) => branch)),
     role: only(roles) || undefined,
+    grants: [...new Map(grants.map(([kind, role]) => [`${kind} ${role}`, { kind, role }])).values()],
     keepsSecrets:
       withSecret.length > 0 &&
       withSecret.every(({ secret, objects }) =>

@@ -7,10 +7,11 @@ import { parseText } from '../../kube/yaml/parse-documents.ts'
 import { addToList } from '../edit-kustomization.ts'
 import { findConflicts } from '../find-conflicts.ts'
 import { fleetAt } from '../fleet-at.ts'
+import { roleOf } from '../request.ts'
 import { kustomizationFile, type TenantLayout, tenantLayout } from '../tenant-layout.ts'
 import { baseKustomization, syncManifest, tenantManifest } from '../tenant-manifests.ts'
 import { addedTo, type CompletionFile, editOf, textOf } from './completion-file.ts'
-import { fleetCustoms } from './fleet-customs.ts'
+import { type FleetCustoms, fleetCustoms } from './fleet-customs.ts'
 import { type HandMadeTenant, handMadeTenant, pieceName } from './hand-made-tenant.ts'
 import { type Listings, listingsOf } from './listings-of.ts'
 import { newFolders } from './new-folders.ts'
@@ -28,6 +29,8 @@ export interface Completion {
   readonly secret?: { readonly name: string; readonly namespace: string; readonly url: string; readonly file: string }
   /** Kustomizations that could list the tenant, where it is not clear which should. */
   readonly choices: Listings['choices']
+  /** Rights of other tenants that the RoleBinding among the files does not give, and the role that it gives. */
+  readonly notCopied?: { readonly grants: FleetCustoms['grants']; readonly role: string }
 }
 
 /** A change of a fleet's own repository. `cluster`: who lists a new tenant, where people said so. */
@@ -99,9 +102,19 @@ function completionOf(
       const secret = made.secret === undefined ? {} : { secret: secretOf(made, folder) }
       const missing = [...objects, ...own.missing, ...listings.missing]
       const isDone = missing.length === 0 && made.secret === undefined && listings.choices.length === 0
-      return isDone ? [] : [{ tenant: name, folder, missing, files, choices: listings.choices, ...secret }]
+      if (isDone) return []
+      const rights = notCopied(made, customs)
+      return [{ tenant: name, folder, missing, files, choices: listings.choices, ...secret, ...rights }]
     }) ?? []
   )
+}
+
+/** Nothing where somebody wrote the binding by hand, or where it gives what the others have. */
+function notCopied({ request, has }: HandMadeTenant, { grants }: FleetCustoms): Pick<Completion, 'notCopied'> {
+  const role = roleOf(request)
+  const others = grants.filter(one => one.kind !== 'RoleBinding' || one.role !== role)
+  const isWritten = has.has(pieceName({ kind: 'RoleBinding', namespace: request.namespaces[0]!, name: '' }))
+  return isWritten || others.length === 0 ? {} : { notCopied: { grants: others, role } }
 }
 
 /** Undefined where the result would not be certain: it throws an error of ours. */
