@@ -4,8 +4,10 @@ import { HELM_RELEASE } from '../flux/kinds.ts'
 import { originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { worldOf } from '../policy/admission/admission-world.ts'
+import { isImageHidden } from '../policy/images/custom-image-uses.ts'
 import { type ImageCoverage, imageCoverage } from '../policy/images/image-coverage.ts'
 import { imagePolicies } from '../policy/images/image-policies.ts'
+import { imageUses } from '../policy/images/image-uses.ts'
 import { type AuditItem, place } from './audit-item.ts'
 import { type AuditedCluster, isPlatforms, unseenPart } from './audited-cluster.ts'
 import { fewNames } from './few-names.ts'
@@ -34,6 +36,7 @@ export function* imageItems(audited: AuditedCluster): Iterable<AuditItem> {
   const byTenant = [...Map.groupBy(found, ({ tenant }) => tenant)].sort(([a], [b]) => (a < b ? -1 : 1))
   for (const [tenant, own] of byTenant) yield* itemsOf(tenant, own, unseen)
   yield* releaseItems(audited)
+  yield* operatedItems(audited)
 }
 
 function imagesOf({ nodes, index }: AuditedCluster): Found[] {
@@ -138,6 +141,28 @@ function* releaseItems({ cluster, index }: AuditedCluster): Iterable<AuditItem> 
     yield {
       ...{ check: CHECK, subject: tenant, why: WHY, state: 'unknown', fix: '' },
       message: `the images of ${names.length === 1 ? '1 HelmRelease' : `${names.length} HelmReleases`} of ${tenant === '' ? 'the platform' : `tenant ${shown(tenant)}`} are not visible: ${fewNames(names.map(shown))}`,
+    }
+  }
+}
+
+/** Objects whose operator chooses the images that it runs for them. */
+function* operatedItems({ nodes, index }: AuditedCluster): Iterable<AuditItem> {
+  const hidden = nodes.flatMap(node =>
+    node.objects.flatMap(object => {
+      const kind = kindOf(object)
+      if (!isImageHidden(kind, object, imageUses(kind, object))) return []
+      const { namespace, name } = idOf(object)
+      return [
+        { tenant: index.actsFor(node, object) ?? '', name: `${kind.split('/')[1]} ${shown(`${namespace}/${name}`)}` },
+      ]
+    }),
+  )
+  for (const [tenant, own] of [...Map.groupBy(hidden, one => one.tenant)].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const names = [...new Set(own.map(({ name }) => name))].sort()
+    yield {
+      ...{ check: CHECK, subject: tenant, why: WHY, state: 'unknown' },
+      message: `the images of ${names.length === 1 ? '1 object' : `${names.length} objects`} of ${tenant === '' ? 'the platform' : `tenant ${shown(tenant)}`} are not visible, because their operators choose them: ${fewNames(names)}`,
+      fix: 'Name the images in the objects, or check on the cluster what the operators run.',
     }
   }
 }

@@ -3,12 +3,14 @@ import type { Subject } from '../../facts/subject.ts'
 import { userInfo } from '../../kube/rbac/groups-of.ts'
 import { resourceOf } from '../../kube/rbac/resource-name.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
-import { worldOf } from '../admission/admission-world.ts'
-import { imagePolicies } from './image-policies.ts'
+import { type AdmissionWorld, worldOf } from '../admission/admission-world.ts'
+import { mayMakePods } from './custom-image-uses.ts'
+import { hasExtractors, imagePolicies } from './image-policies.ts'
 import type { ImageRule } from './image-rule.ts'
-import { type ImageUse, imageUses } from './image-use.ts'
+import type { ImageUse } from './image-use.ts'
+import { imageUses } from './image-uses.ts'
 import { kyvernoImageRules } from './kyverno-image-rules.ts'
-import { podRequest } from './pod-request.ts'
+import { customPodRequest, podRequest } from './pod-request.ts'
 import { validatingImageRules } from './validating-image-rules.ts'
 
 /** Whether a policy of the fleet asks for a signature of an image. The signature itself is not evaluated offline. */
@@ -24,27 +26,42 @@ export interface ImageCoverage {
 
 /**
  * The coverage of each image that an object runs. Asked about the object as its account applies it, and about the Pod that a
- * controller makes of it: either is enough, because what is refused does not run.
+ * controller makes of it: either is enough, because what is refused does not run. Of a custom kind, the images that it names in
+ * containers wherever they are, in fields of known operators, and those that `imageExtractors` of a policy find.
  */
 export function imageCoverage(index: FleetIndex, { object, id, kind, node }: Subject): ImageCoverage[] {
   const uses = imageUses(kind, object)
-  if (uses.length === 0) return []
   const world = worldOf(index, node.cluster)
+  const isCustom = mayMakePods(kind)
+  if (uses.length === 0 && !isCustom) return []
   if (imagePolicies(world).length === 0) return uses.map(use => ({ use, state: 'none', by: undefined, why: NO_POLICY }))
   const own: AdmissionRequest = {
     operation: 'CREATE',
     ...{ object, id },
     user: userInfo(node.identity.user),
     resource: resourceOf(id.apiVersion, id.kind, new Map()),
-    isNamespaced: true,
+    isNamespaced: id.namespace !== '',
   }
-  const pod = podRequest(kind, own)
-  const rules = [own, ...(pod ? [pod] : [])].flatMap(request => [
-    ...kyvernoImageRules(world, request),
-    ...validatingImageRules(world, request),
-  ])
-  return uses.map(use => coverageOf(use, rules))
+  const ownRules = uses.length > 0 || hasExtractors(world, id.kind) ? rulesFor(world, own) : []
+  const ofPods = new Map<string, readonly ImageRule[]>()
+  const podRules = ({ path }: ImageUse): readonly ImageRule[] => {
+    const place = path.slice(0, -3)
+    const key = isCustom ? place.join('/') : ''
+    const request = isCustom ? customPodRequest(own, place) : podRequest(kind, own)
+    const known = ofPods.get(key) ?? (request ? rulesFor(world, request) : [])
+    ofPods.set(key, known)
+    return known
+  }
+  const seen = new Set(uses.map(({ path }) => path.join('/')))
+  const more = ownRules.flatMap(({ extracted = [] }) => extracted).filter(({ path }) => !seen.has(path.join('/')))
+  const found = [...uses, ...new Map(more.map(use => [use.path.join('/'), use])).values()]
+  return found.map(use => coverageOf(use, [...ownRules, ...podRules(use)]))
 }
+
+const rulesFor = (world: AdmissionWorld, request: AdmissionRequest): ImageRule[] => [
+  ...kyvernoImageRules(world, request),
+  ...validatingImageRules(world, request),
+]
 
 const NO_POLICY = 'the fleet has no policy that verifies images'
 

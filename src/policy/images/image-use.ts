@@ -1,42 +1,10 @@
-import { at, type Path } from '../../kube/node.ts'
-import type { KubeObject } from '../../kube/object.ts'
-import { POD_SPEC_PATHS } from '../../kube/pod-spec-paths.ts'
+import type { Path } from '../../kube/node.ts'
 
 /** An image that a container of an object runs. */
 export interface ImageUse {
   /** Of the field that holds it. */
   readonly path: Path
-  readonly list: ContainerList
+  readonly list: 'initContainers' | 'containers' | 'ephemeralContainers'
   /** As it is written; undefined where only the cluster knows it. */
   readonly written: string | undefined
-}
-
-const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
-type ContainerList = (typeof LISTS)[number]
-
-/** Templates from which nothing runs by itself. */
-const DORMANT = new Set(['/PodTemplate', 'batch/JobTemplate'])
-
-/** The path of the Pod that an object of a kind runs; undefined for other kinds. */
-export function runningPodPath(kind: string): Path | undefined {
-  return DORMANT.has(kind) ? undefined : POD_SPEC_PATHS.get(kind)
-}
-
-/** The kinds of Kubernetes that run containers, `<group>/<Kind>`. */
-export const RUNNING_KINDS: readonly string[] = [...POD_SPEC_PATHS.keys()].filter(kind => !DORMANT.has(kind))
-
-/** Every image that an object of a kind runs, in the order of its containers. */
-export function imageUses(kind: string, { root }: KubeObject): ImageUse[] {
-  const pod = runningPodPath(kind)
-  if (!pod) return []
-  return LISTS.flatMap(list => {
-    const found = at(root, [...pod, list])
-    const items = found?.type === 'list' ? found.items : []
-    return items.flatMap((item, index): ImageUse[] => {
-      const image = at(item, ['image'])
-      if (image?.type !== 'scalar' || image.value === null || image.value === '') return []
-      const written = image.opaque ? undefined : String(image.value)
-      return [{ path: [...pod, list, index, 'image'], list, written }]
-    })
-  })
 }

@@ -1,4 +1,5 @@
 import { idOf } from '../../kube/object.ts'
+import { POD_SPEC_PATHS } from '../../kube/pod-spec-paths.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { computedRules } from '../kyverno/computed-rules.ts'
@@ -13,8 +14,13 @@ import { CLUSTER_POLICY, POLICY, type WrittenRule } from '../kyverno/policy-rule
 import type { RuleRequest } from '../kyverno/rule-request.ts'
 import { ruleRequestOf } from '../kyverno/rule-request-of.ts'
 import { ruleWorld } from '../kyverno/rule-world.ts'
+import { type Extraction, extractedUses } from './extracted-uses.ts'
 import type { ImageRule, ImageVerdict } from './image-rule.ts'
 import type { ImageUse } from './image-use.ts'
+import { isMadeByUnknown } from './pod-request.ts'
+
+/** Kinds in which Kyverno finds images without imageExtractors. */
+const POD_KINDS: ReadonlySet<string> = new Set([...POD_SPEC_PATHS.keys()].map(kind => kind.split('/')[1]!))
 
 /** The `verifyImages` rules of ClusterPolicies and Policies that select a Pod, or whatever else a request creates. */
 export function kyvernoImageRules(world: AdmissionWorld, request: AdmissionRequest): ImageRule[] {
@@ -47,8 +53,12 @@ function imageRule(
   if (!answer) return []
   const { kind, namespace, name } = idOf(rule.policy)
   const enforces = isEnforced(withActionOfImages(rule), asked)
-  const why =
-    answer.status === 'unclear' ? answer.why : enforces === undefined ? 'failureActionOverrides selects by labels' : ''
+  const extraction = extractedUses(rule.rule, request.id.kind, request.object.root)
+  const why = [
+    answer.status === 'unclear' ? answer.why : '',
+    enforces === undefined ? 'failureActionOverrides selects by labels' : '',
+    isMadeByUnknown(request) && asksForAccount(rule.rule) ? OF_ACCOUNT : '',
+  ].find(one => one !== '')
   const entries = entriesOf(rule.rule)
   return [
     {
@@ -56,8 +66,9 @@ function imageRule(
       rule: rule.writtenName,
       origin: rule.origin,
       enforces: enforces === true,
-      ...(why === '' ? {} : { why }),
-      verdict: use => verdictOf(use, entries, rule.rule.has('imageExtractors')),
+      ...(why === undefined ? {} : { why }),
+      ...(extraction && !isPodKind(request) ? { extracted: extraction.uses } : {}),
+      verdict: use => unseenBy(use, request, extraction) ?? verdictOf(use, entries),
     },
   ]
 }
@@ -76,8 +87,34 @@ function entriesOf(rule: Fields): Fields[] {
   return isList(list) ? list.filter(isFields) : []
 }
 
-function verdictOf({ written }: ImageUse, entries: readonly Fields[], isExtracted: boolean): ImageVerdict {
-  if (isExtracted) return { state: 'unknown', why: 'the rule finds images by imageExtractors' }
+const OF_ACCOUNT = 'the rule asks for the account of a controller that is not known'
+const ACCOUNTS = ['subjects', 'roles', 'clusterRoles']
+
+const asksForAccount = (rule: Fields): boolean => ['match', 'exclude'].some(key => holdsAny(rule.get(key), ACCOUNTS))
+
+function holdsAny(value: ContextValue | undefined, keys: readonly string[]): boolean {
+  if (isList(value)) return value.some(item => holdsAny(item, keys))
+  return isFields(value) && [...value].some(([key, item]) => keys.includes(key) || holdsAny(item, keys))
+}
+
+const isPodKind = ({ id }: AdmissionRequest) => POD_KINDS.has(id.kind)
+
+/** The verdict on an image that the rule may not find in the object; undefined: it finds it. */
+function unseenBy(
+  { path }: ImageUse,
+  request: AdmissionRequest,
+  extraction: Extraction | undefined,
+): ImageVerdict | undefined {
+  const { kind } = request.id
+  if (isPodKind(request))
+    return extraction && { state: 'unknown', why: 'the rule finds images of Pods by its own imageExtractors' }
+  if (!extraction) return { state: 'unmatched', why: `the rule has no imageExtractors for ${kind}` }
+  if (extraction.uses.some(one => one.path.join('/') === path.join('/'))) return undefined
+  if (extraction.why !== '') return { state: 'unknown', why: extraction.why }
+  return { state: 'unmatched', why: `its imageExtractors for ${kind} do not find the image` }
+}
+
+function verdictOf({ written }: ImageUse, entries: readonly Fields[]): ImageVerdict {
   if (written === undefined) return { state: 'unknown', why: 'only the cluster knows the image' }
   const image = normalised(written)
   if (image === undefined) return { state: 'unknown', why: 'the image is not a valid reference' }

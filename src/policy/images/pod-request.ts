@@ -1,9 +1,10 @@
 import { mapNode, textNode, withField } from '../../kube/edit-node.ts'
-import { at } from '../../kube/node.ts'
+import { at, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/groups-of.ts'
+import type { UserInfo } from '../../kube/rbac/request.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
-import { runningPodPath } from './image-use.ts'
+import { runningPodPath } from './image-uses.ts'
 
 /** The accounts by which the controllers of Kubernetes make Pods (k8s.io/kubernetes cmd/kube-controller-manager). */
 const CONTROLLERS: ReadonlyMap<string, string> = new Map([
@@ -41,15 +42,34 @@ export function podRequest(kind: string, { object, id }: AdmissionRequest): Admi
   }
 }
 
-function podOf(
-  { root }: KubeObject,
-  path: readonly (string | number)[],
-  namespace: string,
-  name: string,
-): KubeObject | undefined {
+/** The controllers of custom kinds, as accounts. */
+const UNKNOWN: UserInfo = { name: '', groups: [] }
+
+/** Whether the account that makes a Pod is not known. */
+export const isMadeByUnknown = ({ user }: AdmissionRequest): boolean => user === UNKNOWN
+
+/**
+ * The request by which the controller of a custom kind creates a Pod: of the template whose spec is at a path, else one of which only
+ * name and namespace are known.
+ */
+export function customPodRequest({ object, id }: AdmissionRequest, path: Path): AdmissionRequest {
+  const name = `${id.name}-0`
+  const isTemplate = at(object.root, [...path, 'containers'])?.type === 'list'
+  const holder = isTemplate ? object : { root: BARE, trail: [] }
+  return {
+    ...{ operation: 'CREATE', user: UNKNOWN, resource: 'pods', isNamespaced: true },
+    object: podOf(holder, isTemplate ? path : ['spec'], id.namespace, name)!,
+    id: { apiVersion: 'v1', kind: 'Pod', namespace: id.namespace, name },
+  }
+}
+
+const NOWHERE = { repository: '', file: '', line: 1, column: 1 }
+const BARE = mapNode([['spec', mapNode([], NOWHERE)]], NOWHERE)
+
+function podOf({ root }: KubeObject, path: Path, namespace: string, name: string): KubeObject | undefined {
   const spec = at(root, path)
   if (spec?.type !== 'map') return undefined
-  const written = at(root, [...path.slice(0, -1), 'metadata'])
+  const written = path.length > 1 ? at(root, [...path.slice(0, -1), 'metadata']) : undefined
   const { origin } = root
   const text = (value: string) => textNode(value, origin)
   const template = written?.type === 'map' ? written : mapNode([], origin)

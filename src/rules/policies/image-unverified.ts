@@ -7,7 +7,7 @@ import { type Message, message, part } from '../../message/message.ts'
 import { worldOf } from '../../policy/admission/admission-world.ts'
 import { type ImageCoverage, imageCoverage } from '../../policy/images/image-coverage.ts'
 import { imagePolicies } from '../../policy/images/image-policies.ts'
-import { RUNNING_KINDS } from '../../policy/images/image-use.ts'
+import { RUNNING_KINDS } from '../../policy/images/image-uses.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { findingPolicy } from './support/finding-policy.ts'
 
@@ -19,8 +19,8 @@ export const imageUnverified: Rule = {
   title: 'Image that no policy verifies any more',
   why: 'A policy with `verifyImages` keeps images without a valid signature out. One more skip pattern, label or spelling of the image lets them in, and nothing reports it.',
   source: 'https://kyverno.io/docs/policy-types/cluster-policy/verify-images/overview/',
-  docs: 'Keep images within the references of the policy. The rule lists images that a policy verified before the change and none does now, and new images outside of the policy where it verifies others of the namespace. It is a warning, and a violation if a tenant changes the object so that the policy no longer selects it. Kyverno compares `registry/path:tag`, or `registry/path@digest` where the image has a digest; it adds `docker.io` and `latest`, and compares the case of letters. Signatures themselves are not evaluated offline: `bailiwick audit` lists what is covered.',
-  kinds: RUNNING_KINDS,
+  docs: 'Keep images within the references of the policy. The rule lists images that a policy verified before the change and none does now, and new images outside of the policy where it verifies others of the namespace. It is a warning, and a violation if a tenant changes the object so that the policy no longer selects it. Kyverno compares `registry/path:tag`, or `registry/path@digest` where the image has a digest; it adds `docker.io` and `latest`, and compares the case of letters. Images of custom kinds are found in containers wherever they are, in fields of known operators, and by `imageExtractors`. Signatures themselves are not evaluated offline: `bailiwick audit` lists what is covered.',
+  kinds: 'every',
   *checkObject(subject, { index, before }) {
     const { node } = subject
     if (!before || imagePolicies(worldOf(before, node.cluster)).length === 0) return

@@ -175,7 +175,9 @@ describe('what a rule leaves out', () => {
       `${verify('["*"]')}---\napiVersion: kyverno.io/v2\nkind: PolicyException\nmetadata: {name: x, namespace: flux-system}\nspec: {exceptions: [{policyName: signed, ruleNames: [signatures]}], match: {any: [{resources: {kinds: [Pod], namespaces: [apps]}}]}}\n`,
       'none',
     ],
-    ['imageExtractors', verify('["*"]', '', 'imageExtractors: {Deployment: [{path: /spec/x}]}'), 'unknown'],
+    // the Pod has none of its own
+    ['imageExtractors', verify('["*"]', '', 'imageExtractors: {Deployment: [{path: /spec/x}]}'), 'enforced'],
+    ['imageExtractors for Pods', verify('["*"]', '', 'imageExtractors: {Pod: [{path: /spec/x}]}'), 'unknown'],
     [
       'another rule covers it',
       verify('["*"]', ', skipImageReferences: ["*"]') + verify('["*"]').replaceAll('signed', 'more'),
@@ -221,5 +223,104 @@ describe('ImageValidatingPolicies compare the image as it is written', () => {
     ).toEqual(['enforced', 'enforced'])
     const none = image('').replace(/verifyImageSignatures\(.*?\)\)/, '1)')
     expect(coverage(none, pod('x'))).toEqual(['containers none: its validations verify no signature'])
+  })
+})
+
+const custom = (apiVersion: string, kind: string, spec: string) =>
+  `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: asked, namespace: apps}\nspec: ${spec}\n`
+const TEMPLATE = `template: {metadata: {labels: {skip: "yes"}}, spec: {${containers('ghcr.io/acme/web:v1')}}}`
+
+describe('images in custom kinds', () => {
+  test.each([
+    ['a Rollout', custom('argoproj.io/v1alpha1', 'Rollout', `{${TEMPLATE}}`), ['enforced']],
+    ['a Knative Service', custom('serving.knative.dev/v1', 'Service', `{${TEMPLATE}}`), ['enforced']],
+    [
+      'a ScaledJob',
+      custom('keda.sh/v1alpha1', 'ScaledJob', `{jobTargetRef: {${TEMPLATE.replace('ghcr.io', 'quay.io')}}}`),
+      ['none'],
+    ],
+    [
+      'a Tekton Task',
+      custom('tekton.dev/v1', 'Task', '{steps: [{name: a, image: ghcr.io/x/y}], sidecars: [{image: z}]}'),
+      ['enforced', 'none'],
+    ],
+    [
+      'a Pipeline with tasks of its own',
+      custom('tekton.dev/v1', 'Pipeline', '{tasks: [{name: a, taskSpec: {steps: [{image: ghcr.io/x/y}]}}]}'),
+      ['enforced'],
+    ],
+    [
+      'an Argo Workflow',
+      custom(
+        'argoproj.io/v1alpha1',
+        'Workflow',
+        '{templates: [{container: {image: ghcr.io/x/y}}, {script: {image: z}}]}',
+      ),
+      ['enforced', 'none'],
+    ],
+    [
+      'a VM',
+      custom(
+        'kubevirt.io/v1',
+        'VirtualMachine',
+        '{template: {spec: {volumes: [{containerDisk: {image: ghcr.io/x/y}}]}}}',
+      ),
+      ['enforced'],
+    ],
+    ['a database', custom('postgresql.cnpg.io/v1', 'Cluster', '{imageName: "ghcr.io/x/y:1"}'), ['enforced']],
+    [
+      'Kafka',
+      custom('kafka.strimzi.io/v1', 'Kafka', '{kafka: {image: ghcr.io/x/y}, zookeeper: {image: z}}'),
+      ['enforced', 'none'],
+    ],
+    ['an unknown kind', custom('apps.example.com/v1', 'App', `{deep: [{er: {${TEMPLATE}}}]}`), ['enforced']],
+    // no container
+    ['an image that is scanned', custom('apps.example.com/v1', 'Scan', '{image: ghcr.io/x/y}'), []],
+    [
+      'an object in an object',
+      custom('apps.example.com/v1', 'App', `{object: {apiVersion: apps/v1, kind: Deployment, spec: {${TEMPLATE}}}}`),
+      [],
+    ],
+    [
+      'a policy',
+      custom('kyverno.io/v1', 'Policy', `{rules: [{validate: {pattern: {spec: {${containers('*')}}}}}]}`),
+      [],
+    ],
+  ])('%s', (_, object, expected) => expect(state(verify('["ghcr.io/*"]'), object)).toEqual(expected))
+
+  test('labels of the template decide, and accounts of controllers are not known', () => {
+    const rollout = custom('argoproj.io/v1alpha1', 'Rollout', `{${TEMPLATE}}`)
+    const excluding = (filter: string) => verify('["*"]', '', `exclude: {any: [${filter}]}`)
+    expect(state(excluding('{resources: {selector: {matchLabels: {skip: "yes"}}}}'), rollout)).toEqual(['none'])
+    expect(state(excluding('{resources: {selector: {matchLabels: {skip: "no"}}}}'), rollout)).toEqual(['enforced'])
+    const group = '{subjects: [{kind: Group, name: "system:serviceaccounts:argo"}]}'
+    expect(coverage(excluding(group), rollout)).toEqual([
+      'containers unknown: the rule asks for the account of a controller that is not known',
+    ])
+    expect(state(image(''), rollout)).toEqual(['enforced'])
+  })
+
+  test('imageExtractors find further images, and only those', () => {
+    const object = custom('apps.example.com/v1', 'App', `{runs: {a: {ref: ghcr.io/x/y}, b: {ref: z}}, ${TEMPLATE}}`)
+    const of = (extractors: string) =>
+      coverage(
+        verify('["ghcr.io/*"]', '', `imageExtractors: {App: ${extractors}}`).replace('kinds: [Pod]', 'kinds: [App]'),
+        object,
+      )
+    expect(of('[{path: /spec/runs/*/ref}]')).toEqual([
+      'containers none: its imageExtractors for App do not find the image',
+      'containers enforced',
+      'containers none: imageReferences does not match',
+    ])
+    expect(of('[{path: "/spec/runs/*", value: ref, key: name}]')).toHaveLength(3)
+    expect(of('[{path: /spec/template/spec/containers/*/image}]')).toEqual(['containers enforced'])
+    expect(of('[{path: /spec/absent/*/image}]')).toEqual([
+      'containers none: its imageExtractors for App do not find the image',
+    ])
+    expect(of('[{path: /spec/runs/*/ref, jmesPath: "trim(@)"}]')).toEqual([
+      'containers unknown: its imageExtractors change images by jmesPath',
+    ])
+    const without = verify('["ghcr.io/*"]').replace('kinds: [Pod]', 'kinds: [App]')
+    expect(coverage(without, object)).toEqual(['containers none: the rule has no imageExtractors for App'])
   })
 })

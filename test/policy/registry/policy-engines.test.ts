@@ -326,7 +326,10 @@ describe('the registry', () => {
       [...readFileSync(new URL(file, root), 'utf8').matchAll(/from '[./]*\/policy\/(.+)'/g)].map(([, path]) => path),
     )
     const engines = ['engine.ts', 'registry/policy-engines.ts', 'registry/evaluate-admission.ts']
-    const images = ['images/image-coverage.ts', 'images/image-policies.ts', 'images/image-use.ts']
+    const images = [
+      ...['images/custom-image-uses.ts', 'images/image-coverage.ts', 'images/image-policies.ts'],
+      'images/image-uses.ts',
+    ]
     const doors = [...engines, 'testing/load-test.ts', 'testing/run-test.ts']
     const words = [
       'admission/admission-request.ts',

@@ -87,10 +87,8 @@ function quotedText(text: string): string {
   return JSON.stringify(text).replace(SPECIAL, one => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** A float64 as Go encodes it in JSON: the exponent has at least two digits. */
-function numberText(number: number): string {
-  return String(number).replace(/e([-+])(\d)$/, 'e$10$2')
-}
+/** A float64 as Go encodes it in JSON: like JavaScript, but for minus zero (floatEncoder of encoding/json). */
+const numberText = (number: number): string => (Object.is(number, -0) ? '-0' : String(number))
 
 /** A value as Go's fmt.Sprint prints it. */
 export function goText(value: ContextValue): string {
