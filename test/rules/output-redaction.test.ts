@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { formats } from '../../src/report/formats/formats.ts'
 import { rules } from '../../src/rules/registry.ts'
 import { evaluationOf } from '../fleet/fleet-of.ts'
@@ -82,4 +82,90 @@ test('two secrets of the same place are the same violation: no hash of a value i
   const of = (value: string) =>
     evaluationOf(miniFleet({ dev: withResource(secret(`stringData: {password: ${value}}\n`)) })).verdict.violations
   expect(of('one').map(({ fingerprint }) => fingerprint)).toEqual(of('two').map(({ fingerprint }) => fingerprint))
+})
+
+describe('a policy whose message quotes the object', () => {
+  const binding = `---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: v}
+spec: {policyName: v, validationActions: [Deny]}
+`
+  const native = (validation: string) => `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: v}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [secrets]}]}
+  validations: [${validation}]
+${binding}`
+  const kyverno = (message: string, conditions: string) => `apiVersion: kyverno.io/v1
+kind: ClusterPolicy
+metadata: {name: v}
+spec:
+  validationFailureAction: Enforce
+  rules:
+    - name: no-password
+      match: {any: [{resources: {kinds: [Secret]}}]}
+      validate: {message: '${message}', deny: {conditions: {any: [${conditions}]}}}
+`
+  const KEY = '{{ request.object.data.password }}'
+  const POLICIES: readonly (readonly [string, string, string])[] = [
+    [
+      'an expression',
+      native(`{expression: "false", messageExpression: "'found: ' + object.data.password"}`),
+      'found: ***',
+    ],
+    [
+      'a part',
+      native(`{expression: "false", messageExpression: "'found: ' + object.data.password.substring(0, 20)"}`),
+      '***',
+    ],
+    ['an error', native(`{expression: "int(object.data.password) > 0"}`), 'resulted in error'],
+    ['fixed words', native(`{expression: "false", message: "rotate it, please"}`), 'rotate it, please'],
+    [
+      'a variable of Kyverno',
+      kyverno(`found: ${KEY}`, `{key: '${KEY}', operator: NotEquals, value: none}`),
+      'found: ***',
+    ],
+    [
+      'fixed words of Kyverno',
+      kyverno('rotate it, please', `{key: '${KEY}', operator: NotEquals, value: none}`),
+      'rotate it',
+    ],
+    [
+      'a decoded one',
+      kyverno(
+        '{{ base64_decode(request.object.data.password) }}'.replaceAll("'", ''),
+        `{key: '${KEY}', operator: NotEquals, value: none}`,
+      ),
+      '***',
+    ],
+  ]
+
+  test.each(POLICIES)('%s', (_what, policy, said) => {
+    const dev = withResource(secret(`data: {password: ${ENCODED}}\n`))
+    const fleet = {
+      'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, v.yaml]\n',
+      'tenants/v.yaml': policy,
+    }
+    const { verdict } = evaluationOf(miniFleet({ dev, fleet }))
+    const denied = verdict.violations.filter(({ rule }) => rule === 'policy-denied').map(({ message }) => message)
+    expect(denied).toEqual([expect.stringContaining(said)])
+    for (const leak of [...LEAKS, ENCODED.slice(0, 20)]) expect(JSON.stringify(verdict)).not.toContain(leak)
+  })
+
+  test('what only the former policies deny is said in the same way', () => {
+    const dev = withResource(secret(`data: {password: ${ENCODED}}\n`))
+    const list = (...files: string[]) => ({
+      'tenants/kustomization.yaml': `resources: [dev-team.yaml, ops-team.yaml, ${files}]\n`,
+    })
+    const files = {
+      'tenants/v.yaml': POLICIES[0]![1],
+      'tenants/c.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: flux-system}\n',
+    }
+    const before = miniFleet({ fleet: { ...files, ...list('v.yaml') } })
+    const { verdict } = evaluationOf(miniFleet({ dev, fleet: { ...files, ...list('c.yaml') } }), { base: before })
+    expect(verdict.warnings.map(({ rule }) => rule)).toContain('policy-loosened')
+    for (const leak of LEAKS) expect(JSON.stringify(verdict)).not.toContain(leak)
+  })
 })

@@ -11,6 +11,7 @@ import { addressAnswers } from './support/address-answers.ts'
 import { type Admission, admissionOf, deletionOf } from './support/admission-of.ts'
 import { deletedObjects } from './support/deleted-objects.ts'
 import { findingPolicy } from './support/finding-policy.ts'
+import { policyWords } from './support/policy-words.ts'
 
 /** What the cluster's own policies answer, before the merge and under the account that applies. */
 export const policyDenied: Rule = {
@@ -29,7 +30,7 @@ export const policyDenied: Rule = {
     for (const finding of admission.findings) {
       const answer = answerOf(finding)
       if (answer === 'reported') continue
-      const breach = breachOf(node, object, admission, finding)
+      const breach = breachOf(node, object, admission, finding, context)
       yield answer === 'spelling' ? { ...breach, ...SPELLING } : breach
     }
   },
@@ -45,7 +46,7 @@ function* deletions(node: FleetNode, context: RuleContext): Iterable<Breach> {
   for (const object of deletedObjects(node, context)) {
     const admission = deletionOf(node, object, idOf(object), context)
     if (!admission) return
-    for (const finding of admission.findings) yield breachOf(node, object, admission, finding)
+    for (const finding of admission.findings) yield breachOf(node, object, admission, finding, context)
   }
 }
 
@@ -66,8 +67,10 @@ function breachOf(
   object: KubeObject,
   { operation, isUnchanged }: Pick<Admission, 'operation' | 'isUnchanged'>,
   finding: AdmissionFinding,
+  { index }: RuleContext,
 ): Breach {
   const { kind, namespace, name } = idOf(object)
+  const words = policyWords(index, node.cluster, object, finding)
   const { policy, rule, field, origin, action } = finding
   const denies = action === 'deny'
   const place = part('path', `${origin.file}:${origin.line}`)
@@ -78,7 +81,7 @@ function breachOf(
     object,
     path: field,
     value: `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${hashOf([finding.check ?? '', written(object, finding)])}`,
-    message: message`${who}: ${by} ${said(finding)}: ${quoted('value', finding.message)}. The policy is at ${place}. It ${effect(action)} when ${identityPart(node.identity)} tries to ${VERBS[operation]} the object.`,
+    message: message`${who}: ${by} ${said(finding)}: ${quoted('value', words)}. The policy is at ${place}. It ${effect(action)} when ${identityPart(node.identity)} tries to ${VERBS[operation]} the object.`,
     fix: message`Change the object so that ${by} allows it.`,
     ...(denies ? {} : { level: 'warning' as const }),
     policy: findingPolicy(finding, action, isUnchanged),

@@ -14,6 +14,7 @@ import {
 } from './support/admission-of.ts'
 import { deletedObjects } from './support/deleted-objects.ts'
 import { findingPolicy } from './support/finding-policy.ts'
+import { policyWords } from './support/policy-words.ts'
 import { weakenedPolicies } from './support/weakened-policies.ts'
 
 /** A change that removes a policy together with what it denies needs the approval of a fleet admin. */
@@ -29,7 +30,7 @@ export const policyLoosened: Rule = {
   *checkObject({ node, object, id, kind }, context) {
     const former = formerAdmissionOf(node, object, context)
     if (!former?.findings.some(({ action }) => action === 'deny')) return
-    yield* loosened(node, object, former, admissionOf({ node, object, id, kind }, context))
+    yield* loosened(node, object, former, context, admissionOf({ node, object, id, kind }, context))
   },
   *checkNode(node, context) {
     yield* deletions(node, context)
@@ -60,7 +61,7 @@ function* deletions(node: FleetNode, context: RuleContext): Iterable<Breach> {
   for (const object of deletedObjects(node, context)) {
     const former = formerAdmissionOf(node, object, context, 'DELETE')
     if (!former) return
-    yield* loosened(node, object, former, deletionOf(node, object, idOf(object), context))
+    yield* loosened(node, object, former, context, deletionOf(node, object, idOf(object), context))
   }
 }
 
@@ -69,15 +70,23 @@ function* loosened(
   node: FleetNode,
   object: KubeObject,
   former: FormerAdmission,
+  context: RuleContext,
   now: Admission | undefined,
 ): Iterable<Breach> {
   if (now?.findings.some(({ action }) => action === 'deny')) return
   for (const finding of former.findings) {
-    if (finding.action === 'deny') yield breachOf(node, object, former, finding)
+    if (finding.action === 'deny') yield breachOf(node, object, former, finding, context)
   }
 }
 
-function breachOf(node: FleetNode, object: KubeObject, former: FormerAdmission, finding: AdmissionFinding): Breach {
+function breachOf(
+  node: FleetNode,
+  object: KubeObject,
+  former: FormerAdmission,
+  finding: AdmissionFinding,
+  { before }: RuleContext,
+): Breach {
+  const words = policyWords(before, node.cluster, object, finding)
   const { kind, namespace, name } = idOf(object)
   const { policy, rule, origin } = finding
   const by = objectPart(policy.kind, policy.namespace, policy.name)
@@ -89,7 +98,7 @@ function breachOf(node: FleetNode, object: KubeObject, former: FormerAdmission, 
     ...(isTenants ? {} : { origin }),
     value: `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${hashOf([finding.check ?? ''])}`,
     level: isTenants ? 'violation' : 'warning',
-    message: message`${objectPart(kind, namespace, name)}: ${by} denied it before this change: ${quoted('value', finding.message)}. No policy denies it any more. The policy was at ${part('path', `${origin.file}:${origin.line}`)}.`,
+    message: message`${objectPart(kind, namespace, name)}: ${by} denied it before this change: ${quoted('value', words)}. No policy denies it any more. The policy was at ${part('path', `${origin.file}:${origin.line}`)}.`,
     fix: isTenants
       ? message`Restore what ${by} reads, or ask a fleet admin to change the policy.`
       : message`Restore ${by}, or have a fleet admin approve the change.`,
