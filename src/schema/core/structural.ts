@@ -1,18 +1,10 @@
 import type { MapNode, Path } from '../../kube/node.ts'
 import type { Problem } from '../model/problem.ts'
 import { writtenAs } from '../model/written-as.ts'
-import {
-  badValue,
-  forbiddenField,
-  isHidden,
-  isSet,
-  itemsIn,
-  mapIn,
-  missingField,
-  textIn,
-  valueIn,
-  wrongWord,
-} from './read-field.ts'
+import { isFilled, isTrue } from './is-filled.ts'
+import { badValue, forbiddenField, isHidden, mapIn, missingField, textIn, valueIn, wrongWord } from './read-field.ts'
+import { checkLists } from './structural-lists.ts'
+import { checkLogic, checkPattern } from './structural-logic.ts'
 
 type Add = (problem: Problem) => void
 type Steps = (string | number)[]
@@ -20,16 +12,10 @@ type Steps = (string | number)[]
 type Level = 'root' | 'field' | 'item'
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
-const NOT_SUPPORTED = ['$ref', 'definitions', 'dependencies', 'id', 'patternProperties']
+const NOT_SUPPORTED = '$ref $schema additionalItems definitions dependencies id patternProperties'.split(' ')
 const INT_OR_STRING = 'x-kubernetes-int-or-string'
 const OPEN = 'x-kubernetes-preserve-unknown-fields'
 const EMBEDDED = 'x-kubernetes-embedded-resource'
-const LIST_TYPE = 'x-kubernetes-list-type'
-const LIST_KEYS = 'x-kubernetes-list-map-keys'
-const LIST_TYPES = ['atomic', 'set', 'map']
-const LOGIC = ['allOf', 'anyOf', 'oneOf'] as const
-/** What a part of `allOf`, `anyOf`, `oneOf` and `not` must leave to the schema around it. */
-const NOT_IN_LOGIC = ['description', 'default', 'additionalProperties', 'title', LIST_TYPE, LIST_KEYS, OPEN, EMBEDDED]
 /** The only fields of an object's metadata that a schema may restrict. */
 const METADATA = ['name', 'generateName']
 
@@ -62,6 +48,7 @@ function walk(schema: MapNode, path: Steps, level: Level, add: Add): void {
     path.length -= 2
   }
   checkItems(schema, path, add)
+  checkPattern(schema, path, add)
   if (!isPlain) checkRest(schema, properties, path, level, add)
 }
 
@@ -69,22 +56,37 @@ function checkRest(schema: MapNode, properties: MapNode | undefined, path: Steps
   for (const name of NOT_SUPPORTED)
     if (isFilled(schema, name)) add(forbiddenField([...path, name], 'a schema without this field'))
   if (isTrue(schema, 'uniqueItems'))
-    add(forbiddenField([...path, 'uniqueItems'], `${LIST_TYPE}: set in place of this field`))
+    add(forbiddenField([...path, 'uniqueItems'], 'x-kubernetes-list-type: set in place of this field'))
+  const isEmbedded = isTrue(schema, EMBEDDED)
   const extra = valueIn(schema, 'additionalProperties')
-  if (extra && properties && properties.fields.size > 0 && !(extra.type === 'scalar' && extra.value === false))
+  if (extra && properties && properties.fields.size > 0)
     add(forbiddenField([...path, 'additionalProperties'], 'properties or additionalProperties'))
+  else if (isFilled(schema, 'additionalProperties') && (level === 'root' || isEmbedded))
+    add(forbiddenField([...path, 'additionalProperties'], 'properties in place of this field'))
   if (extra?.type === 'map') {
     path.push('additionalProperties')
     walk(extra, path, 'field', add)
     path.pop()
   }
-  if (level === 'root' || isTrue(schema, EMBEDDED)) checkObjectFields(properties, path, level, add)
-  checkList(schema, path, add)
-  for (const name of LOGIC)
-    for (const [index, part] of itemsIn(schema, name).entries())
-      if (part.type === 'map') walkLogic(part, schema, [...path, name, index], add)
-  const not = mapIn(schema, 'not')
-  if (not) walkLogic(not, schema, [...path, 'not'], add)
+  if (level === 'root' && isTrue(schema, 'nullable'))
+    add(forbiddenField([...path, 'nullable'], 'false for the whole object'))
+  checkOpen(schema, properties, path, add)
+  if (level === 'root' || isEmbedded) checkObjectFields(properties, path, level, add)
+  checkLists(schema, path, add)
+  checkLogic(schema, path, add)
+}
+
+/** What the markers for open, embedded and mixed values ask of each other. */
+function checkOpen(schema: MapNode, properties: MapNode | undefined, path: Path, add: Add): void {
+  const open = valueIn(schema, OPEN)
+  if (open?.type === 'scalar' && open.value === false) add(badValue([...path, OPEN], 'true, or no such field', 'false'))
+  if (isTrue(schema, INT_OR_STRING) && isTrue(schema, OPEN))
+    add(forbiddenField([...path, OPEN], `this field where ${INT_OR_STRING} is not true`))
+  if (isTrue(schema, INT_OR_STRING) && isTrue(schema, EMBEDDED))
+    add(forbiddenField([...path, EMBEDDED], `this field where ${INT_OR_STRING} is not true`))
+  const isHollow = (properties === undefined || properties.fields.size === 0) && !isHidden(schema, 'properties')
+  if (isTrue(schema, EMBEDDED) && isHollow && open === undefined && !isHidden(schema, OPEN))
+    add(missingField([...path, 'properties'], `fields, or ${OPEN}: true, because ${EMBEDDED} is true`))
 }
 
 function checkType(schema: MapNode, path: Path, level: Level, add: Add): void {
@@ -114,13 +116,28 @@ function checkObjectFields(properties: MapNode | undefined, path: Path, level: L
     ['kind', 'string'],
   ] as const) {
     const own = mapIn(properties, name)
-    const type = textIn(own, 'type')
-    if (type && TYPES.includes(type) && type !== wanted) add(wrongWord([...path, 'properties', name, 'type'], [wanted]))
+    if (own === undefined) continue
+    const [type, here] = [textIn(own, 'type') ?? '', [...path, 'properties', name]]
+    if (type === '' && isTrue(own, OPEN))
+      add(missingField([...here, 'type'], `${wanted}, which every object has there`))
+    if (TYPES.includes(type) && type !== wanted) add(wrongWord([...here, 'type'], [wanted]))
+    if (level === 'root' && name !== 'metadata' && isFilled(own, 'default'))
+      add(forbiddenField([...here, 'default'], 'defaults of other fields'))
   }
-  if (level !== 'root') return
-  for (const name of mapIn(mapIn(properties, 'metadata'), 'properties')?.fields.keys() ?? [])
-    if (!METADATA.includes(name))
-      add(forbiddenField([...path, 'properties', 'metadata', 'properties', name], METADATA.join(' and ')))
+  if (level === 'root') checkMetadata(mapIn(properties, 'metadata'), [...path, 'properties', 'metadata'], add)
+}
+
+/** Of an object's metadata a schema may only restrict the name. */
+function checkMetadata(metadata: MapNode | undefined, path: Path, add: Add): void {
+  for (const key of metadata?.fields.keys() ?? [])
+    if (key !== 'type' && key !== 'properties' && isFilled(metadata!, key))
+      add(forbiddenField([...path, key], 'type and properties'))
+  for (const [name, { value }] of mapIn(metadata, 'properties')?.fields ?? []) {
+    const here = [...path, 'properties', name]
+    if (!METADATA.includes(name)) add(forbiddenField(here, METADATA.join(' and ')))
+    else if (value.type === 'map' && isFilled(value, 'default'))
+      add(forbiddenField([...here, 'default'], 'defaults of other fields'))
+  }
 }
 
 function checkItems(schema: MapNode, path: Steps, add: Add): void {
@@ -135,55 +152,4 @@ function checkItems(schema: MapNode, path: Steps, add: Add): void {
     add({ kind: 'wrong-type', path: here(), allowed: 'a map', found: writtenAs(items) })
   else if (items === undefined && textIn(schema, 'type') === 'array')
     add(missingField(here(), 'a schema for the items'))
-}
-
-/** The keys of a list must be fields of its items that are always there. */
-function checkList(schema: MapNode, path: Path, add: Add): void {
-  const [kind, keys] = [textIn(schema, LIST_TYPE), itemsIn(schema, LIST_KEYS)]
-  if (kind !== undefined && !LIST_TYPES.includes(kind)) add(wrongWord([...path, LIST_TYPE], LIST_TYPES))
-  if (kind === 'map' && keys.length === 0 && !isHidden(schema, LIST_KEYS))
-    add(missingField([...path, LIST_KEYS], `at least one field, because ${LIST_TYPE} is map`))
-  if (kind !== 'map') {
-    if (keys.length > 0) add(forbiddenField([...path, LIST_KEYS], `this field where ${LIST_TYPE} is map`))
-    return
-  }
-  const items = mapIn(schema, 'items')
-  const fields = mapIn(items, 'properties')
-  if (items === undefined) return
-  const names = [...(fields?.fields.keys() ?? [])]
-  const required = itemsIn(items, 'required').map(node => (node.type === 'scalar' ? node.value : undefined))
-  for (const [index, key] of keys.entries()) {
-    if (key.type !== 'scalar' || typeof key.value !== 'string' || key.opaque) continue
-    const here = [...path, LIST_KEYS, index]
-    const field = mapIn(fields, key.value)
-    if (field === undefined) add(wrongWord(here, names))
-    else if (!required.includes(key.value) && valueIn(field, 'default') === undefined)
-      add(badValue(here, 'a field that is required or has a default', 'the name of another field'))
-  }
-}
-
-/** Parts of the logic only restrict values: what they name must be declared outside of them. */
-function walkLogic(part: MapNode, around: MapNode, path: Path, add: Add): void {
-  for (const name of NOT_IN_LOGIC)
-    if (isFilled(part, name)) add(forbiddenField([...path, name], 'this field outside of allOf, anyOf, oneOf and not'))
-  for (const name of ['type', 'nullable'] as const)
-    if (isFilled(part, name) && !isTrue(around, INT_OR_STRING) && !isNested(path))
-      add(forbiddenField([...path, name], 'this field outside of allOf, anyOf, oneOf and not'))
-}
-
-/** Deeper logic is left to the API server: which parts it takes depends on those around them. */
-const isNested = (path: Path): boolean =>
-  path.filter(step => step === 'not' || (LOGIC as readonly (string | number)[]).includes(step)).length > 1
-
-const isTrue = (schema: MapNode | undefined, name: string): boolean => {
-  const value = valueIn(schema, name)
-  return value?.type === 'scalar' && value.value === true
-}
-
-/** Whether a field says something; `false` and empty lists and texts do not. */
-function isFilled(schema: MapNode, name: string): boolean {
-  const value = valueIn(schema, name)
-  if (value === undefined || !isSet(schema, name)) return false
-  if (value.type === 'map') return name === 'default' || name === 'additionalProperties' || value.fields.size > 0
-  return value.type === 'list' ? value.items.length > 0 : value.value !== false || name === 'default'
 }

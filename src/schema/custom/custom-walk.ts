@@ -134,6 +134,9 @@ export class CustomWalk implements ValueListener {
   }
 }
 
+/** What a schema with `x-kubernetes-int-or-string` allows. */
+export const INT_OR_TEXT = 'a whole number, or a string'
+
 const NEEDED_IN_OBJECTS = ['apiVersion', 'kind']
 /** They stand in the value already. */
 const NO_DEFAULTS: ReadonlyMap<string, string> = new Map()
@@ -142,7 +145,7 @@ const isNull = (node: Node): node is ScalarNode => node.type === 'scalar' && nod
 
 /** The type that a schema demands, in words; undefined where the value is of it. */
 function typeMissed(node: Node, { type, isIntOrString }: CustomSchema): string | undefined {
-  if (isIntOrString) return isWhole(node) || isText(node) ? undefined : 'a whole number, or a string'
+  if (isIntOrString) return isWhole(node) || isText(node) ? undefined : INT_OR_TEXT
   switch (type) {
     case 'object':
       return node.type === 'map' ? undefined : 'a map'
@@ -164,8 +167,13 @@ function typeMissed(node: Node, { type, isIntOrString }: CustomSchema): string |
 const isText = (node: Node): boolean => node.type === 'scalar' && typeof node.value === 'string'
 const isNumber = (node: Node): boolean =>
   node.type === 'scalar' && (typeof node.value === 'number' || typeof node.value === 'bigint')
-const isWhole = (node: Node): boolean =>
-  node.type === 'scalar' && (typeof node.value === 'bigint' || Number.isInteger(node.value))
+/** A whole number of 64 bits: the API server reads a larger one as a number with a fraction. */
+function isWhole(node: Node): boolean {
+  if (node.type !== 'scalar') return false
+  const { value } = node
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value
+  return typeof value === 'number' && Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63
+}
 
 /** Most alternatives say which field must be there. */
 function alternatives(list: readonly CustomSchema[]): string {

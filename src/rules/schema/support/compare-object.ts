@@ -1,9 +1,10 @@
 import { at, canonical } from '../../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../../kube/object.ts'
 import { type Message, message, part } from '../../../message/message.ts'
-import { checkObject, type SchemaAnswer } from '../../../schema/check-object.ts'
+import type { SchemaAnswer } from '../../../schema/check-object.ts'
 import { catalogued } from '../../../schema/custom/catalog.ts'
 import { checkCustom } from '../../../schema/custom/check-custom.ts'
+import { checkKubernetes } from '../../../schema/custom/check-kubernetes.ts'
 import { type Definition, definitionOf } from '../../../schema/custom/definition.ts'
 import { fluxMarks } from '../../ownership/support/flux-mark.ts'
 import { ACCEPTED } from './accepted.ts'
@@ -53,7 +54,7 @@ export function compareObject(
     return { ...comparedWithAll(answer, server, last, others, compare), isCatalog: false }
   }
   const isAssumed = !version.isCertain
-  const answer = checkObject(object.root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
+  const answer = checkKubernetes(object.root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
   return { answer, server: versionName(version), isCertain: version.isCertain, isCatalog: false }
 }
 
