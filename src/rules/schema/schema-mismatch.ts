@@ -5,6 +5,7 @@ import { isDecrypted } from './support/is-decrypted.ts'
 import { mismatches } from './support/mismatches.ts'
 import { refusedUpdates } from './support/refused-updates.ts'
 import { updatedFrom } from './support/updated-from.ts'
+import { withoutCopied } from './support/without-copied.ts'
 
 /** The API server refuses the whole Kustomization where it refuses one object. */
 export const schemaMismatch: Rule = {
@@ -21,7 +22,7 @@ export const schemaMismatch: Rule = {
     const definitions = (of: string) => index.definitionsOf(node.cluster, of)
     const old = before && updatedFrom(subject, before)
     const compared = compareObject(object, version, definitions, isDecrypted(node), old)
-    yield* mismatches(subject, compared)
+    yield* mismatches(subject, withoutCopied(compared, node, object))
     if (before) yield* refusedUpdates(subject, before, version.isCertain)
   },
 }

@@ -132,6 +132,23 @@ describe('what a ResourceSet of the platform makes', () => {
     expect(fleet.notSeen[0]!.reason).toContain('the cluster fills its data (copyFrom)')
   })
 
+  test('with copied data lacks no key of it, but one that nothing copies does', () => {
+    const secret = (kind: string) =>
+      `{apiVersion: v1, kind: Secret, type: ${kind}, metadata: {name: x, namespace: default, annotations: {fluxcd.controlplane.io/copyFrom: flux-system/x}}}`
+    const types = [
+      'kubernetes.io/dockerconfigjson',
+      'kubernetes.io/tls',
+      'kubernetes.io/basic-auth',
+      'kubernetes.io/ssh-auth',
+    ]
+    for (const type of types) {
+      const schema = (text: string) =>
+        evaluationOf(fleetWith(text)).verdict.warnings.filter(({ rule }) => rule === 'schema-mismatch').length
+      expect([type, schema(set(`  resources:\n  - ${secret(type)}\n`))]).toEqual([type, 0])
+      expect([type, schema(secret(type)) > 0]).toEqual([type, true])
+    }
+  })
+
   test('is never what our own worker applies', () => {
     const { nodes } = evaluationOf(fleetWith(TENANTS, {}, OTHER))
     expect(nodes.find(({ name }) => name === 'resourceset:teams')!.refused).toContain('spec.resources')
