@@ -26,6 +26,7 @@ export const SLOW: readonly string[] = [
   'test/package/image.test.ts',
   'test/package/loaded.test.ts',
   'test/package/oci-image.test.ts',
+  'test/package/oldest-node.test.ts',
   'test/package/pack.test.ts',
   'test/package/release.test.ts',
   'test/policy/native/api-server.test.ts',

@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { blocksOf } from '../docs/blocks-of.ts'
 import { findProgram, programs } from '../programs.ts'
@@ -131,6 +133,9 @@ const LINES = [
   'build fleet --cluster staging',
   'access apps fleet',
   'audit fleet',
+  'validate fleet',
+  'graph fleet -o mermaid',
+  'doctor',
   'conquer',
 ]
 
@@ -165,6 +170,16 @@ describe.each(Object.entries(NODES))('on %s', (_, find) => {
     const ours = await run(node, [join(home, 'dist/bailiwick.js'), ...args], reference)
     expect(JSON.parse(ours.stdout)).toMatchObject({ result: 'pass' })
     expect(ours).toEqual(await run(process.execPath, [fromSources, ...args], reference))
+  })
+
+  test('mcp answers a client of the protocol', async ({ skip }) => {
+    if (node === undefined) return skip(`no node-22: ${programs['node-22'].get}`)
+    const client = new Client({ name: 'test', version: '1' })
+    const args = [join(home, 'dist/bailiwick.js'), 'mcp', '--root', work]
+    await client.connect(new StdioClientTransport({ command: node, args, cwd: work }))
+    const { content } = await client.callTool({ name: 'render', arguments: { dir: 'fleet/clusters/staging' } })
+    expect(JSON.stringify(content)).toContain('gotk-')
+    await client.close()
   })
 
   test('a stack trace names the sources', async ({ skip }) => {
