@@ -31,12 +31,22 @@ Dashed: not visible, or suspended. Red: could not be rendered. Exit code 0: done
     const part = fleetPart(fleet, options, USAGE)
     const nodes = withParents(fleet, fleet.nodes.filter(part.has))
     for (const line of part.leftOut) io.stderr(`note: ${line} (but for what applies these)\n`)
-    io.stdout(graphText(nodes, output satisfies GraphFormat))
+    const text = graphText(nodes, output satisfies GraphFormat)
+    io.stdout(text)
+    if (output === 'mermaid' && isTooLarge(text)) io.stderr(TOO_LARGE)
     const failed = nodes.filter(node => whyIncomplete(node))
     for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
     return failed.length > 0 ? 2 : 0
   },
 }
+
+/** `maxTextSize` and `maxEdges` of Mermaid, which GitHub keeps. */
+const MAX_TEXT = 50_000
+const MAX_EDGES = 500
+const TOO_LARGE =
+  'note: Mermaid draws no more than 50,000 characters and 500 edges, so GitHub does not show this drawing. Draw a part with --cluster or --tenant, or use -o dot.\n'
+
+const isTooLarge = (text: string) => text.length > MAX_TEXT || text.split(/ (?:-->|==>) /).length - 1 > MAX_EDGES
 
 /** These nodes and the nodes that apply them. */
 function withParents(fleet: Fleet, nodes: readonly FleetNode[]): readonly FleetNode[] {

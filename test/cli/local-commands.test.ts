@@ -109,6 +109,41 @@ describe('graph', () => {
     expect(stdout).not.toContain('production')
   })
 
+  /** As many Kustomizations below a root: an edge each from the source and from the root. */
+  function wideFleet(count: number): string {
+    const of = (kind: string, name: string, spec: object) => {
+      const apiVersion = `${kind === 'GitRepository' ? 'source' : 'kustomize'}.toolkit.fluxcd.io/v1`
+      return JSON.stringify({ apiVersion, kind, metadata: { name, namespace: 'flux-system' }, spec })
+    }
+    const url = 'https://github.com/acme/wide'
+    const child = (path: string) => ({
+      ...{ interval: '1m', prune: true, path },
+      sourceRef: { kind: 'GitRepository', name: 'flux-system' },
+    })
+    const sync = [
+      of('GitRepository', 'flux-system', { interval: '1m', url, ref: { branch: 'main' } }),
+      of('Kustomization', 'flux-system', child('./clusters/c')),
+    ]
+    const many = Array.from({ length: count }, (_, index) => of('Kustomization', `k${index}`, child('./leaf')))
+    const files = {
+      'clusters/c/flux-system/gotk-sync.yaml': sync.join('\n---\n'),
+      'clusters/c/many.yaml': many.join('\n---\n'),
+      'leaf/kustomization.yaml': 'resources: []\n',
+    }
+    return repository(join(scratch(), 'wide'), files, url)
+  }
+
+  test.each([
+    [249, 499, false],
+    [250, 501, true],
+  ])('of %s Kustomizations there are %s edges: is more than Mermaid draws: %s', async (count, edges, isMore) => {
+    const fleet = wideFleet(count)
+    const { stdout, stderr } = await run(fleet, 'graph')
+    expect([stdout.match(/ (?:-->|==>) /g)?.length, stdout.length <= 50_000]).toEqual([edges, true])
+    expect(stderr.includes('note: Mermaid draws no more than 50,000 characters and 500 edges')).toBe(isMore)
+    expect((await run(fleet, 'graph', '-o', 'dot')).stderr).not.toContain('Mermaid')
+  })
+
   test('of one tenant: what leads to it stays', async () => {
     const { stdout } = await run(acmeFleet(), 'graph', '--tenant', 'dev-team', '--cluster', 'staging', ...TENANT)
     for (const name of ['flux-system/flux-system', 'flux-system/tenants', 'apps/dev-team'])

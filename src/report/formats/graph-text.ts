@@ -49,19 +49,33 @@ const MERMAID_LOOKS: Readonly<Record<Look, string>> = {
   platform: 'stroke:#57606a',
 }
 
-/** Escapes every special character, so that a label cannot end its quotes, open a tag or start a directive. */
-const mermaidText = (text: string) => text.replace(/[^A-Za-z0-9 ._/()-]/gu, char => `#${char.codePointAt(0)};`)
+/** Escapes every special character, so that a label cannot end its quotes, open a tag or start a directive. An empty one does not parse. */
+const mermaidText = (text: string) => text.replace(/[^A-Za-z0-9 ./()-]/gu, entity) || ' '
+
+/** What begins a formula (`$$`) or an icon (`fa:fa-x`) in the HTML of a box, however it was escaped: a word joiner, which has no width, parts it. */
+const PARTED = /\$(?=\$)|(?<=fa[a-z]?):(?=fa-)/g
+
+/**
+ * Mermaid reads the label of a box as Markdown after it decoded entities: punctuation gets a backslash where it means something there (a
+ * leading `1.` or `-` begins a list).
+ */
+const boxText = (text: string) =>
+  text
+    .replace(PARTED, '$&\u2060')
+    .replace(/(?<=^\d+)[.)]|^-|[^A-Za-z0-9 ./()-]/gu, char =>
+      /[!-~]/.test(char) ? `#92;${entity(char)}` : entity(char),
+    ) || ' '
+
+const entity = (char: string) => `#${char.codePointAt(0)};`
 
 function mermaid({ nodes, idOf, sources }: Drawing): string[] {
   const clusters = [...Map.groupBy(nodes, ({ cluster }) => cluster)]
   return [
     'flowchart LR',
-    ...[...sources.keys()].map((name, index) => `  s${index}[("${mermaidText(visible(name, 160))}")]`),
+    ...[...sources.keys()].map((name, index) => `  s${index}[("${boxText(visible(name, 160))}")]`),
     ...clusters.flatMap(([cluster, own], index) => [
       `  subgraph c${index}["${mermaidText(visible(cluster, 100))}"]`,
-      ...own.map(
-        node => `    ${idOf.get(node.key)}["${labelOf(node).map(mermaidText).join('<br>')}"]:::${lookOf(node)}`,
-      ),
+      ...own.map(node => `    ${idOf.get(node.key)}["${labelOf(node).map(boxText).join('<br>')}"]:::${lookOf(node)}`),
       '  end',
     ]),
     ...[...sources.values()].flatMap((own, index) => own.map(node => `  s${index} --> ${idOf.get(node.key)}`)),
@@ -77,8 +91,9 @@ const DOT_LOOKS: Readonly<Record<Look, string>> = {
   platform: 'color="#57606a"',
 }
 
+/** Graphviz decodes entities of HTML in a label. */
 const dotText = (lines: readonly string[]) =>
-  `"${lines.map(line => line.replaceAll('\\', '\\\\').replaceAll('"', '\\"')).join('\\n')}"`
+  `"${lines.map(line => line.replaceAll('&', '&amp;').replaceAll('\\', '\\\\').replaceAll('"', '\\"')).join('\\n')}"`
 
 function dot({ nodes, idOf, sources }: Drawing): string[] {
   const clusters = [...Map.groupBy(nodes, ({ cluster }) => cluster)]
