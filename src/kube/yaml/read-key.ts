@@ -2,6 +2,7 @@ import type { Origin } from '../../origin.ts'
 import type { YamlAliases } from './aliases.ts'
 import { isTextKey, plainScalar, textScalar } from './make-scalar.ts'
 import { refuseAmbiguous, refuseSyntax } from './refuse-yaml.ts'
+import { sharedKey } from './shared-key.ts'
 import * as token from './token.ts'
 import type { TokenReader } from './token-reader.ts'
 
@@ -34,7 +35,7 @@ function plainKey(reader: TokenReader): Key {
 }
 
 function taken(reader: TokenReader, merges: boolean): Key {
-  const key = { text: reader.value(), origin: reader.origin(), merges, alias: false }
+  const key = { text: sharedKey(reader.value()), origin: reader.origin(), merges, alias: false }
   reader.skip()
   return key
 }
