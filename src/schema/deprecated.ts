@@ -24,14 +24,21 @@ const DEPRECATED: readonly (readonly [apiVersion: string, kinds: string, since: 
   ['storagemigration.k8s.io/v1beta1', 'StorageVersionMigration', 37, 40],
 ]
 
-const BY_KIND: ReadonlyMap<string, Deprecation> = new Map(
-  DEPRECATED.flatMap(([apiVersion, kinds, since, removed]) =>
-    kinds.split(' ').map(kind => [`${apiVersion} ${kind}`, { since, removed }] as const),
-  ),
-)
+/** By API version and kind. */
+const BY_VERSION: ReadonlyMap<string, ReadonlyMap<string, Deprecation>> = byVersion()
+
+function byVersion(): Map<string, Map<string, Deprecation>> {
+  const made = new Map<string, Map<string, Deprecation>>()
+  for (const [apiVersion, kinds, since, removed] of DEPRECATED) {
+    const known = made.get(apiVersion) ?? new Map<string, Deprecation>()
+    for (const kind of kinds.split(' ')) known.set(kind, { since, removed })
+    made.set(apiVersion, known)
+  }
+  return made
+}
 
 /** The deprecation of an API version in a minor version of Kubernetes that serves it; undefined if it is not deprecated. */
 export function deprecationOf(apiVersion: string, kind: string, version: number): Deprecation | undefined {
-  const row = BY_KIND.get(`${apiVersion} ${kind}`)
+  const row = BY_VERSION.get(apiVersion)?.get(kind)
   return row && row.since <= version ? row : undefined
 }

@@ -1,19 +1,23 @@
 import type { FormName } from './texts.ts'
 
 const SEGMENT: FormName = 'path-segment'
+const RBAC = 'rbac.authorization.k8s.io/v1'
 
-/** Name formats by `<apiVersion> <kind>` where they are not DNS subdomains: Validate*Name of k8s.io/kubernetes, pkg/apis. */
-const NAMES: Readonly<Record<string, FormName>> = {
-  'v1 Namespace': 'label',
-  'apps/v1 StatefulSet': 'label',
-  'rbac.authorization.k8s.io/v1 Role': SEGMENT,
-  'rbac.authorization.k8s.io/v1 ClusterRole': SEGMENT,
-  'rbac.authorization.k8s.io/v1 RoleBinding': SEGMENT,
-  'rbac.authorization.k8s.io/v1 ClusterRoleBinding': SEGMENT,
-  'policy/v1 PodDisruptionBudget': SEGMENT,
-  'apiregistration.k8s.io/v1 APIService': SEGMENT,
-  'certificates.k8s.io/v1 CertificateSigningRequest': SEGMENT,
-}
+/** Name formats of kinds where they are not DNS subdomains: Validate*Name of k8s.io/kubernetes, pkg/apis. */
+const NAMES: ReadonlyMap<string, readonly [apiVersion: string, form: FormName]> = new Map<
+  string,
+  readonly [string, FormName]
+>([
+  ['Namespace', ['v1', 'label']],
+  ['StatefulSet', ['apps/v1', 'label']],
+  ['Role', [RBAC, SEGMENT]],
+  ['ClusterRole', [RBAC, SEGMENT]],
+  ['RoleBinding', [RBAC, SEGMENT]],
+  ['ClusterRoleBinding', [RBAC, SEGMENT]],
+  ['PodDisruptionBudget', ['policy/v1', SEGMENT]],
+  ['APIService', ['apiregistration.k8s.io/v1', SEGMENT]],
+  ['CertificateSigningRequest', ['certificates.k8s.io/v1', SEGMENT]],
+])
 
 /** Since 1.36 the name of a Service need not start with a letter. */
 const RELAXED_SERVICE = 36
@@ -23,13 +27,10 @@ const LONGEST_CRON_JOB = 52
 
 /** The name format of a built-in kind in a minor version; other kinds use DNS subdomains. */
 export function nameForm(apiVersion: string, kind: string, version: number): FormName {
-  const key = `${apiVersion} ${kind}`
-  if (key === 'v1 Service') return version >= RELAXED_SERVICE ? 'label' : 'service-name'
-  return Object.hasOwn(NAMES, key)
-    ? NAMES[key]!
-    : kind.endsWith('List') || apiVersion.startsWith('internal.')
-      ? SEGMENT
-      : 'subdomain'
+  if (kind === 'Service' && apiVersion === 'v1') return version >= RELAXED_SERVICE ? 'label' : 'service-name'
+  const named = NAMES.get(kind)
+  if (named !== undefined && named[0] === apiVersion) return named[1]
+  return kind.endsWith('List') || apiVersion.startsWith('internal.') ? SEGMENT : 'subdomain'
 }
 
 /** The maximum length of a name, where it is below the limit of its format. */

@@ -65,12 +65,17 @@ export type PackedVersion = readonly [schema: Json, hasStatus: boolean]
 
 /** What the catalog says of a kind. */
 export function definitionIn(kind: string, versions: Readonly<Record<string, PackedVersion>>): Definition {
+  const made = new Map<string, CustomVersion>()
   return {
     kind,
     served: Object.keys(versions),
     version(name) {
-      const [schema, hasStatus] = Object.hasOwn(versions, name) ? versions[name]! : []
-      return schema === undefined ? undefined : { schema: schemaOf(schema), hasStatus: hasStatus === true }
+      const known = made.get(name)
+      if (known !== undefined || !Object.hasOwn(versions, name)) return known
+      const [schema, hasStatus] = versions[name]!
+      const version = { schema: schemaOf(schema), hasStatus: hasStatus === true }
+      made.set(name, version)
+      return version
     },
   }
 }
