@@ -1,6 +1,7 @@
 import { withoutField } from '../kube/edit-node.ts'
 import type { MapNode, Path } from '../kube/node.ts'
 import { groupOf } from '../kube/object.ts'
+import { isAccepted } from './accept-walk.ts'
 import { nameProblem } from './core/name-problem.ts'
 import { longestName, nameForm } from './core/object-names.ts'
 import { deprecationOf } from './deprecated.ts'
@@ -22,6 +23,8 @@ export interface SchemaAnswer {
   /** CEL rules of the schema that could not be evaluated; the number listed per object is limited. */
   readonly notEvaluated?: readonly { readonly path: Path; readonly rule: string; readonly why: string }[]
 }
+
+const VALID: SchemaAnswer = { problems: [], count: 0, isKnown: true }
 
 /** In which an object is applied. */
 interface Circumstances {
@@ -47,10 +50,16 @@ export function checkObject(
   const [apiVersion, kind] = [text(root, 'apiVersion'), text(root, 'kind')]
   const entry = kindEntry(apiVersion, kind)
   if (entry && isKnownIn(entry, version)) {
+    const object = isDecrypted ? withoutSops(root) : root
+    const type = entry.type.is === 'object' ? entry.type.type : undefined
+    const isValid = type === undefined || isAccepted(object, type, version)
+    const name = nameProblem(root, nameForm(apiVersion, kind, version), longestName(apiVersion, kind))
+    const old = deprecated(apiVersion, kind, version, isAssumed)
+    if (isValid && name === undefined && old === undefined) return VALID
     const walk = new TypeWalk(version)
-    if (entry.type.is === 'object') walk.object(isDecrypted ? withoutSops(root) : root, entry.type.type)
-    walk.add(nameProblem(root, nameForm(apiVersion, kind, version), longestName(apiVersion, kind)))
-    walk.add(deprecated(apiVersion, kind, version, isAssumed))
+    if (!isValid) walk.object(object, type)
+    walk.add(name)
+    walk.add(old)
     return { problems: walk.problems, count: walk.count, isKnown: true }
   }
   const until = entry ? entry.until : lastServed(apiVersion, kind)

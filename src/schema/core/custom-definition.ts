@@ -22,8 +22,15 @@ const SCOPES = ['Cluster', 'Namespaced']
 const COLUMNS = ['boolean', 'date', 'integer', 'number', 'string']
 const STRATEGIES = ['None', 'Webhook']
 
+type SchemaCheck = typeof checkStructural
+
 /** ValidateCustomResourceDefinition (k8s.io/apiextensions-apiserver, pkg/apis/apiextensions/validation). */
-export const checkDefinition: TypeCheck = (node, path, add) => {
+export const checkDefinition: TypeCheck = (node, path, add) => checkParts(node, path, add, checkStructural)
+
+/** The same, but for the insides of its schemas. */
+export const checkDefinitionWithoutSchemas: TypeCheck = (node, path, add) => checkParts(node, path, add, () => {})
+
+function checkParts(node: MapNode, path: Path, add: Add, checkSchemas: SchemaCheck): void {
   const spec = mapIn(node, 'spec')
   if (spec === undefined) return
   const here = [...path, 'spec']
@@ -31,7 +38,7 @@ export const checkDefinition: TypeCheck = (node, path, add) => {
   const scope = textIn(spec, 'scope')
   if (scope !== undefined && scope !== '' && !SCOPES.includes(scope)) add(wrongWord([...here, 'scope'], SCOPES))
   checkNames(mapIn(spec, 'names'), [...here, 'names'], add)
-  checkVersions(spec, here, add)
+  checkVersions(spec, here, add, checkSchemas)
   const conversion = mapIn(spec, 'conversion')
   const strategy = textIn(conversion, 'strategy')
   if (strategy && !STRATEGIES.includes(strategy)) add(wrongWord([...here, 'conversion', 'strategy'], STRATEGIES))
@@ -86,7 +93,7 @@ function checkNames(names: MapNode | undefined, path: Path, add: Add): void {
         add(badValue([...path, list, index], form, 'text of another form'))
 }
 
-function checkVersions(spec: MapNode, path: Path, add: Add): void {
+function checkVersions(spec: MapNode, path: Path, add: Add, checkSchemas: SchemaCheck): void {
   if (isHidden(spec, 'versions') || valueIn(spec, 'versions') === undefined) return
   const versions = mapsIn(spec, 'versions')
   const seen = new Set<string>()
@@ -106,7 +113,7 @@ function checkVersions(spec: MapNode, path: Path, add: Add): void {
       if (type && !COLUMNS.includes(type)) add(wrongWord([...here, 'additionalPrinterColumns', order, 'type'], COLUMNS))
     }
     const schema = at(version, ['schema', 'openAPIV3Schema'])
-    if (schema?.type === 'map') checkStructural(schema, [...here, 'schema', 'openAPIV3Schema'], add)
+    if (schema?.type === 'map') checkSchemas(schema, [...here, 'schema', 'openAPIV3Schema'], add)
     else if (schema === undefined && !isHidden(version, 'schema'))
       add(missingField([...here, 'schema', 'openAPIV3Schema'], 'a schema'))
   }

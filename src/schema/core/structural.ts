@@ -9,9 +9,11 @@ import { checkLogic, checkPattern } from './structural-logic.ts'
 type Add = (problem: Problem) => void
 type Steps = (string | number)[]
 /** Where a schema stands in the one around it. */
-type Level = 'root' | 'field' | 'item'
+export type SchemaLevel = 'root' | 'field' | 'item'
+/** Compares a schema inside of another one. */
+type Below = (schema: MapNode, path: Steps, level: SchemaLevel, add: Add) => void
 
-const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
+export const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 const NOT_SUPPORTED = '$ref $schema additionalItems definitions dependencies id patternProperties'.split(' ')
 const INT_OR_STRING = 'x-kubernetes-int-or-string'
 const OPEN = 'x-kubernetes-preserve-unknown-fields'
@@ -27,32 +29,51 @@ export function checkStructural(schema: MapNode, path: Path, add: Add): void {
   walk(schema, [...path], 'root', add)
 }
 
-/** Keywords that no rule here is about, or that are checked in every schema. */
-const PLAIN: ReadonlySet<string> = new Set(
-  'type description properties items required format pattern enum default nullable title example minimum maximum minLength maxLength minItems maxItems'.split(
+/** Keywords of schemas below the first one that no rule here is about. */
+export const FREE: ReadonlySet<string> = new Set(
+  'description required format enum default nullable title example minimum maximum minLength maxLength minItems maxItems'.split(
     ' ',
   ),
 )
 
+/** These, and keywords that are checked in every schema. */
+const PLAIN: ReadonlySet<string> = new Set([...FREE, 'type', 'properties', 'items', 'pattern'])
+
 /** `path` serves all schemas below, because most have no problem. */
-function walk(schema: MapNode, path: Steps, level: Level, add: Add): void {
+function walk(schema: MapNode, path: Steps, level: SchemaLevel, add: Add): void {
+  checkSchema(schema, path, level, add, walk)
+}
+
+/** Whether one schema is structural, whatever those below it are: a schema is found to be so without its path, too. */
+export function checkOneSchema(schema: MapNode, level: SchemaLevel, add: Add): void {
+  checkSchema(schema, [], level, add, () => {})
+}
+
+function checkSchema(schema: MapNode, path: Steps, level: SchemaLevel, add: Add, below: Below): void {
   let isPlain = level !== 'root'
   for (const key of schema.fields.keys()) if (!PLAIN.has(key)) isPlain = false
   checkType(schema, path, level, add)
   const properties = mapIn(schema, 'properties')
   for (const [name, { value }] of properties?.fields ?? []) {
     path.push('properties', name)
-    if (value.type === 'map') walk(value, path, 'field', add)
+    if (value.type === 'map') below(value, path, 'field', add)
     // null is an empty schema
     else if (value.type === 'scalar' && value.value === null) add(missingField([...path, 'type'], TYPES.join(', ')))
     path.length -= 2
   }
-  checkItems(schema, path, add)
+  checkItems(schema, path, add, below)
   checkPattern(schema, path, add)
-  if (!isPlain) checkRest(schema, properties, path, level, add)
+  if (!isPlain) checkRest(schema, properties, path, level, add, below)
 }
 
-function checkRest(schema: MapNode, properties: MapNode | undefined, path: Steps, level: Level, add: Add): void {
+function checkRest(
+  schema: MapNode,
+  properties: MapNode | undefined,
+  path: Steps,
+  level: SchemaLevel,
+  add: Add,
+  below: Below,
+): void {
   for (const name of NOT_SUPPORTED)
     if (isFilled(schema, name)) add(forbiddenField([...path, name], 'a schema without this field'))
   if (isTrue(schema, 'uniqueItems'))
@@ -65,7 +86,7 @@ function checkRest(schema: MapNode, properties: MapNode | undefined, path: Steps
     add(forbiddenField([...path, 'additionalProperties'], 'properties in place of this field'))
   if (extra?.type === 'map') {
     path.push('additionalProperties')
-    walk(extra, path, 'field', add)
+    below(extra, path, 'field', add)
     path.pop()
   }
   if (level === 'root' && isTrue(schema, 'nullable'))
@@ -89,7 +110,7 @@ function checkOpen(schema: MapNode, properties: MapNode | undefined, path: Path,
     add(missingField([...path, 'properties'], `fields, or ${OPEN}: true, because ${EMBEDDED} is true`))
 }
 
-function checkType(schema: MapNode, path: Path, level: Level, add: Add): void {
+function checkType(schema: MapNode, path: Path, level: SchemaLevel, add: Add): void {
   const value = valueIn(schema, 'type')
   if (value?.type === 'scalar' && TYPES.includes(String(value.value)) && level !== 'root') {
     if (value.value !== 'object' && isTrue(schema, EMBEDDED)) add(wrongWord([...path, 'type'], ['object']))
@@ -109,7 +130,7 @@ function checkType(schema: MapNode, path: Path, level: Level, add: Add): void {
 }
 
 /** The fields that every object has cannot be of other types. */
-function checkObjectFields(properties: MapNode | undefined, path: Path, level: Level, add: Add): void {
+function checkObjectFields(properties: MapNode | undefined, path: Path, level: SchemaLevel, add: Add): void {
   for (const [name, wanted] of [
     ['metadata', 'object'],
     ['apiVersion', 'string'],
@@ -140,12 +161,12 @@ function checkMetadata(metadata: MapNode | undefined, path: Path, add: Add): voi
   }
 }
 
-function checkItems(schema: MapNode, path: Steps, add: Add): void {
+function checkItems(schema: MapNode, path: Steps, add: Add, below: Below): void {
   const items = valueIn(schema, 'items')
   const here = () => [...path, 'items']
   if (items?.type === 'map') {
     path.push('items')
-    walk(items, path, 'item', add)
+    below(items, path, 'item', add)
     path.pop()
   } else if (items?.type === 'list') add(forbiddenField(here(), 'one schema for all items'))
   else if (items?.type === 'scalar' && !items.opaque)
