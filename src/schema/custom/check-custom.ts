@@ -1,10 +1,12 @@
 import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
+import { isAccepted } from '../accept-walk.ts'
 import { type SchemaAnswer, withoutSops } from '../check-object.ts'
 import { nameProblem } from '../core/name-problem.ts'
 import type { Problem } from '../model/problem.ts'
 import { MAX_PROBLEMS, TypeWalk } from '../type-walk.ts'
 import { NEWEST } from '../types-table.ts'
+import { acceptsCustom } from './accepts-custom.ts'
 import { checkRules, type RuleNotEvaluated } from './check-rules.ts'
 import { CustomWalk } from './custom-walk.ts'
 import type { Definition } from './definition.ts'
@@ -24,18 +26,20 @@ export function checkCustom(
   if (!definition.served.includes(name)) return notServed(apiVersion, definition)
   const version = definition.version(name)
   if (version === undefined) return { problems: [], count: 0, isKnown: false }
-  const object = withDefaults(isDecrypted ? withoutSops(root) : root, version.schema)
+  const written = isDecrypted ? withoutSops(root) : root
+  const quick = acceptsCustom(written, version.schema)
+  const object = quick === 'valid' ? written : withDefaults(written, version.schema)
   const walk = new CustomWalk()
-  walk.value(object, version.schema, true)
+  if (quick === 'unsure') walk.value(object, version.schema, true)
   const metadata = at(object, METADATA)
   const ofMetadata = new TypeWalk(NEWEST, METADATA)
   ofMetadata.add(nameProblem(object, 'subdomain'))
-  if (metadata) ofMetadata.object(metadata, 'meta.v1.ObjectMeta')
+  if (metadata && !isAccepted(metadata, OBJECT_META, NEWEST, METADATA)) ofMetadata.object(metadata, OBJECT_META)
   for (const one of withDroppedLabels(ofMetadata.problems)) walk.problem(one)
   const notEvaluated: RuleNotEvaluated[] = []
   // the API server skips CEL rules for an object that has one of these problems
   if (walk.problems.some(one => BLOCKING.has(one.kind))) walk.undecided += version.schema.hasRules ? 1 : 0
-  else {
+  else if (quick !== 'valid') {
     const isOneKind = old !== undefined && stringAt(old, ['apiVersion']) === apiVersion
     checkRules(object, version, isOneKind ? withDefaults(old, version.schema) : undefined, {
       problem: one => walk.problem(one),
@@ -68,6 +72,7 @@ function withDroppedLabels(problems: readonly Problem[]): Problem[] {
 }
 
 const METADATA = ['metadata']
+const OBJECT_META = 'meta.v1.ObjectMeta'
 const BLOCKING: ReadonlySet<Problem['kind']> = new Set(['missing-field', 'wrong-type', 'not-allowed'])
 
 function notServed(apiVersion: string, { served }: Definition): SchemaAnswer {

@@ -71,7 +71,7 @@ class RuleWalk {
 
   visit(node: Node, place: Place, related: Correlated): void {
     const { schema, rules, path } = place
-    if (isNull(node) || (rules === schema && !schema.hasRules && schema.all.length === 0)) return
+    if (isNull(node) || !areHeard(schema, rules)) return
     for (const rule of rules.rules) if (readyRule(rule).text !== '') this.#ask(rule, node, place, related)
     for (const one of rules.all) {
       // for rules under `allOf` at the root, the API server also evaluates unchanged values
@@ -134,8 +134,12 @@ const isNull = (node: Node): boolean => node.type === 'scalar' && node.value ===
 /** The schema and the rules one step further down; undefined if rules cannot apply there. */
 function placeOf(schema: CustomSchema | undefined, rules: CustomSchema | undefined): Omit<Place, 'path'> | undefined {
   if (schema === undefined || rules === undefined || schema === ANYTHING || rules === ANYTHING) return undefined
-  return isExposed(schema) ? { schema, rules, isRoot: schema.isEmbedded } : undefined
+  return areHeard(schema, rules) && isExposed(schema) ? { schema, rules, isRoot: schema.isEmbedded } : undefined
 }
+
+/** Whether a value of this schema, or one below it, may have rules. */
+const areHeard = (schema: CustomSchema, rules: CustomSchema): boolean =>
+  rules !== schema || schema.hasRules || schema.all.length > 0
 
 function namesOf(self: CelValue, old: CelValue | undefined, isOptional: boolean): ReadonlyMap<string, CelValue> {
   const names = new Map([['self', self]])

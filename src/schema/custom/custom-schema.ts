@@ -39,6 +39,8 @@ export interface CustomSchema {
   readonly any: readonly CustomSchema[]
   readonly one: readonly CustomSchema[]
   readonly not: CustomSchema | undefined
+  /** Whether it has any of these four. */
+  readonly hasLogic: boolean
   /** Whether a schema at this level bounds the value alone: words, bounds, pattern or format. */
   readonly isBounded: boolean
   /** Every text is allowed. */
@@ -120,6 +122,7 @@ function readSchema(from: JsonMap): CustomSchema {
     bounds: bounds ?? UNBOUNDED,
     isUnique,
     ...logic,
+    hasLogic,
     isBounded,
     isPlainText: type === 'string' && !isBounded && !hasLogic,
     keys: listType === 'set' ? '=' : listType === 'map' ? listOf(get('x-kubernetes-list-map-keys')).map(textOf) : [],

@@ -8,7 +8,7 @@ import type { CustomSchema } from './custom-schema.ts'
 import { type ValueListener, valueProblems } from './value-problems.ts'
 
 /** Fields that every object has, whatever its schema says. */
-const OBJECT_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
+export const OBJECT_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
 /**
  * Compares an object, with its defaults, with a structural schema. Unknown fields and keys of lists count; inside
@@ -137,14 +137,15 @@ export class CustomWalk implements ValueListener {
 /** What a schema with `x-kubernetes-int-or-string` allows. */
 export const INT_OR_TEXT = 'a whole number, or a string'
 
-const NEEDED_IN_OBJECTS = ['apiVersion', 'kind']
+/** Fields that an object inside of another must have. */
+export const NEEDED_IN_OBJECTS = ['apiVersion', 'kind']
 /** They stand in the value already. */
 const NO_DEFAULTS: ReadonlyMap<string, string> = new Map()
 
 const isNull = (node: Node): node is ScalarNode => node.type === 'scalar' && node.value === null
 
 /** The type that a schema demands, in words; undefined where the value is of it. */
-function typeMissed(node: Node, { type, isIntOrString }: CustomSchema): string | undefined {
+export function typeMissed(node: Node, { type, isIntOrString }: CustomSchema): string | undefined {
   if (isIntOrString) return isWhole(node) || isText(node) ? undefined : INT_OR_TEXT
   switch (type) {
     case 'object':
