@@ -2,16 +2,26 @@ import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { HELM_RELEASE } from '../../flux/kinds.ts'
-import { at, type Path, stringAt } from '../../kube/node.ts'
+import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
 import { everyMap } from '../model/every-map.ts'
 import type { Breach, Rule } from '../model/rule.ts'
+import { isCustomKind } from '../workloads/support/is-custom-kind.ts'
 import { podsOf } from '../workloads/support/pods-of.ts'
 import { accountOfPod } from './support/account-of-pod.ts'
 import { AZURE_USE, cloudOf } from './support/cloud-identities.ts'
 
 const SERVICE_ACCOUNT = '/ServiceAccount'
+/** What operators call the annotations and labels of what they make. */
+const MARKS = new Set([
+  'annotations',
+  'labels',
+  'serviceAccountAnnotations',
+  'serviceAccountLabels',
+  'podAnnotations',
+  'podLabels',
+])
 
 /** Which identity in a cloud an account has is the platform's to say. */
 export const workloadIdentityAnnotation: Rule = {
@@ -45,9 +55,22 @@ function* placesOf(subject: Subject, index: FleetIndex): Iterable<Place> {
     if (values) for (const { path } of everyMap(values)) yield { path: ['spec', 'values', ...path], warns: true }
     return
   }
-  for (const { annotations } of podsOf(subject, index)) {
-    yield { path: annotations, warns: false }
-    yield { path: [...annotations.slice(0, -1), 'labels'], warns: false }
+  const ofPods = [...podsOf(subject, index)].flatMap(({ annotations }) => [
+    annotations,
+    [...annotations.slice(0, -1), 'labels'],
+  ])
+  for (const path of ofPods) yield { path, warns: false }
+  if (isCustomKind(subject, index, MARKS))
+    yield* ofOperator(object.root, new Set(ofPods.map(path => JSON.stringify(path))))
+}
+
+/** What an operator gives to the accounts and pods that it makes; where a field says that it is for an account, it is for certain. */
+function* ofOperator(root: Node, known: ReadonlySet<string>): Iterable<Place> {
+  const spec = at(root, ['spec'])
+  for (const { path: inner } of spec ? everyMap(spec) : []) {
+    const path = ['spec', ...inner]
+    if (!MARKS.has(String(path.at(-1))) || known.has(JSON.stringify(path))) continue
+    yield { path, warns: !path.some(step => /serviceaccount/i.test(String(step))) }
   }
 }
 
