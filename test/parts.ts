@@ -54,7 +54,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   audit: [...engine, 'facts', 'policy', 'rules', 'evaluate'],
   access: [...engine, 'facts', 'audit'],
   gate: [...engine, 'facts', 'rules', 'audit'],
-  protection: ['gate'],
+  protection: ['gate', 'message'],
   // Who reads which source with what: of the fleet's own repository.
   credentials: [...engine, 'rules', 'onboard'],
   message: [],

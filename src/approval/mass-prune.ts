@@ -1,5 +1,6 @@
 import { digestOfTexts } from '../fleet/model/digest.ts'
 import { display, groupOf, type ObjectId } from '../kube/object.ts'
+import { andMore } from '../message/and-more.ts'
 
 /** From when on a prune waits for a person. */
 export interface PruneLimits {
@@ -88,7 +89,7 @@ function whatOf({ objects, had, node }: NodePrune, vanished: boolean, limits: Pr
   for (const { id } of objects) kinds.set(id.kind, (kinds.get(id.kind) ?? 0) + 1)
   const byKind = [...kinds].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([kind, n]) => `${n} ${kind}`)
   const names = objects.map(({ id }) => display(id)).sort()
-  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : ''
+  const more = andMore(names.length - NAMED)
   const what =
     objects.length === 0
       ? 'it would be forgotten'

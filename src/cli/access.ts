@@ -3,7 +3,9 @@ import { type Changer, type NamespaceAccess, namespaceAccess } from '../access/n
 import { FleetIndex } from '../facts/fleet-index.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { accountOf } from '../kube/rbac/groups-of.ts'
+import { firstNames } from '../message/and-more.ts'
 import { visible } from '../message/visible.ts'
+import { count } from '../report/text/headline.ts'
 import { assertKnown } from './assert-known.ts'
 import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
@@ -70,7 +72,8 @@ function namespacesOfTenants(
 
 function text(namespace: string, found: NamespaceAccess, here: string): string[] {
   const { cluster, tenant, changers, others, unknown } = found
-  const changed = changers.flatMap(changer => changerLines(changer, here).map(line => visible(line, 500)))
+  const alike = [...Map.groupBy(changers, changer => groupKey(changer, here)).values()]
+  const changed = alike.flatMap(group => groupLines(group, here).map(line => visible(line, 1000)))
   const unseen = changers.flatMap(({ kind, namespace, name, repository: { notSeen } }) =>
     notSeen === undefined ? [] : [`${kind} ${namespace}/${name}: ${notSeen}`],
   )
@@ -92,7 +95,28 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length > 0 ? ['', title, ...lines.map(line => `  ${visible(line, 1000)}`)] : []
 }
 
-function changerLines(changer: Changer, here: string): string[] {
+/** Names of a group that are listed besides the first; `-o json` lists all. */
+const MAX_LIKE_IT = 10
+
+/** What comes from one repository, and acts as one account with the same rights, is listed once. */
+const groupKey = ({ kind, namespace, name, repository, ...changer }: Changer, here: string) =>
+  changerLines({ kind: '', namespace: '', name: '', repository: { ...repository, path: '' }, ...changer }, here).join(
+    '\n',
+  )
+
+function groupLines([first, ...rest]: readonly Changer[], here: string): string[] {
+  if (!first) return []
+  const paths = new Set(rest.map(({ repository }) => repository.path).filter(path => path !== first.repository.path))
+  const names = rest.map(({ kind, namespace, name }) =>
+    kind === first.kind ? `${namespace}/${name}` : `${kind} ${namespace}/${name}`,
+  )
+  const like = `and ${count(rest.length, 'other')} like it: ${firstNames(names, MAX_LIKE_IT)}`
+  const left = rest.length > MAX_LIKE_IT ? ' (-o json lists all)' : ''
+  return [...changerLines(first, here, paths.size), ...(rest.length > 0 ? [`  ${like}${left}`] : [])]
+}
+
+/** The object, and what it deploys, as whom, with which rights. */
+function changerLines(changer: Changer, here: string, otherPaths = 0): string[] {
   const { kind, namespace, name, repository, identity, ownCluster, grants, by } = changer
   const { url, ref, path } = repository
   const account = accountOf(identity.user)
@@ -105,7 +129,7 @@ function changerLines(changer: Changer, here: string): string[] {
         .join('; ')
   return [
     `${kind} ${namespace}/${name}`,
-    `  content  ${url || 'the fleet'}${ref ? `#${ref}` : ''}${path ? ` ${path}` : ''}`,
+    `  content  ${url || 'the fleet'}${ref ? `#${ref}` : ''}${path ? ` ${path}` : ''}${otherPaths > 0 ? ` and ${count(otherPaths, 'other path')}` : ''}`,
     `  account  ${identity.impersonated ? who : `${who}, no impersonation`}${ownCluster ? '' : ', by a kubeconfig'}`,
     `  rights   ${rights || 'not known: its rights are not in the fleet'}`,
   ]

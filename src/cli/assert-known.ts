@@ -1,4 +1,5 @@
 import { BailiwickError } from '../errors.ts'
+import { andMore } from '../message/and-more.ts'
 import { closest, probably } from '../message/closest.ts'
 import { visible } from '../message/visible.ts'
 
@@ -11,7 +12,7 @@ export function assertKnown(
   for (const name of names) {
     if (known.has(name)) continue
     const there = closest(name, known).sort()
-    const more = known.size > there.length ? ` and ${known.size - there.length} more` : ''
+    const more = andMore(known.size - there.length)
     const list = there.length > 0 ? `; there are: ${there.join(', ')}${more}` : `; there is no ${what} in this fleet`
     const meant = probably(name, known)
     const fix =

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
+import { andMore } from '../message/and-more.ts'
 import { closest } from '../message/closest.ts'
 import {
   addressesOf,
@@ -98,6 +99,6 @@ function named(sources: readonly FollowedRepository[], url: string): string {
     const { ref } = addresses.get(address)!
     return Object.keys(ref).length === 0 ? address : `${address}#${refName(ref)}`
   })
-  const more = addresses.size > list.length ? ` and ${addresses.size - list.length} more` : ''
+  const more = andMore(addresses.size - list.length)
   return `Sources name: ${list.join(', ')}${more}.`
 }

@@ -1,7 +1,10 @@
 import { resolve } from 'node:path'
+import type { Fleet } from '../fleet/model/fleet.ts'
 import { openWorkingCopy } from '../git/working-copy.ts'
+import { andMore } from '../message/and-more.ts'
+import { closest, probably } from '../message/closest.ts'
 import { visible } from '../message/visible.ts'
-import { parseOffboard } from '../offboard/parse-offboard.ts'
+import { offboardInput, parseOffboard } from '../offboard/parse-offboard.ts'
 import { type OffboardPlan, planOffboarding } from '../offboard/plan.ts'
 import { isTransfer, type OffboardRequest, type OffboardStage } from '../offboard/request.ts'
 import { fleetAt } from '../onboard/fleet-at.ts'
@@ -39,12 +42,31 @@ export async function writeChange(
   const tree = await openWorkingCopy(dir)
   const here = await repositoryAddress(dir, {})
   const { url, usual = here.branch } = here
-  const branch = notFollowed([fleetAt(tree, url, here.branch)], here) ? usual : here.branch
+  const fleet = fleetAt(tree, url, here.branch)
+  const branch = notFollowed([fleet], here) ? usual : here.branch
   const plan = planOffboarding(request, tree, url, branch)
+  // what moves is on its new cluster then, what is renamed has its new name, but what leaves was never there
+  if (plan.stage === 'done' && !isTransfer(request)) assertTenant(fleet, request.tenant)
   await writeAllInside(dir, plan.files)
   printLines(io, linesOf(plan, request))
   return 0
 }
+
+/** Throws where the fleet has no such tenant, with the one that was meant. */
+function assertTenant({ tenants }: Fleet, name: string): void {
+  if (tenants.some(tenant => tenant.name === name)) return
+  const names = tenants.map(tenant => tenant.name)
+  const meant = probably(name, names)
+  const known =
+    names.length === 0
+      ? 'The fleet has no tenant'
+      : `Tenants: ${closest(name, names, MAX_TENANTS).join(', ')}${andMore(names.length - MAX_TENANTS)}`
+  const fix = meant === undefined ? 'If it was offboarded, nothing is left to do.' : `Did you mean ${meant}?`
+  throw offboardInput(`tenant ${JSON.stringify(visible(name, 100))} is not in the fleet. ${visible(known, 500)}`, fix)
+}
+
+/** So many tenants are named. */
+const MAX_TENANTS = 20
 
 function linesOf({ stage, files, objects, nodes, notes }: OffboardPlan, request: OffboardRequest): string[] {
   return [

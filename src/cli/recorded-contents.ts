@@ -5,6 +5,7 @@ import { askGit } from '../git/run-git.ts'
 import { openSnapshot } from '../git/snapshot.ts'
 import type { Tree } from '../git/tree.ts'
 import { isBareRepository, isWorkingCopy, openWorkingCopy } from '../git/working-copy.ts'
+import { andMore } from '../message/and-more.ts'
 import { visible } from '../message/visible.ts'
 import type { TrailEntry } from '../trail/trail-entry.ts'
 import type { TrailContent, TrailEvaluation, TrailInputs } from '../trail/trail-inputs.ts'
@@ -94,7 +95,7 @@ function missingContents({ pull }: TrailEntry, missing: readonly TrailContent[])
   const listed = missing
     .slice(0, MOST_LISTED)
     .map(({ repository, commit }) => visible(`${repository} at ${commit}`, 300))
-  const more = missing.length > MOST_LISTED ? ` and ${missing.length - MOST_LISTED} more` : ''
+  const more = andMore(missing.length - MOST_LISTED)
   const merge = pull === undefined ? '' : ` For a test merge, fetch the head and the base of pull request ${pull}.`
   return new BailiwickError('git-missing', `no given clone has ${listed.join(', ')}${more}`, {
     fix: `Run \`git fetch origin COMMIT\` in a clone of each, and give it with --repo URL=DIR.${merge}`,

@@ -1,3 +1,4 @@
+import { andMore } from '../message/and-more.ts'
 import { code } from '../message/markdown.ts'
 import type { WantedRuleset } from '../protection/wanted-ruleset.ts'
 import { CHECK_NAME } from '../report/check-run.ts'
@@ -37,7 +38,7 @@ function names(settings: readonly GateSetting[]): string {
     return `${code(shortUrl(url))} (${listed.join(', ')}${branches.length > 5 ? ', …' : ''})`
   })
   const left = settings.length - shown.length
-  return shown.join(', ') + (left > 0 ? ` and ${left} more` : '')
+  return shown.join(', ') + andMore(left)
 }
 
 function byHand(refused: readonly GateSetting[]): string[] {

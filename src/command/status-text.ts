@@ -2,6 +2,7 @@ import { groupFindings } from '../evaluate/verdict/group-findings.ts'
 import { waivedUntil } from '../evaluate/verdict/waivers.ts'
 import type { Circumstances } from '../gate/circumstances.ts'
 import { display } from '../kube/object.ts'
+import { andMore } from '../message/and-more.ts'
 import { code, prose } from '../message/markdown.ts'
 import { matrixTable } from '../report/matrix.ts'
 import { fitBudget } from '../report/text/fit-budget.ts'
@@ -66,13 +67,13 @@ function lists({ violations, warnings }: Verdict): Section[] {
 function list(heading: string, findings: readonly Finding[], folded: boolean): Section[] {
   if (findings.length === 0) return []
   const lines = groupFindings(findings).map(({ finding, objects, clusters }) => {
-    const more = objects.length > 1 ? ` and ${objects.length - 1} more` : ''
+    const more = andMore(objects.length - 1)
     const where = clusters.slice(0, 5).map(name => code(name, 80))
     return `- ${code(shortFingerprint(finding.fingerprint))} ${code(finding.rule)}: ${code(display(finding.object))}${more} on ${where.join(', ')}${waiverText(finding)}`
   })
   const shown = lines.slice(0, 100)
   const left = lines.length - shown.length
-  const body = [...shown, ...(left > 0 ? [`- … and ${left} more`] : [])].join('\n')
+  const body = [...shown, ...(left > 0 ? [`- …${andMore(left)}`] : [])].join('\n')
   const title = `${heading} (${lines.length})`
   return [{ text: folded ? fold(title, body) : `**${title}**\n\n${body}`, label: `list of ${heading.toLowerCase()}` }]
 }

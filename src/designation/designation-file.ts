@@ -1,5 +1,6 @@
 import { BailiwickError } from '../errors.ts'
 import { type Node, stringAt } from '../kube/node.ts'
+import { refuseUnknownKeys } from '../kube/refuse-unknown-keys.ts'
 import { parseDocuments } from '../kube/yaml/parse-documents.ts'
 import { FLEET_NAME, type FleetName, parseFleetName } from './fleet-name.ts'
 
@@ -14,8 +15,7 @@ export function readDesignationFile(repository: string, bytes: Uint8Array): Flee
   const [root, second] = parseDocuments({ repository, path: DESIGNATION_FILE }, bytes)
   if (!root || second) throw wrong('the file', root ? 'has more than one document' : 'is empty')
   if (root.type !== 'map') throw wrong('the file', 'is not a map')
-  const [unknown] = [...root.fields.keys()].filter(key => key !== 'fleets')
-  if (unknown !== undefined) throw wrong(JSON.stringify(unknown.slice(0, 60)), 'is an unknown key')
+  refuseUnknownKeys(root, '', ['fleets'])
   const list = root.fields.get('fleets')?.value
   if (list?.type !== 'list' || list.items.length === 0) throw wrong('fleets', 'is not a list of repositories')
   if (list.items.length > MAX_FLEETS) throw wrong('fleets', `lists more than ${MAX_FLEETS} repositories`)
@@ -25,9 +25,7 @@ export function readDesignationFile(repository: string, bytes: Uint8Array): Flee
 function readItem(item: Node, key: string): FleetName {
   const isText = item.type === 'scalar' && typeof item.value === 'string'
   if (!isText && item.type !== 'map') throw wrong(key, 'is not a repository')
-  const known = new Set(['repository', 'branch'])
-  if (item.type === 'map' && [...item.fields.keys()].some(each => !known.has(each)))
-    throw wrong(key, 'has an unknown key')
+  refuseUnknownKeys(item, key, ['repository', 'branch'])
   const branch = stringAt(item, ['branch'])
   if (item.type === 'map' && item.fields.has('branch') && branch === undefined)
     throw wrong(`${key}.branch`, 'is not text')

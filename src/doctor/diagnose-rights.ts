@@ -6,6 +6,7 @@ import { jsonAt, stringAt } from '../cluster/json-at.ts'
 import { readKustomizations } from '../cluster/status/kustomizations.ts'
 import { KUSTOMIZE_GROUP } from '../flux/kinds.ts'
 import type { Json } from '../kube/node.ts'
+import { firstNames } from '../message/and-more.ts'
 import { visible } from '../message/visible.ts'
 import { type Diagnosis, entriesOf } from './diagnosis.ts'
 
@@ -157,5 +158,4 @@ async function deniedOf(client: ClusterClient, needs: readonly Need[]): Promise<
 const rolesFor = ({ name }: ClusterClient) =>
   `Bind this user to the roles that bailiwick worker-rbac FLEET --cluster ${name} prints.`
 
-const few = (list: readonly string[]) =>
-  `${list.slice(0, FEW).join(', ')}${list.length > FEW ? ` and ${list.length - FEW} more` : ''}`
+const few = (list: readonly string[]) => firstNames(list, FEW)

@@ -1,3 +1,4 @@
+import { andMore } from '../message/and-more.ts'
 import type { GateGap } from './evaluate-gate.ts'
 import type { ProtectionLayer } from './protected-branch.ts'
 
@@ -31,7 +32,7 @@ export function trailGaps({ layers, hidden, foreign }: TrailBranch, app: number)
 function forged(foreign: readonly string[]): GateGap[] {
   if (foreign.length === 0) return []
   const shown = foreign.slice(0, LISTED).map(sha => sha.slice(0, 10))
-  const more = foreign.length > LISTED ? ` and ${foreign.length - LISTED} more` : ''
+  const more = andMore(foreign.length - LISTED)
   const what = `this App did not write ${shown.join(', ')}${more}, or GitHub does not verify the signature`
   return [{ level: 'open', what, fix: 'Compare the branch with `bailiwick trail verify --anchors`, and restore it.' }]
 }

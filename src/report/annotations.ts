@@ -1,5 +1,6 @@
 import { type FindingGroup, groupFindings } from '../evaluate/verdict/group-findings.ts'
 import { display } from '../kube/object.ts'
+import { andMore } from '../message/and-more.ts'
 import { visible } from '../message/visible.ts'
 import type { Finding, Verdict } from '../rules/model/finding.ts'
 import type { ReportContext } from './outcome.ts'
@@ -64,7 +65,7 @@ function annotation(group: FindingGroup, level: Annotation['level'], context: Re
 
 function named(all: readonly string[]): string {
   const { shown, left } = firstOf(all, MAX_OBJECTS)
-  return `${shown.map(name => visible(name)).join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+  return `${shown.map(name => visible(name)).join(', ')}${andMore(left)}`
 }
 
 /** GitHub shows lines of changed files only; what is written elsewhere stands in the summary. */
@@ -89,7 +90,7 @@ function changedPlace(finding: Finding, { changedPaths }: ReportContext): { file
 function failureAnnotation({ failure, nodes }: FailureGroup, context: ReportContext): Annotation[] {
   const { origin } = failure
   const { shown, left } = firstOf(nodes)
-  const whose = `${shown.join(', ') || 'the fleet'}${left > 0 ? ` and ${left} more` : ''}`
+  const whose = `${shown.join(', ') || 'the fleet'}${andMore(left)}`
   if (origin.repository !== context.repository || origin.file === '' || !isShown(origin.file, context)) return []
   return [
     {

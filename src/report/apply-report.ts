@@ -1,4 +1,5 @@
 import { display, type ObjectId } from '../kube/object.ts'
+import { andMore } from '../message/and-more.ts'
 import { code, prose } from '../message/markdown.ts'
 import { redact } from '../message/redact.ts'
 import { visible } from '../message/visible.ts'
@@ -134,7 +135,7 @@ function nodeSection(node: AppliedNode, here: string): Section {
     return [`- ${action} ${code(display(object))}${at}${why}`, ...parts].join('\n')
   })
   const left = changed.length - lines.length
-  if (left > 0) lines.push(`- … and ${left} more`)
+  if (left > 0) lines.push(`- …${andMore(left)}`)
   const unchanged = node.objects.length - changed.length
   if (unchanged > 0) lines.push(`- unchanged: ${count(unchanged, 'object')}`)
   const reason = node.reason ? `: ${prose(redact(node.reason))}` : ''

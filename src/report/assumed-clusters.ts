@@ -1,4 +1,5 @@
 import { FLEET_FILE } from '../fleet/model/fleet-config.ts'
+import { andMore } from '../message/and-more.ts'
 import type { Verdict } from '../rules/model/finding.ts'
 
 /** So many are named. */
@@ -23,6 +24,6 @@ export function assumedClusters(
   }
   const names = assumed.slice(0, MAX_NAMED).map(({ name, path }) => (isOwn ? `${name} (${path || './'})` : name))
   const left = assumed.length - names.length
-  const list = `${names.join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+  const list = `${names.join(', ')}${andMore(left)}`
   return `Clusters ${list} are assumed: nothing in git says that Flux starts there. Declare them ${declare}.`
 }

@@ -2,6 +2,7 @@ import { isUnchanged } from '../diff/changes.ts'
 import { BailiwickError } from '../errors.ts'
 import { groupFindings } from '../evaluate/verdict/group-findings.ts'
 import { display } from '../kube/object.ts'
+import { andMore } from '../message/and-more.ts'
 import { code, htmlCode, prose } from '../message/markdown.ts'
 import type { Verdict } from '../rules/model/finding.ts'
 import { assumedClusters } from './assumed-clusters.ts'
@@ -117,5 +118,5 @@ function sections(verdict: Verdict, context: ReportContext, level: DetailLevel):
 function whoseOf({ nodes }: FailureGroup): string {
   const [first] = nodes
   if (first === undefined) return 'the fleet'
-  return `${htmlCode(first, 150)}${nodes.length > 1 ? ` and ${nodes.length - 1} more` : ''}`
+  return `${htmlCode(first, 150)}${andMore(nodes.length - 1)}`
 }

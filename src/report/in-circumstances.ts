@@ -1,6 +1,7 @@
 import type { Circumstances, Demand } from '../gate/circumstances.ts'
 import { decide } from '../gate/decide.ts'
 import type { Outcome } from '../gate/outcome.ts'
+import { andMore } from '../message/and-more.ts'
 import { code, prose } from '../message/markdown.ts'
 import { visible } from '../message/visible.ts'
 import { type Annotation, isAnnotatable } from './annotations.ts'
@@ -55,7 +56,7 @@ function withDemands(run: VerdictText, demands: readonly Demand[], blocksAlone: 
   if (!first) return run
   const shown = demands.slice(0, MAX_DEMANDS).map(demandText)
   const left = demands.length - shown.length
-  if (left > 0) shown.push(`… and ${left} more`)
+  if (left > 0) shown.push(`…${andMore(left)}`)
   const section = `### Required approvals (${demands.length})\n\n${shown.join('\n')}`
   const annotations = [...demands.flatMap(demandAnnotation), ...run.annotations]
   if (!blocksAlone) return { ...run, annotations, summary: `${section}\n\n${run.summary}` }

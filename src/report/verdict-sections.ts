@@ -1,4 +1,5 @@
 import { type FindingGroup, groupFindings } from '../evaluate/verdict/group-findings.ts'
+import { andMore } from '../message/and-more.ts'
 import { code, prose } from '../message/markdown.ts'
 import { markdownOf } from '../message/markdown-of.ts'
 import { saidOf } from '../message/said.ts'
@@ -90,7 +91,7 @@ function notSeenSections(verdict: Verdict): Section[] {
     .slice(0, 50)
     .map(seen => `- ${code(seen.source)}${seen.url === '' ? '' : ` at ${code(seen.url)}`}: ${prose(seen.reason)}`)
   const left = verdict.notSeen.length - lines.length
-  if (left > 0) lines.push(`- … and ${left} more`)
+  if (left > 0) lines.push(`- …${andMore(left)}`)
   const text = `### Not visible: only the account that applies it was evaluated\n\n${lines.join('\n')}`
   return [{ text, label: 'list of sources that are not visible' }]
 }
@@ -101,7 +102,7 @@ function notReachedSections({ notReached }: Verdict, here: string): Section[] {
     .slice(0, 50)
     .map(({ id, origin, reason }) => `- ${code(id)} at ${code(placeOf(origin, here))}: ${prose(reason)}`)
   const left = notReached.length - lines.length
-  if (left > 0) lines.push(`- … and ${left} more`)
+  if (left > 0) lines.push(`- …${andMore(left)}`)
   const open = `<details><summary>Not reached: ${count(notReached.length, 'Kustomization')} that no cluster builds</summary>`
   const text = [open, lines.join('\n'), '</details>'].join('\n\n')
   return [{ text, label: 'list of Kustomizations that no cluster builds' }]
@@ -132,7 +133,7 @@ function listed(findings: readonly Finding[], summary: string, what: string): Se
   if (groups.length === 0) return []
   const lines = groups.slice(0, 50).map(({ finding }) => `- ${markdownOf(saidOf(finding))}`)
   const left = groups.length - lines.length
-  if (left > 0) lines.push(`- … and ${left} more`)
+  if (left > 0) lines.push(`- …${andMore(left)}`)
   const open = `<details><summary>${summary}</summary>`
   return [{ text: [open, lines.join('\n'), '</details>'].join('\n\n'), label: `list of ${what}` }]
 }
@@ -142,7 +143,7 @@ function folded(summary: string, verdict: Verdict, state: Finding['state'], here
   if (groups.length === 0) return []
   const texts = groups.slice(0, 20).map(group => findingText(group, here))
   const left = groups.length - texts.length
-  if (left > 0) texts.push(`… and ${left} more`)
+  if (left > 0) texts.push(`…${andMore(left)}`)
   const open = `<details><summary>${summary} (${groups.length})</summary>`
   return [
     {

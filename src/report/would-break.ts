@@ -1,4 +1,5 @@
 import { countFindings } from '../evaluate/verdict/group-findings.ts'
+import { andMore } from '../message/and-more.ts'
 import { code } from '../message/markdown.ts'
 import type { EvaluatedNode, Finding, NodeFailure, Verdict } from '../rules/model/finding.ts'
 import { count, isNew } from './text/headline.ts'
@@ -29,7 +30,7 @@ export function wouldBreak(verdict: Verdict, nodes: readonly EvaluatedNode[], he
     .map(([url, one]) => `${code(nameOf(url))} (${what(one)})`)
   const shown = lines.slice(0, MAX_REPOSITORIES)
   const left = lines.length - shown.length
-  return `**Would break:** ${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+  return `**Would break:** ${shown.join(', ')}${andMore(left)}`
 }
 
 interface Broken {
@@ -46,7 +47,7 @@ function what({ violations, errors }: Broken): string {
   ]
   const clusters = [...new Set([...violations, ...errors].map(item => item.cluster))].sort()
   const shown = clusters.slice(0, MAX_CLUSTERS).map(name => code(name, 80))
-  const rest = clusters.length > shown.length ? ` and ${clusters.length - shown.length} more` : ''
+  const rest = andMore(clusters.length - shown.length)
   return `${parts.join(', ')} on ${shown.join(', ')}${rest}`
 }
 

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { run, scratch, write } from './run-main.ts'
+import { twoTenants } from './two-tenants.ts'
 
 const ACME = join(import.meta.dirname, '../fleets/acme')
 const SHARED = join(import.meta.dirname, '../../../shared/fleets')
@@ -122,6 +123,27 @@ function world(): string {
     'empty/kustomization.yaml': 'configMapGenerator: [{ name: a, namespace: tools, literals: [a=b] }]',
   })
 }
+
+test('Kustomizations of one repository that act as one account are listed once', async () => {
+  const dir = twoTenants({ tenant: 'dev-team', namespace: 'apps', cluster: 'staging' })
+  const kustomization = (name: string) => `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: { name: ${name}, namespace: flux-system }
+spec: { interval: 1m, path: ./infrastructure/${name}, prune: true, serviceAccountName: kustomize-controller, sourceRef: { kind: GitRepository, name: flux-system } }
+`
+  const names = Array.from({ length: 13 }, (_, at) => `like-${String(at).padStart(2, '0')}`)
+  const more = names.map(name => [`infrastructure/${name}/none.yaml`, ''] as const)
+  write(dir, { ...Object.fromEntries(more), 'infrastructure/like.yaml': names.map(kustomization).join('---\n') })
+  const list = join(dir, 'infrastructure/kustomization.yaml')
+  writeFileSync(list, readFileSync(list, 'utf8').replace('- sandbox.yaml', '- sandbox.yaml\n  - like.yaml'))
+  const { stdout } = await run(dir, 'access', 'apps', '.', '--cluster', 'staging', '--url', `${ADDRESS}fleet`)
+  const text = stdout.replace(/\n {4,}/g, ' ')
+  expect(text.match(/^Kustomization flux-system\/like-/gm) ?? []).toHaveLength(0)
+  expect(text).toMatch(/and \d+ other paths/)
+  expect(text).toMatch(/and 1[0-9] others like it: .* and \d+ more \(-o json lists all\)/)
+  const all = await run(dir, 'access', 'apps', '.', '--cluster', 'staging', '--url', `${ADDRESS}fleet`, '-o', 'json')
+  for (const name of names) expect(all.stdout).toContain(`"${name}"`)
+})
 
 test('the way through another account is found, a reader is not, and a controller is named', async () => {
   const [one] = await accessTo(world(), 'apps', '--url', `${ADDRESS}fleet`)

@@ -6,7 +6,7 @@ import { git, repository, run, scratch } from './run-main.ts'
 
 const fleet = () => repository(scratch(), fleetFiles('acme/fleet'), 'https://github.com/acme/fleet')
 
-test('a tenant leaves in two runs, and a third has nothing to do', async () => {
+test('a tenant leaves in two runs, and a third finds none', async () => {
   const dir = fleet()
   const first = await run('/', 'offboard', 'dev-team', dir)
   expect(first).toMatchObject({ code: 0, stderr: '' })
@@ -19,9 +19,19 @@ test('a tenant leaves in two runs, and a third has nothing to do', async () => {
   const second = await run(dir, 'offboard', 'dev-team')
   expect(second.stdout).toContain('removes on production: Namespace apps')
   expect(existsSync(join(dir, 'tenants/base'))).toBe(false)
-  expect((await run(dir, 'offboard', 'dev-team')).stdout).toBe(
-    'nothing to do: the fleet has nothing of tenant dev-team there\n',
-  )
+  const third = await run(dir, 'offboard', 'dev-team')
+  expect([third.code, third.stdout]).toEqual([2, ''])
+  expect(third.stderr).toContain('If it was offboarded, nothing is left to do.')
+})
+
+test('a tenant that the fleet does not have is an error, with the one that was meant', async () => {
+  for (const command of [['offboard'], ['move', '--to', 'production']]) {
+    const ran = await run(fleet(), ...command, 'dev-taem')
+    expect([ran.code, ran.stdout]).toEqual([2, ''])
+    expect(ran.stderr).toBe(
+      'error[offboard-input]: tenant "dev-taem" is not in the fleet. Tenants: dev-team. Did you mean dev-team?\n',
+    )
+  }
 })
 
 test('a tenant that runs on both clusters leaves the old one in the next run of a move', async () => {

@@ -54,7 +54,7 @@ describe('the policies of a fleet', () => {
     expect(stdout).toMatch(/staging +ClusterPolicy names +no-old +1 +1 +0 +0 +0\n/)
     // what denies comes first, and the place of a policy is whole, on a line of its own
     expect(stdout).toMatch(/staging +ClusterPolicy names +generate +all of it\n +tenants\/policies\.yaml:1\n/)
-    expect(stdout).toContain('; 1 of the policies has a part that is not evaluated\n')
+    expect(stdout).toContain('; 1 of the policies has a part\n  that is not evaluated\n')
     expect(stdout).toMatch(/staging +ValidatingAdmissionPolicy levels +bound +1 +0 +0 +1 +0/)
     expect(code).toBe(1)
   })

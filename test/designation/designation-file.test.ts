@@ -23,7 +23,7 @@ describe('bailiwick.yaml', () => {
     ['fleets: [fleet]\n', 'fleets[0] is not the name of a repository'],
     ['fleets: [acme/*]\n', 'fleets[0] is not the name of a repository'],
     ['fleets: [{repository: acme/fleet, branch: 1}]\n', 'fleets[0].branch is not text'],
-    ['fleets: [{repository: acme/fleet, id: 1}]\n', 'fleets[0] has an unknown key'],
+    ['fleets: [{repository: acme/fleet, id: 1}]\n', '"fleets[0].id" is an unknown key. Allowed: repository, branch'],
     ['fleets: [acme/fleet]\n---\nfleets: [acme/other]\n', 'more than one document'],
     ['fleets: [acme/fleet', ''],
   ])('%j is refused: %s', (text, why) => {

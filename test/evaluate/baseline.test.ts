@@ -15,8 +15,8 @@ test('reads the fingerprints, and notes for people beside them', () => {
 })
 
 test.each([
-  ['an unknown key', 'allow: all\n', 'unknown key "allow"'],
-  ['an unknown note', `violations:\n  - fingerprint: ${print}\n    rules: x\n`, 'unknown key "rules"'],
+  ['an unknown key', 'allow: all\n', '"allow" is an unknown key. Allowed: violations, errors'],
+  ['an unknown note', `violations:\n  - fingerprint: ${print}\n    rules: x\n`, '"violations.rules" is an unknown key'],
   ['a wildcard', 'violations:\n  - fingerprint: "*"\n', '32 hex digits'],
   ['a number', 'violations:\n  - fingerprint: 12345678901234567890123456789012\n', '32 hex digits'],
   ['a text', 'violations: all\n', 'not a list'],
@@ -41,9 +41,13 @@ test.each([
   [
     'a severity of an error',
     `errors:\n  - {fingerprint: ${print}, hides: [], severity: low}\n`,
-    'unknown key "severity"',
+    '"errors.severity" is an unknown key',
   ],
-  ['a violation that hides something', `violations:\n  - {fingerprint: ${print}, hides: []}\n`, 'unknown key "hides"'],
+  [
+    'a violation that hides something',
+    `violations:\n  - {fingerprint: ${print}, hides: []}\n`,
+    '"violations.hides" is an unknown key',
+  ],
   [
     'one that is both',
     `violations: [{fingerprint: ${print}}]\nerrors:\n  - {fingerprint: ${print}, hides: []}\n`,

@@ -1,3 +1,4 @@
+import { andMore } from '../../message/and-more.ts'
 import type { Evaluated, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
 import { countFindings } from './group-findings.ts'
 
@@ -109,7 +110,7 @@ function below({ belowErrors = 0 }: Unsummed): string[] {
 function notApplied(failures: readonly NodeFailure[]): string {
   const nodes = [...new Set(failures.filter(one => one.blocksApply).map(one => one.node))]
   if (nodes.length === 0) return ''
-  const more = nodes.length > 1 ? ` and ${nodes.length - 1} more` : ''
+  const more = andMore(nodes.length - 1)
   return ` (Flux applies nothing of ${cut(nodes[0]!)}${more} until ${causesText(failures)} fixed)`
 }
 

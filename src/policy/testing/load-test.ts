@@ -3,6 +3,7 @@ import type { Tree } from '../../git/tree.ts'
 import { at, type Json, type MapNode, type Node, stringAt, toJson } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { textsOf } from '../../kube/read-text.ts'
+import { refuseUnknownKeys } from '../../kube/refuse-unknown-keys.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import type { LoadedTest } from './run-test.ts'
 import { searchJson } from './search-json.ts'
@@ -95,6 +96,8 @@ function globalContent(entry: GlobalEntry, objectsOf: (names: readonly string[])
 }
 
 function userOf(root: Node | undefined): TestUser {
+  refuseUnknownKeys(root, '', ['apiVersion', 'kind', 'metadata', 'roles', 'clusterRoles', 'userInfo'])
+  refuseUnknownKeys(at(root, ['userInfo']), 'userInfo', ['username', 'uid', 'groups', 'extra'])
   const list = (path: string[]) => textsOf(at(root, path)) ?? []
   return {
     user: { name: stringAt(root, ['userInfo', 'username']) ?? '', groups: list(['userInfo', 'groups']) },

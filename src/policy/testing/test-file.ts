@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { at, type Json, type Node, stringAt, toJson } from '../../kube/node.ts'
 import { textsOf } from '../../kube/read-text.ts'
+import { refuseUnknownKeys } from '../../kube/refuse-unknown-keys.ts'
 import type { Origin } from '../../origin.ts'
 import type { AdmissionOperation } from '../admission/admission-request.ts'
 import { readValues, type TestValues } from './test-values.ts'
@@ -66,11 +67,28 @@ export interface ExpectedResult {
 const RESULTS = ['pass', 'fail', 'skip', 'warn', 'error']
 const OPERATIONS: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE']
 /** Keys of a test that would change its results. */
-const UNSUPPORTED = ['jsonPayload', 'jsonPayloads', 'httpPayloads', 'envoyPayloads']
+const UNSUPPORTED = ['jsonPayload', 'jsonPayloads', 'httpPayloads', 'envoyPayloads', 'checks']
+
+/** As the Kyverno command line 1.19 reads them; it refuses any other key, too. The deprecated ones of older releases are read. */
+const TEST_KEYS = [
+  ...['apiVersion', 'kind', 'metadata', 'name', 'policies', 'resources', 'targetResources', 'paramResources'],
+  ...['clusterResources', 'exceptions', 'context', 'variables', 'userinfo', 'values', 'results'],
+  ...['apiCallResponses', 'globalContextEntries', ...UNSUPPORTED],
+]
+const RESULT_KEYS = [
+  ...['policy', 'rule', 'kind', 'resources', 'resourceSpecs', 'result', 'operation', 'patchedResources'],
+  ...['generatedResource', 'generatedResources', 'cloneSourceResource', 'failOnMissingResources'],
+  ...['isValidatingAdmissionPolicy', 'isMutatingAdmissionPolicy', 'isValidatingPolicy', 'isDeletingPolicy'],
+  ...['isImageValidatingPolicy', 'isGeneratingPolicy', 'isMutatingPolicy'],
+  ...['status', 'resource', 'namespace', 'patchedResource'],
+]
+const OBJECT_KEYS = ['group', 'version', 'kind', 'namespace', 'subresource', 'name']
+const GLOBAL_KEYS = ['name', 'data', 'resources', 'resourceFiles', 'fieldPath', 'projections']
 
 /** Parses a test. Throws `config` if it is not a test. */
 export function readTest(root: Node | undefined, origin: Origin): PolicyTest {
   if (root?.type !== 'map') throw refused('the file is not a map', root?.origin ?? origin)
+  refuseUnknownKeys(root, '', TEST_KEYS)
   const results = at(root, ['results'])
   if (results && results.type !== 'list') throw refused('results is not a list', results.origin)
   return {
@@ -93,6 +111,8 @@ export function readTest(root: Node | undefined, origin: Origin): PolicyTest {
 }
 
 function readResponse(item: Node): TestResponse {
+  refuseUnknownKeys(item, 'apiCallResponses', ['url', 'urlPath', 'method', 'response'])
+  refuseUnknownKeys(at(item, ['response']), 'apiCallResponses.response', ['statusCode', 'body'])
   const status = at(item, ['response', 'statusCode'])
   const body = at(item, ['response', 'body'])
   const url = (stringAt(item, ['url']) ?? stringAt(item, ['urlPath']) ?? '').trim()
@@ -102,6 +122,9 @@ function readResponse(item: Node): TestResponse {
 }
 
 function readGlobalEntry(item: Node): GlobalEntry {
+  refuseUnknownKeys(item, 'globalContextEntries', GLOBAL_KEYS)
+  for (const one of itemsOf(at(item, ['projections'])))
+    refuseUnknownKeys(one, 'globalContextEntries.projections', ['name', 'path'])
   const [data, resources] = [at(item, ['data']), at(item, ['resources'])]
   return {
     name: (stringAt(item, ['name']) ?? '').trim(),
@@ -116,6 +139,8 @@ function readGlobalEntry(item: Node): GlobalEntry {
 }
 
 function readResult(item: Node): ExpectedResult {
+  refuseUnknownKeys(item, 'results', RESULT_KEYS)
+  for (const spec of itemsOf(at(item, ['resourceSpecs']))) refuseUnknownKeys(spec, 'results.resourceSpecs', OBJECT_KEYS)
   const policy = stringAt(item, ['policy'])
   const result = stringAt(item, ['result']) ?? stringAt(item, ['status'])
   if (policy === undefined) throw refused('a result has no policy', item.origin)

@@ -1,4 +1,5 @@
 import { display } from '../../kube/object.ts'
+import { andMore } from '../../message/and-more.ts'
 import { code, htmlCode, prose } from '../../message/markdown.ts'
 import type { AppliedObject } from '../apply-report.ts'
 import { fileAddress } from '../text/file-address.ts'
@@ -147,7 +148,7 @@ function changedText({ key, objects, counts }: NodeState): string {
       : ['created', 'configured', 'pruned'].reduce((sum, one) => sum + (counts[one as 'created'] ?? 0), 0)
   const left = total - objects.length
   const lines = objects.map(({ action, object }) => `- ${action} ${code(display(object))}`)
-  if (left > 0) lines.push(`- and ${left} more`)
+  if (left > 0) lines.push(`- …${andMore(left)}`)
   const summary = [`${ICONS.applied} ${htmlCode(key, 150)}`, ...partsOf(counts)].join(' · ')
   return fold(summary, lines.join('\n'))
 }

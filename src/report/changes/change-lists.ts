@@ -1,5 +1,6 @@
 import { type Changes, type Fate, idBefore, type NodeChange, sumCounts } from '../../diff/changes.ts'
 import { display } from '../../kube/object.ts'
+import { andMore } from '../../message/and-more.ts'
 import { code } from '../../message/markdown.ts'
 import type { Section } from '../text/fold.ts'
 import { fold } from '../text/fold.ts'
@@ -23,7 +24,7 @@ function section(heading: string, lines: readonly Line[], label: string, total?:
   const weight = (some: readonly Line[]) => some.reduce((sum, line) => sum + line.weight, 0)
   const left = (total ?? weight(lines)) - weight(shown)
   const items = shown.map(({ text }) => `- ${text}`)
-  if (left > 0) items.push(`- … and ${left} more`)
+  if (left > 0) items.push(`- …${andMore(left)}`)
   return { text: fold(heading, items.join('\n')), label }
 }
 
@@ -90,7 +91,7 @@ function newsList({ tenants, clusters, nodes, left }: Changes): Section | undefi
         : `The cluster ${code(name, 80)} is ${change}`,
     ),
     ...tenants.map(({ name, change, clusters: on, namespaces, left: besides }) => {
-      const more = besides.namespaces > 0 ? ` and ${besides.namespaces} more` : ''
+      const more = andMore(besides.namespaces)
       const places = `${namespaces.map(one => code(one, 80)).join(', ')}${more}`
       return `The tenant ${code(name, 80)} is ${change}, on ${clusterList(on, besides.clusters)}${places === '' ? '' : ` with ${places}`}`
     }),
@@ -118,7 +119,7 @@ function imageList(changes: Changes): Section | undefined {
     for (const { was, now, objects } of found) {
       const shown = objects.slice(0, 5).map(name => code(name))
       const left = objects.length - shown.length
-      const where = `${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+      const where = `${shown.join(', ')}${andMore(left)}`
       const text = `${code(was)} → ${code(now)} in ${where}`
       const image = images.get(text) ?? { text, on: new Set() }
       images.set(text, { ...image, on: image.on.add(cluster) })

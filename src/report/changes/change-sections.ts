@@ -1,4 +1,5 @@
 import { type Changes, type NodeChange, sumCounts } from '../../diff/changes.ts'
+import { andMore } from '../../message/and-more.ts'
 import { code, htmlCode } from '../../message/markdown.ts'
 import type { Section } from '../text/fold.ts'
 import { fold } from '../text/fold.ts'
@@ -33,7 +34,7 @@ function foldOf(group: TenantGroup, level: Detail): Section {
   const same = group.clusters.length > 1 ? ' (the same)' : ''
   const clusters = group.clusters.slice(0, 10).map(name => htmlCode(name, 80))
   const left = group.clusters.length - clusters.length
-  const on = `${clusters.join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+  const on = `${clusters.join(', ')}${andMore(left)}`
   const counts = countsText(sumCounts(group.nodes.map(node => node.counts)))
   const summary = `${who} on ${on}${same}${counts === '' ? '' : `: ${counts}`}`
   const label = `diff of ${group.tenant === '' ? 'the platform' : 'a tenant'}`

@@ -1,5 +1,6 @@
 import { type Changes, isUnchanged, type NodeChange, type ObjectChange } from '../../diff/changes.ts'
 import { display } from '../../kube/object.ts'
+import { andMore } from '../../message/and-more.ts'
 import { visible } from '../../message/visible.ts'
 import { count } from '../text/headline.ts'
 import { countsText } from './counts-text.ts'
@@ -116,5 +117,5 @@ function markOf(change: NodeChange['change'] | ObjectChange['change']): string {
 function namesText(names: readonly string[], besides = 0): string {
   const shown = names.slice(0, FEW_CLUSTERS).map(name => visible(name))
   const left = names.length - shown.length + besides
-  return `${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+  return `${shown.join(', ')}${andMore(left)}`
 }

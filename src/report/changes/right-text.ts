@@ -1,4 +1,5 @@
 import type { Right, RightChange } from '../../diff/changes.ts'
+import { andMore } from '../../message/and-more.ts'
 import { code } from '../../message/markdown.ts'
 import { clusterList } from './cluster-list.ts'
 
@@ -22,7 +23,7 @@ export function rightLines(rights: readonly RightChange[]): string[] {
 function linesOf({ tenant, namespace, gains, loses, unknown }: RightChange, subjects: readonly string[]): string[] {
   const where = namespace === '' ? 'in the whole cluster' : `in ${code(namespace, 80)}`
   const shown = subjects.slice(0, 5).map(one => code(one))
-  const all = `${shown.join(', ')}${subjects.length > 5 ? ` and ${subjects.length - 5} more` : ''}`
+  const all = `${shown.join(', ')}${andMore(subjects.length - 5)}`
   const who = tenant === '' ? all : `${code(tenant, 80)} (${all})`
   const verb = (one: string, many: string) => (tenant === '' && subjects.length > 1 ? many : one)
   const roles = unknown.map(role => code(role)).join(', ')
@@ -41,7 +42,7 @@ function listText(rights: readonly Right[]): string {
   if (rights.some(isEverything)) return 'do everything'
   const shown = rights.slice(0, MAX_SHOWN).map(rightText)
   const left = rights.length - shown.length
-  return `${shown.join('; ')}${left > 0 ? ` and ${left} more` : ''}`
+  return `${shown.join('; ')}${andMore(left)}`
 }
 
 const isEverything = ({ verbs, resource, names }: Right): boolean =>

@@ -1,5 +1,6 @@
 import type { AuditItem, ClusterAudit } from '../../audit/audit-item.ts'
 import type { FleetSurvey } from '../../audit/survey-fleet.ts'
+import { andMore } from '../../message/and-more.ts'
 import { code, htmlCode, prose } from '../../message/markdown.ts'
 import type { Section } from '../text/fold.ts'
 import { placeOf } from '../text/place.ts'
@@ -37,13 +38,13 @@ function bodyOf({ items }: ClusterAudit, here: string): AuditBody {
   const open = [...of('weak'), ...of('unknown')]
   const lines = open.slice(0, MAX_ITEMS).map(item => itemText(item, here))
   const left = open.length - lines.length
-  return { counts, lines: [...lines, ...(left > 0 ? [`- … and ${left} more`] : [])] }
+  return { counts, lines: [...lines, ...(left > 0 ? [`- …${andMore(left)}`] : [])] }
 }
 
 function clustersText(clusters: readonly ClusterAudit[], { counts, lines }: AuditBody): string {
   const shown = clusters.slice(0, MAX_NAMED)
   const left = clusters.length - shown.length
-  const more = left > 0 ? ` and ${left} more` : ''
+  const more = andMore(left)
   if (lines.length === 0) return `✅ ${shown.map(({ cluster }) => code(cluster, 80)).join(', ')}${more}: ${counts}`
   const names = shown.map(({ cluster }) => htmlCode(cluster, 80)).join(', ') + more
   const weak = clusters[0]?.items.some(({ state }) => state === 'weak')

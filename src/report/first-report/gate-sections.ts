@@ -1,3 +1,4 @@
+import { andMore } from '../../message/and-more.ts'
 import { code, prose } from '../../message/markdown.ts'
 import type { GateGap, GateState } from '../../protection/evaluate-gate.ts'
 import { CHECK_NAME } from '../check-run.ts'
@@ -46,7 +47,7 @@ const stateText = ({ gate, unread }: BranchGate) => (gate ? WORDS[gate.state] : 
 function gapsText(text: string, branches: readonly BranchGate[]): string {
   const shown = branches.slice(0, MAX_NAMED).map(({ url, branch }) => `${code(shortUrl(url))} ${code(branch, 100)}`)
   const left = branches.length - shown.length
-  return `${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}:\n\n${text}`
+  return `${shown.join(', ')}${andMore(left)}:\n\n${text}`
 }
 
 const MARKS = { open: '❌', weak: '⚠️', note: 'ℹ️' } as const

@@ -1,3 +1,4 @@
+import { andMore } from '../../message/and-more.ts'
 import { code, prose } from '../../message/markdown.ts'
 import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
 import type { Section } from '../text/fold.ts'
@@ -24,7 +25,7 @@ export function legacySections({ survey, url }: FirstReportFacts): Section[] {
   }
   if (errors.length > 0) {
     const left = errorCount - errors.length
-    const lines = [...errors.map(one => errorText(one, url)), ...(left > 0 ? [`- … and ${left} more`] : [])]
+    const lines = [...errors.map(one => errorText(one, url)), ...(left > 0 ? [`- …${andMore(left)}`] : [])]
     const lead =
       'The worker does not apply a Kustomization with an evaluation error. A change of it is blocked until the error is fixed.'
     sections.push({

@@ -1,5 +1,6 @@
 import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
 import { display } from '../../kube/object.ts'
+import { andMore } from '../../message/and-more.ts'
 import { visible } from '../../message/visible.ts'
 import type { Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
@@ -75,7 +76,7 @@ function reachedBy({ objects, followers }: FindingGroup): string {
     objects.map(({ object }) => display(object)),
     20,
   )
-  const several = `\nObjects: ${visible(shown.join(', '), 2000)}${left > 0 ? ` and ${left} more` : ''}`
+  const several = `\nObjects: ${visible(shown.join(', '), 2000)}${andMore(left)}`
   const following = followers.map(
     one => `\nFollows from this: ${one.finding.rule} for ${count(one.objects.length, 'object')}`,
   )
@@ -84,9 +85,7 @@ function reachedBy({ objects, followers }: FindingGroup): string {
 
 function whoseOf(nodes: readonly string[]): string {
   const { shown, left } = firstOf(nodes)
-  return shown.length === 0
-    ? ''
-    : `\nKustomizations: ${visible(shown.join(', '), 1000)}${left > 0 ? ` and ${left} more` : ''}`
+  return shown.length === 0 ? '' : `\nKustomizations: ${visible(shown.join(', '), 1000)}${andMore(left)}`
 }
 
 function command(

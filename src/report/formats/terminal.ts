@@ -1,5 +1,6 @@
 import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
 import { display, type ObjectId } from '../../kube/object.ts'
+import { andMore } from '../../message/and-more.ts'
 import type { Message } from '../../message/message.ts'
 import { fixOf, saidOf } from '../../message/said.ts'
 import { terminalOf } from '../../message/terminal-of.ts'
@@ -131,7 +132,7 @@ function objectText(group: FindingGroup, object: ObjectId, on: readonly string[]
 
 function list(names: readonly string[]): string {
   const { shown: few, left } = firstOf(names, FEW)
-  return `${few.map(name => visible(name)).join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+  return `${few.map(name => visible(name)).join(', ')}${andMore(left)}`
 }
 
 function approvalLines({ rule, path, message }: RequiredApproval): string[] {
@@ -148,9 +149,7 @@ function failureLines({ failure, nodes }: FailureGroup, here: string, say: Say, 
   const { shown: few, left } = firstOf(nodes, 20)
   const note = noteOf(failure)
   const details = [
-    ...(few.length > 0
-      ? [`  node     ${few.map(key => visible(key)).join(', ')}${left > 0 ? ` and ${left} more` : ''}`]
-      : []),
+    ...(few.length > 0 ? [`  node     ${few.map(key => visible(key)).join(', ')}${andMore(left)}`] : []),
     ...(note === '' ? [] : [`  note     ${note}`]),
     ...(failure.fix ? [`  fix      ${say(fixOf(failure))}`] : []),
   ]

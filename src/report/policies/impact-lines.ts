@@ -1,3 +1,4 @@
+import { andMore } from '../../message/and-more.ts'
 import type { FindingPolicy } from '../../rules/model/finding.ts'
 import { count } from '../text/headline.ts'
 import { placeOf } from '../text/place.ts'
@@ -76,5 +77,5 @@ function tenantLines({ tenants }: PolicyImpact, quote: (text: string) => string)
 /** The first items of a list, and the number of the others. */
 function few(list: readonly string[], max: number, quote: (text: string) => string = text => text): string {
   const rest = list.length - max
-  return `${list.slice(0, max).map(quote).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+  return `${list.slice(0, max).map(quote).join(', ')}${andMore(rest)}`
 }

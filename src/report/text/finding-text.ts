@@ -1,5 +1,6 @@
 import type { FindingGroup } from '../../evaluate/verdict/group-findings.ts'
 import { display } from '../../kube/object.ts'
+import { andMore } from '../../message/and-more.ts'
 import { code, prose } from '../../message/markdown.ts'
 import { markdownOf } from '../../message/markdown-of.ts'
 import { fixOf, saidOf } from '../../message/said.ts'
@@ -52,12 +53,12 @@ function objectList({ objects, clusters }: FindingGroup): string {
     return `${code(display(one.object))}${where}`
   })
   const left = objects.length - shown.length
-  return `${shown.join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+  return `${shown.join(', ')}${andMore(left)}`
 }
 
 function names(list: readonly string[]): string {
   const { shown, left } = firstOf(list, MAX_NAMED)
-  return `${shown.map(name => code(name, 120)).join(', ')}${left > 0 ? ` and ${left} more` : ''}`
+  return `${shown.map(name => code(name, 120)).join(', ')}${andMore(left)}`
 }
 
 const tenantText = (tenant: string) => (tenant === '' ? 'the platform' : `tenant ${code(tenant, 80)}`)
@@ -68,7 +69,7 @@ export function failureText({ failure, nodes }: FailureGroup, here: string): str
   const whose = shown.length > 0 ? shown.map(key => code(key)).join(', ') : 'The fleet'
   const note = noteOf(failure)
   return [
-    `**${whose}**${left > 0 ? ` and ${left} more` : ''} (${code(failure.code)}, ${isNew(failure) ? 'new' : 'existing'})`,
+    `**${whose}**${andMore(left)} (${code(failure.code)}, ${isNew(failure) ? 'new' : 'existing'})`,
     `- What: ${markdownOf(saidOf(failure))}`,
     ...(note === '' ? [] : [`- Note: ${note}`]),
     ...(place ? [`- Where: ${code(place)}`] : []),

@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
-import { shown } from '../../facts/shown.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
+import { refuseUnknownKeys } from '../../kube/refuse-unknown-keys.ts'
 import type { FileName } from '../../kube/yaml/decode-text.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import type { Origin } from '../../origin.ts'
@@ -71,10 +71,7 @@ export function readBaseline(file: FileName, bytes: Uint8Array): Baseline {
   if (!root) return new Map()
   if (documents.length > 1) throw refused(documents[1]!.origin, 'the baseline has more than one document')
   if (root.type !== 'map') throw refused(root.origin, 'the baseline is not a map with the keys violations and errors')
-  for (const [key, field] of root.fields) {
-    if (key !== 'violations' && key !== 'errors')
-      throw refused(field.key, `the baseline has the unknown key ${shown(key)}`)
-  }
+  refuseUnknownKeys(root, '', ['violations', 'errors'])
   const entries = new Map(itemsOf(root, 'violations').map(readItem))
   for (const item of itemsOf(root, 'errors')) {
     const [fingerprint, { hides, ...entry }] = readError(item)
@@ -96,10 +93,7 @@ function itemsOf(root: Node, key: 'violations' | 'errors'): readonly Node[] {
 /** The fingerprint of an item that has only known keys, and its reason. */
 function readStart(item: Node, list: string, keys: readonly string[]): [string, Pick<BaselineEntry, 'reason'>] {
   if (item.type !== 'map') throw refused(item.origin, `an item in ${list} is not a map`)
-  for (const [key, field] of item.fields) {
-    if (!['fingerprint', 'reason', ...keys].includes(key))
-      throw refused(field.key, `an item has the unknown key ${shown(key)}`)
-  }
+  refuseUnknownKeys(item, list, ['fingerprint', 'reason', ...keys])
   const fingerprint = stringAt(item, ['fingerprint'])
   if (fingerprint === undefined || !FINGERPRINT.test(fingerprint))
     throw refused(originOf(item, 'fingerprint'), 'fingerprint is not a string of 32 hex digits')

@@ -1,5 +1,6 @@
 import { objectPart, quoted } from '../../facts/shown.ts'
 import { idOf } from '../../kube/object.ts'
+import { andMore } from '../../message/and-more.ts'
 import { listed, message, untyped } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { embeddedSecrets, glanceAt, isDocumentation } from './support/plain-credentials.ts'
@@ -27,7 +28,7 @@ export const unencryptedSetting: Rule = {
     const shownOnes = values
       .slice(0, MAX_NAMES)
       .map(({ path, harmless }) => message`${quoted('field', String(path.at(-1)))} (${untyped(harmless ?? '')})`)
-    const more = values.length > MAX_NAMES ? ` and ${values.length - MAX_NAMES} more` : ''
+    const more = andMore(values.length - MAX_NAMES)
     yield {
       node,
       object,
