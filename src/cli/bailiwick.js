@@ -18,7 +18,7 @@ if (isNewEnough(process.versions.node)) {
   if (newer === undefined) {
     process.stderr.write(
       `error[config]: Node ${process.versions.node} is too old. Install Node ${NEEDED.join('.')} or newer. ` +
-        'In a checkout, `npm ci` brings a Node that `node src/cli/bailiwick.js` uses\n',
+        'After `npm ci`, the folder node_modules/node/bin of the checkout has one: put it first on the PATH\n',
     )
     process.exitCode = 2
   } else {

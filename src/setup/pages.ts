@@ -16,7 +16,7 @@ ${body}
 export function startPage(action: string, manifest: object): string {
   return page(
     'Register Bailiwick on GitHub',
-    `<p>GitHub shows what the App asks for, and lets you name it. Nothing is sent to anybody else.</p>
+    `<p>GitHub shows the permissions of the App, and lets you change its name. This page sends data to GitHub only.</p>
 <form action="${escaped(action)}" method="post">
 <input type="hidden" name="manifest" value="${escaped(JSON.stringify(manifest))}">
 <button type="submit">Continue to GitHub</button>

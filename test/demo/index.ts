@@ -18,7 +18,7 @@ const stage = await startStage({ clusters: withCluster ? ['staging'] : [] })
 try {
   await stage.settle()
   await tellStory(stage)
-  const left = withCluster ? '' : ' Judged only: nothing was applied, no API server is at hand.'
+  const left = withCluster ? '' : ' Nothing was applied: no kube-apiserver was found.'
   tell.title(`Done in ${((performance.now() - started) / 1000).toFixed(1)} s.${left}`)
   if (process.argv.includes('--keep')) {
     tell.note(`Have a look: ${stage.site.url}/ and ${stage.site.url}/fleets/acme/fleet. Ctrl-C ends it.`)

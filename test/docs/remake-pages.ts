@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PAGE_WORLDS } from './page-worlds.ts'
 import { Shell, stepsOf } from './run-page.ts'
+import { withReadingTimes } from './with-reading-times.ts'
 
 // node test/docs/remake-pages.ts [PAGE]: writes the present output below each block of commands that shows one. Read the difference.
 const [only] = process.argv.slice(2)
@@ -20,7 +21,7 @@ for (const [path, prepare] of Object.entries(PAGE_WORLDS)) {
       if (output !== step.output.trim())
         page = page.replace(`\`\`\`text\n${step.output}\n\`\`\``, () => `\`\`\`text\n${output}\n\`\`\``)
     }
-    writeFileSync(file, page)
+    writeFileSync(file, withReadingTimes(page))
   } finally {
     rmSync(home, { recursive: true, force: true })
   }

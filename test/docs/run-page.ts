@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { blocksOf } from './blocks-of.ts'
 
@@ -16,14 +16,14 @@ export interface Step {
 export type Ran = Pick<Step, 'code' | 'output'> & { readonly stderr: string }
 
 /**
- * The `sh` blocks of a page, without those that the page says are not run or are run elsewhere. The `text` block that
+ * The `sh` blocks of a page without a comment of their own, or those with this one, as `run by FILE`. The `text` block that
  * follows is the output, behind a line `Exit code N:` where the code is not 0.
  */
-export function stepsOf(page: string): readonly Step[] {
+export function stepsOf(page: string, comment?: string): readonly Step[] {
   const blocks = blocksOf(page)
   const lines = page.split('\n')
   return blocks.flatMap((block, index) => {
-    if (block.language !== 'sh' || block.comment !== undefined) return []
+    if (block.language !== 'sh' || block.comment !== comment) return []
     const commands = `${block.text}\n`
     const next = blocks[index + 1]
     const end = block.line + block.text.split('\n').length + 1
@@ -45,7 +45,8 @@ export class Shell {
   constructor(home: string) {
     this.#home = home
     this.#folder = home
-    const command = join(home, 'bailiwick')
+    const command = join(home, '.bin/bailiwick')
+    mkdirSync(join(home, '.bin'))
     writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${ROOT}/src/cli/bailiwick.js' "$@"\n`)
     chmodSync(command, 0o755)
   }
@@ -55,7 +56,7 @@ export class Shell {
     const script = `${commands}\ncode=$?\npwd > '${state}'\nexit $code\n`
     const { status, stdout, stderr } = spawnSync('bash', ['-c', script], {
       cwd: this.#folder,
-      env: { PATH: `${this.#home}:${process.env.PATH}`, HOME: this.#home, ...PERSON },
+      env: { PATH: `${this.#home}/.bin:${process.env.PATH}`, HOME: this.#home, ...PERSON },
       encoding: 'utf8',
     })
     this.#folder = readFileSync(state, 'utf8').trim()

@@ -104,13 +104,16 @@ test('the package brings no other, and names the license of each that it carries
 })
 
 /** Blocks of commands that install the package from a checkout. `npm ci` ran before the tests, and would remove what they run on. */
-test.each(['README.md', 'docs/tasks.md'])(
+test.each([
+  ['README.md', 2],
+  ['docs/tasks.md', 3],
+] as const)(
   'the commands of %s install it for a user',
-  async page => {
+  async (page, count) => {
     const mark = 'run by test/package/pack.test.ts'
     const [block, more] = blocksOf(readFileSync(join(root, page), 'utf8')).filter(({ comment }) => comment === mark)
     const commands = block!.text.split('\n').filter(line => line !== 'npm ci')
-    expect([commands.length, more]).toEqual([2, undefined])
+    expect([commands.length, more]).toEqual([count, undefined])
     const prefix = join(scratch, 'global')
     const env = { npm_config_prefix: prefix, PATH: `${prefix}/bin:${process.env.PATH}` }
     const { code, stdout, stderr } = await run('bash', ['-ec', commands.join('\n')], root, env)
