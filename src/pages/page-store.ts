@@ -8,15 +8,22 @@ import type { FleetHistory } from '../report/page/fleet-history.ts'
 import type { FleetPage } from '../report/page/fleet-page.ts'
 import type { FleetPulls } from '../report/page/fleet-pulls.ts'
 import type { PageEntry } from '../report/page/home-page.ts'
+import { openFleet, packFleet } from './fleet-parts.ts'
+import { OpenedPages } from './opened-pages.ts'
+import { openParts } from './packed-parts.ts'
 import { checkIdOf, checkPath, clusterPath } from './page-address.ts'
 import type { Shelf } from './shelf.ts'
 
 /** Changes with the form of what is kept: pages of an older program are not read by a newer one. */
-const FORM = 3
+const FORM = 4
 /** One page as it is stored; what is larger is not kept. */
 const MAX_BYTES = 2 * 1024 * 1024
+/** The page of a fleet, of which a view reads only parts. */
+const MAX_FLEET_BYTES = 8 * 1024 * 1024
 const MAX_TEXT = 32 * 1024 * 1024
 const MAX_LISTED = 300
+/** The least that zlib takes. */
+const MIN_CHUNK = 64
 
 /** A week: longer than most pull requests stay open, and Re-evaluate renews the page. */
 export const PAGE_LIMITS = { ttlMs: 7 * 86_400_000, maxBytes: 256 * 1024 * 1024 }
@@ -26,6 +33,7 @@ type Page = CheckPage | ClusterPage | CredentialsPage | FleetPage
 /** Stores the content of pages for a while: one per check of a commit, fleet, and cluster of a repository. */
 export class PageStore {
   readonly #shelf: Shelf
+  readonly #opened = new OpenedPages()
 
   constructor(shelf: Shelf) {
     this.#shelf = shelf
@@ -33,8 +41,8 @@ export class PageStore {
 
   /** Answers false for a page that is too large to be kept. */
   async keep(page: Page): Promise<boolean> {
-    const bytes = await packed(page)
-    if (bytes.length > MAX_BYTES) return false
+    const bytes = page.kind === 'fleet' ? await packFleet(page) : await packed(page)
+    if (!bytes || bytes.length > (page.kind === 'fleet' ? MAX_FLEET_BYTES : MAX_BYTES)) return false
     await this.#shelf.put(keyOf(page), bytes, withoutLogins(JSON.stringify(entryOf(page))))
     return true
   }
@@ -45,7 +53,13 @@ export class PageStore {
   }
 
   async fleet(owner: string, repo: string): Promise<FleetPage | undefined> {
-    return (await this.#read(fleetKey({ owner, repo }))) as FleetPage | undefined
+    const key = fleetKey({ owner, repo })
+    const bytes = await this.#shelf.get(key)
+    if (!bytes) return undefined
+    return this.#opened.open(key, bytes, async () => {
+      const parts = openParts(bytes)
+      return { value: openFleet(parts), size: parts.size }
+    })
   }
 
   async cluster(owner: string, repo: string, cluster: string): Promise<ClusterPage | undefined> {
@@ -62,7 +76,7 @@ export class PageStore {
   }
 
   async keepPulls(pulls: FleetPulls): Promise<void> {
-    await this.#shelf.put(pullsKey(pulls), await packed(pulls))
+    await this.#put(pullsKey(pulls), pulls)
   }
 
   /** The newest entries of a fleet's trail; undefined if none were stored. */
@@ -71,7 +85,7 @@ export class PageStore {
   }
 
   async keepHistory(history: FleetHistory): Promise<void> {
-    await this.#shelf.put(historyKey(history), await packed(history))
+    await this.#put(historyKey(history), history)
   }
 
   /** The fleets of an installation that have a list of pull requests. */
@@ -80,7 +94,7 @@ export class PageStore {
   }
 
   async keepPullLists(installation: number, lists: readonly PullList[]): Promise<void> {
-    await this.#shelf.put(`pull-lists ${FORM} ${installation}`, await packed(lists))
+    await this.#put(`pull-lists ${FORM} ${installation}`, lists)
   }
 
   /** What there is, the newest first. */
@@ -93,10 +107,22 @@ export class PageStore {
     return this.#shelf.close()
   }
 
+  /** Of bounded size: its makers count the rows. */
+  async #put(key: string, value: unknown): Promise<void> {
+    const bytes = await packed(value)
+    if (!bytes) throw new Error(`${key} is too large to be stored`)
+    await this.#shelf.put(key, bytes)
+  }
+
   async #read(key: string): Promise<unknown> {
     const bytes = await this.#shelf.get(key)
     if (!bytes) return undefined
-    return JSON.parse((await promisify(gunzip)(bytes, { maxOutputLength: MAX_TEXT })).toString('utf8'))
+    return this.#opened.open(key, bytes, async () => {
+      // gzip ends in the length of the text; in one piece it is read several times as fast as in many
+      const chunkSize = Math.min(Math.max(bytes.readUInt32LE(bytes.length - 4), MIN_CHUNK), MAX_TEXT)
+      const text = await promisify(gunzip)(bytes, { chunkSize, maxOutputLength: MAX_TEXT })
+      return { value: JSON.parse(text.toString('utf8')), size: text.length }
+    })
   }
 }
 
@@ -105,7 +131,11 @@ interface PullList extends Name {
   readonly url: string
 }
 
-const packed = (value: unknown): Promise<Buffer> => promisify(gzip)(withoutLogins(JSON.stringify(value)))
+/** Undefined for a text that would not be read. */
+async function packed(value: unknown): Promise<Buffer | undefined> {
+  const text = Buffer.from(withoutLogins(JSON.stringify(value)))
+  return text.length > MAX_TEXT ? undefined : promisify(gzip)(text)
+}
 
 type Name = Pick<Page, 'owner' | 'repo'>
 
@@ -133,7 +163,7 @@ function entryOf(page: Page): PageEntry {
   if (page.kind === 'fleet' || page.kind === 'credentials') return place
   if (page.kind === 'cluster') return { ...place, path: clusterPath(owner, repo, page.cluster), title: page.cluster }
   const { headSha: sha, check, title, conclusion } = page
-  const about = subjectOf(page)
+  const about = subjectOf(page).slice(0, 200)
   const path = checkPath({ owner, repo, sha, check })
   return {
     ...place,
@@ -141,7 +171,7 @@ function entryOf(page: Page): PageEntry {
     path,
     check: check.slice(0, 200),
     title: title.slice(0, 200),
-    about: about.slice(0, 200),
+    ...(about === '' ? {} : { about }),
     conclusion,
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
+import { atOnce } from '../../src/process/in-turns.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
 import { githubText } from '../../src/report/formats/github.ts'
@@ -31,7 +32,7 @@ const found = (how: VerdictCluster['how'], names = ['staging']): Verdict =>
 const fleetPage = (given: Verdict) => {
   const evaluation = { verdict: given, nodes: [] }
   const fleet = { repository: FLEET, branch: 'main', commit: 'a'.repeat(40), evaluation, audit: [] }
-  const page = fleetPageOf({ ...fleet, access: { namespaces: [], left: 0 } as never }, place)
+  const page = atOnce(fleetPageOf({ ...fleet, access: { namespaces: [], left: 0 } as never }, place))
   return renderFleetPage(page, { queue: [] })
 }
 

@@ -18,6 +18,8 @@ export const PAGE_LIMITS: readonly string[] = [
   'src/report/page/fleet-history.ts MAX_TEXT',
   'src/report/page/fleet-page-of.ts MAX',
   'src/report/page/fleet-page-of.ts MAX_LISTED',
+  'src/report/page/fleet-page-of.ts MAX_TEXT',
+  'src/report/page/fleet-page-of.ts MAX_WHY',
   'src/report/page/fleet-pulls.ts MAX_ROWS',
   'src/report/page/fleet-pulls.ts MAX_TENANTS',
   'src/report/page/fleet-pulls.ts MAX_TEXT',

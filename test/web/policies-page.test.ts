@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { atOnce } from '../../src/process/in-turns.ts'
 import { fleetPageOf } from '../../src/report/page/fleet-page-of.ts'
 import { renderFleetPage } from '../../src/report/page/render-fleet-page.ts'
 import { policyCoverage } from '../../src/rules/policies/support/policy-coverage.ts'
@@ -61,7 +62,7 @@ function pageOf(policies = POLICIES, copies = 1) {
     ...{ repository: FLEET_URL, branch: 'main', commit: 'f'.repeat(40) },
     ...{ evaluation: evaluationOf(given), audit: [], policies: all, access: { namespaces: [], left: 0 } },
   }
-  const page = fleetPageOf(fleet, { owner: 'acme', repo: 'fleet', at: '2026-11-23T00:00:00.000Z' })
+  const page = atOnce(fleetPageOf(fleet, { owner: 'acme', repo: 'fleet', at: '2026-11-23T00:00:00.000Z' }))
   return { page, html: renderFleetPage(page, { queue: [] }), covered }
 }
 

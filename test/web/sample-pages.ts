@@ -1,5 +1,6 @@
 import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
+import { atOnce } from '../../src/process/in-turns.ts'
 import type { CheckPage } from '../../src/report/page/check-page.ts'
 import { checkPageOf } from '../../src/report/page/check-page-of.ts'
 import { type CredentialsPage, credentialsPageOf } from '../../src/report/page/credentials-page.ts'
@@ -68,7 +69,7 @@ export function sampleFleet(place: { readonly repositoryId?: number } = {}): Fle
     audit: [],
     access: { namespaces: [], left: 0 },
   }
-  return fleetPageOf(fleet, { owner: 'acme', repo: 'fleet', at: '2026-11-21T20:00:00.000Z', ...place })
+  return atOnce(fleetPageOf(fleet, { owner: 'acme', repo: 'fleet', at: '2026-11-21T20:00:00.000Z', ...place }))
 }
 
 /** The page of the credentials of a fleet with that many tenants. */

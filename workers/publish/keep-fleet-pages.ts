@@ -1,5 +1,6 @@
 import type { AccessOverview, AccessView } from '../../src/access/access-overview.ts'
 import type { ClusterAudit } from '../../src/audit/audit-item.ts'
+import { inTurns } from '../../src/process/in-turns.ts'
 import { narrowed } from '../../src/report/narrow.ts'
 import { fleetPageOf } from '../../src/report/page/fleet-page-of.ts'
 import type { CoveredPolicy } from '../../src/rules/policies/support/policy-coverage.ts'
@@ -52,7 +53,8 @@ async function keepFleetPage(
     access,
     trail: outbox ? 'on' : 'off',
   } as const
-  const page = fleetPageOf(fleet, { owner, repo, repositoryId, visibility, at: new Date().toISOString() })
+  const at = new Date().toISOString()
+  const page = await inTurns(fleetPageOf(fleet, { owner, repo, repositoryId, visibility, at }))
   if (!(await pages.store.keep(page))) throw new Error('the page is too large')
 }
 

@@ -33,13 +33,15 @@ const MAX_CLUSTERS = 200
 
 /**
  * Findings of a branch by tenant: those with the most open violations first, the platform like a tenant; of each the open
- * ones first, then by severity.
+ * ones first, then by severity. The findings of one tenant in each step.
  */
-export function fleetFindings({ violations, warnings, errors }: Verdict): ListedFinding[] {
+export function* fleetFindings({ violations, warnings, errors }: Verdict): Generator<void, ListedFinding[]> {
   const present = [...violations, ...warnings].filter(({ state }) => state !== 'fixed')
-  const found = [...Map.groupBy(present, ({ tenant }) => tenant).values()].flatMap(own =>
-    groupFindings(own).map(listed),
-  )
+  const found: ListedFinding[] = []
+  for (const own of Map.groupBy(present, ({ tenant }) => tenant).values()) {
+    yield
+    found.push(...groupFindings(own).map(listed))
+  }
   const failed = [...Map.groupBy(errors, ({ tenant }) => tenant)].flatMap(([tenant, own]) =>
     groupFailures(own).map(({ failure, nodes, clusters }) => ({
       kind: 'error' as const,

@@ -22,24 +22,27 @@ export interface FleetGraphNode extends GraphNode {
 /** Namespaces that are kept of one Kustomization. */
 const MAX_NAMESPACES = 20
 
-/** The Kustomizations of a fleet, parents first, with the namespaces of their objects. */
-export function fleetGraphOf(nodes: readonly EvaluatedNode[], verdict: Verdict): FleetGraphNode[] {
+/** The Kustomizations of a fleet, parents first, with the namespaces of their objects: one in each step. */
+export function* fleetGraphOf(nodes: readonly EvaluatedNode[], verdict: Verdict): Generator<void, FleetGraphNode[]> {
   const byKey = new Map(nodes.map(node => [node.key, node]))
   const isOpen = ({ state }: { readonly state: string }) => state === 'new'
   const open = Map.groupBy(verdict.violations.filter(isOpen), ({ node }) => node)
   const failed = Map.groupBy(verdict.errors.filter(isOpen), ({ node }) => node)
-  return graphOf(nodes, undefined).map(node => {
+  const graph: FleetGraphNode[] = []
+  for (const node of graphOf(nodes, undefined)) {
+    yield
     const { objects = [], declared } = byKey.get(node.key) ?? {}
     const namespaces = namespacesOf(objects)
-    return {
+    graph.push({
       ...node,
       namespaces: namespaces.slice(0, MAX_NAMESPACES),
       moreNamespaces: Math.max(0, namespaces.length - MAX_NAMESPACES),
       ...(declared ? { declared } : {}),
       open: countFindings(open.get(node.key) ?? []),
       failed: groupFailures(failed.get(node.key) ?? []).length,
-    }
-  })
+    })
+  }
+  return graph
 }
 
 function namespacesOf(objects: readonly string[]): string[] {

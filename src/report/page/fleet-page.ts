@@ -15,6 +15,13 @@ export interface SeenSource {
   readonly used: number
 }
 
+/** A policy as the page holds it. */
+export interface StoredPolicy extends CoveredPolicy {
+  /** Rules, and exceptions, beyond the listed ones; absent: none. */
+  readonly moreRules?: number
+  readonly moreExceptions?: number
+}
+
 /**
  * What the page of a fleet shows, as it stands on the branch that clusters follow: plain JSON of bounded size. It is the
  * platform's view, for readers of the fleet's own repository.
@@ -49,7 +56,7 @@ export interface FleetPage {
   readonly graph: readonly FleetGraphNode[]
   readonly audit: readonly ClusterAudit[]
   /** Absent on a page from an older version. */
-  readonly policies?: readonly CoveredPolicy[]
+  readonly policies?: readonly StoredPolicy[]
   readonly access: AccessOverview
   /** Whether decisions are recorded. Absent on a page from an older version. */
   readonly trail?: 'on' | 'off'

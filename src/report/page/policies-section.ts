@@ -1,5 +1,6 @@
-import type { CoveredPolicy, RuleCoverage } from '../../rules/policies/support/policy-coverage.ts'
+import type { RuleCoverage } from '../../rules/policies/support/policy-coverage.ts'
 import { count } from '../text/headline.ts'
+import type { StoredPolicy } from './fleet-page.ts'
 import { type FleetQuery, matches } from './fleet-query.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Links, placeLink } from './links.ts'
@@ -10,12 +11,7 @@ const MAX_EXCEPTIONS = 10
 const MAX_RULES = 20
 
 /** The admission policies of a fleet by cluster: their results for the objects, unsupported parts, and exceptions. */
-export function policiesSection(
-  policies: readonly CoveredPolicy[],
-  query: FleetQuery,
-  links: Links,
-  left = 0,
-): Content {
+export function policiesSection(policies: readonly StoredPolicy[], query: FleetQuery, links: Links, left = 0): Content {
   if (policies.length === 0) return html`<p>The platform renders no admission policy.</p>`
   const wanted = policies.filter(({ cluster, kind, namespace, name, rules }) =>
     matches(query, { texts: [kind, namespace, name, ...rules.map(({ rule }) => rule)], clusters: [cluster] }),
@@ -40,27 +36,28 @@ ${own.map(policy => policyRows(policy, links))}</tbody>
   ]
 }
 
-function policyRows(policy: CoveredPolicy, links: Links): Html {
+function policyRows(policy: StoredPolicy, links: Links): Html {
   const rows = policy.rules.length > 0 ? policy.rules.slice(0, MAX_RULES) : [undefined]
+  const more = Math.max(0, policy.rules.length - rows.length) + (policy.moreRules ?? 0)
   return html`${rows.map(
     (
       rule,
       at,
-    ) => html`<tr>${at === 0 && html`<th scope="rowgroup" rowspan="${rows.length}">${head(policy, links)}${policy.rules.length > rows.length && html`<p class="dim small">and ${policy.rules.length - rows.length} more rules</p>`}</th>`}${cells(policy, rule)}</tr>
+    ) => html`<tr>${at === 0 && html`<th scope="rowgroup" rowspan="${rows.length}">${head(policy, links)}${more > 0 && html`<p class="dim small">and ${more} more rules</p>`}</th>`}${cells(policy, rule)}</tr>
 `,
   )}`
 }
 
-function head({ kind, namespace, name, origin, exceptions }: CoveredPolicy, links: Links): Html {
+function head({ kind, namespace, name, origin, exceptions, moreExceptions = 0 }: StoredPolicy, links: Links): Html {
   const excepted = exceptions.slice(0, MAX_EXCEPTIONS)
-  const left = exceptions.length - excepted.length
+  const left = exceptions.length - excepted.length + moreExceptions
   return html`${name}<br><span class="dim small">${kind}${namespace !== '' && ` in ${namespace}`}</span><br><span class="small">${placeLink(links, origin)}</span>${
     excepted.length > 0 &&
     html`<p class="small">Exceptions: ${excepted.map(one => html`${one.name} (${placeLink(links, one.origin)}) `)}${left > 0 && `and ${left} more`}</p>`
   }`
 }
 
-function cells({ notEvaluated }: CoveredPolicy, rule: RuleCoverage | undefined): Html {
+function cells({ notEvaluated }: StoredPolicy, rule: RuleCoverage | undefined): Html {
   const parts = notEvaluated.map(part => (part === 'kind' ? 'the whole policy' : part)).join(', ')
   if (!rule) {
     const says = parts === '' ? 'It selects no object of the fleet.' : ''

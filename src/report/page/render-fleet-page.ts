@@ -94,7 +94,11 @@ function sectionsOf(
         kustomizationsSection(page, query, links, MAX_BOXES),
       ],
     ],
-    ['sources', titled('Sources', [...sources, ...notSeen]), fleetSources(page, query)],
+    [
+      'sources',
+      titled('Sources', [...sources, ...notSeen], (left.sources ?? 0) + (left.notSeen ?? 0)),
+      fleetSources(page, query),
+    ],
     ['history', titled('History of decisions', historyOf(page, history) ?? []), historySection(page, history, query)],
     ['queue', 'Queue', queueSection(queue)],
   ]
@@ -102,13 +106,14 @@ function sectionsOf(
 
 function head(page: FleetPage, maintains: boolean): Html {
   const { owner, repo, repository, branch, commit, at, assumed, clusters, tenants, counts, sources, notSeen } = page
+  const all = (name: string, list: readonly unknown[]) => list.length + (page.left[name] ?? 0)
   const tiles = [
     [clusters.length, clusters.length === 1 ? 'cluster' : 'clusters'],
-    [tenants.length, tenants.length === 1 ? 'tenant' : 'tenants'],
+    [all('tenants', tenants), all('tenants', tenants) === 1 ? 'tenant' : 'tenants'],
     [counts.nodes, 'Kustomizations'],
     [counts.objects, 'objects'],
-    [sources.length, 'visible sources'],
-    [notSeen.length, 'not visible'],
+    [all('sources', sources), 'visible sources'],
+    [all('notSeen', notSeen), 'not visible'],
     [counts.violations, 'open violations'],
     [counts.errors, 'evaluation errors'],
   ] as const

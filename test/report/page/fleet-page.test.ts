@@ -1,5 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { MemoryShelf } from '../../../src/pages/memory-shelf.ts'
+import { PAGE_LIMITS, PageStore } from '../../../src/pages/page-store.ts'
+import { atOnce } from '../../../src/process/in-turns.ts'
 import type { FleetPage } from '../../../src/report/page/fleet-page.ts'
 import { fleetPageOf } from '../../../src/report/page/fleet-page-of.ts'
 import {
@@ -21,7 +24,7 @@ function pageOf(over: Partial<Verdict>, more: Partial<FleetPage> = {}): FleetPag
     ...{ repository: FLEET, branch: 'main', commit: SHA, audit: [], access: { namespaces: [], left: 0 } },
     evaluation: { verdict: verdict(over), nodes: [node()] },
   }
-  return { ...fleetPageOf(fleet, { owner: 'acme', repo: 'fleet', at: '2026-11-23T00:00:00.000Z' }), ...more }
+  return { ...atOnce(fleetPageOf(fleet, { owner: 'acme', repo: 'fleet', at: '2026-11-23T00:00:00.000Z' })), ...more }
 }
 
 const render = (page: FleetPage, query: Partial<FleetQuery> = {}) =>
@@ -110,6 +113,80 @@ describe('violations of the branch', () => {
     expect(section(render(page), 'violations')).toContain('1 more are not stored for this page.')
     expect(section(render(page, { parts: { violations: 125 } }), 'violations')).toContain('standing.yaml:')
     expect(section(render(page, { parts: { violations: 999 } }), 'violations')).toContain('Part 125 of 125')
+  })
+})
+
+describe('more than the page holds', () => {
+  const hugeFinding = (index: number): Finding =>
+    finding({
+      ...{ fingerprint: `${index}`, state: index % 2 === 0 ? 'standing' : 'new', message: 'm'.repeat(1024 * 1024) },
+      ...{ tenant: `${'t'.repeat(250)}${index}`, origin: at(`${'f'.repeat(4_000)}${index}.yaml`, 1) },
+    })
+
+  test('rows that are too long for the store are counted, open violations kept first, and the rest can be stored', async () => {
+    const page = pageOf({ result: 'fail', violations: Array.from({ length: 2_000 }, (_, index) => hugeFinding(index)) })
+    const kept = page.findings?.length ?? 0
+    expect(kept).toBeGreaterThan(500)
+    expect(JSON.stringify(page.findings).length).toBeLessThan(4.1 * 1024 * 1024)
+    expect(page.left.findings).toBe(2_000 - kept)
+    expect(page.findings?.filter(({ state }) => state === 'open').length).toBe(Math.min(kept, 1_000))
+    expect(await new PageStore(new MemoryShelf(PAGE_LIMITS)).keep(page)).toBe(true)
+    const html = render(page)
+    expect(section(html, 'violations')).toContain(`${(2_000 - kept).toLocaleString('en-US')} more are not stored`)
+    expect(html).toContain('Violations by tenant (2,000)')
+    expect(Buffer.byteLength(html)).toBeLessThan(200_000)
+  })
+
+  const audit = (items: number, state: 'weak' | 'ok') => ({
+    ...{ cluster: `${state}-cluster`, path: '' },
+    items: Array.from({ length: items }, (_, index) => ({
+      ...{ check: 'default-account', subject: `${state}-${index}`, state, message: 'm', why: 'w', fix: 'f' },
+    })),
+  })
+  const fleetOf = (more: object) => {
+    const fleet = { repository: FLEET, branch: 'main', commit: SHA, audit: [], access: { namespaces: [], left: 0 } }
+    const evaluation = { verdict: verdict(), nodes: [node()] }
+    return atOnce(
+      fleetPageOf({ ...fleet, evaluation, ...more }, { owner: 'acme', repo: 'fleet', at: '2026-11-23T00:00:00Z' }),
+    )
+  }
+
+  test('an audit of 2,000 rows is stored, of 2,001 one that passes is left out, whichever cluster has them', () => {
+    const whole = fleetOf({ audit: [audit(1_990, 'weak'), audit(10, 'ok')] })
+    expect([whole.left, whole.audit.map(({ items }) => items.length)]).toEqual([{}, [1_990, 10]])
+    const cut = fleetOf({ audit: [audit(11, 'ok'), audit(1_990, 'weak')] })
+    expect([cut.left, cut.audit.map(({ items }) => items.length)]).toEqual([{ audit: 1 }, [10, 1_990]])
+    expect(section(render(cut), 'audit')).toContain('1 more are not stored')
+  })
+
+  test('of a policy 100 rules and exceptions are stored, and the others counted on the page', () => {
+    const rule = (name: string) => ({
+      rule: name,
+      passed: 1,
+      denied: 0,
+      warned: 0,
+      audited: 0,
+      notEvaluated: 0,
+      why: '',
+    })
+    const names = Array.from({ length: 101 }, (_, index) => `n${index}`)
+    const origin = at('policy.yaml', 1)
+    const policy = {
+      ...{ cluster: 'staging', kind: 'ClusterPolicy', namespace: '', name: 'p', origin, notEvaluated: [] },
+      ...{ rules: names.map(rule), exceptions: names.map(name => ({ name, origin })) },
+    }
+    const text = section(render(fleetOf({ policies: [policy] })), 'policies')
+    expect(text).toContain('and 81 more rules')
+    expect(text).toContain('and 91 more')
+  })
+
+  test('the figures at the top count what is not stored', () => {
+    const tenants = Array.from({ length: 3_001 }, (_, index) => ({
+      ...{ name: `t${index}`, clusters: ['staging'], namespaces: [], identities: [] },
+    }))
+    const page = pageOf({ tenants })
+    expect([page.tenants.length, page.left]).toEqual([3_000, { tenants: 1 }])
+    expect(render(page)).toContain('<span>tenants</span><b>3,001</b>')
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { atOnce } from '../../../src/process/in-turns.ts'
 import { graphText } from '../../../src/report/formats/graph-text.ts'
 import type { FleetGraphNode } from '../../../src/report/page/fleet-graph.ts'
 import { fleetPageOf } from '../../../src/report/page/fleet-page-of.ts'
@@ -19,7 +20,7 @@ const mini = (() => {
     access: { namespaces: [], left: 0 },
   }
   const place = { owner: 'acme', repo: 'fleet', at: '2026-11-23T00:00:00.000Z' }
-  return fleetPageOf({ ...fleet, evaluation: evaluationOf(miniFleet({})) }, place)
+  return atOnce(fleetPageOf({ ...fleet, evaluation: evaluationOf(miniFleet({})) }, place))
 })()
 const links = { here: FLEET_URL, commits: { [FLEET_URL]: COMMIT } }
 const picture = (nodes: readonly FleetGraphNode[], limit = 100, zoom?: number) =>
