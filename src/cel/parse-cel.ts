@@ -1,4 +1,4 @@
-import { CelSyntaxError } from './cel-error.ts'
+import { CelLimitError, CelSyntaxError } from './cel-error.ts'
 import { type BinaryOperator, type CelExpression, MACROS, type Macro, TWO_VARIABLE_MACROS } from './expression.ts'
 import type { FunctionLibrary } from './function-library.ts'
 import { isKnownFunction } from './function-names.ts'
@@ -48,7 +48,7 @@ class Parser {
   }
 
   expression(depth: number): CelExpression {
-    if (depth > MAX_DEPTH) throw new CelSyntaxError(`it is nested more than ${MAX_DEPTH} levels deep`)
+    if (depth > MAX_DEPTH) throw new CelLimitError(`it is nested more than ${MAX_DEPTH} levels deep`)
     const of = this.#binary(0, depth)
     if (!this.#takes('?')) return checked(of)
     const yes = checked(this.#binary(0, depth + 1))
@@ -64,14 +64,14 @@ class Parser {
       const next = this.#tokens[this.#at]
       const operator = next?.type === 'mark' ? operators.find(one => one === next.text) : undefined
       if (!operator) return left
-      if (links > this.#links) throw new CelSyntaxError(`it has more than ${this.#links} operators in a row`)
+      if (links > this.#links) throw new CelLimitError(`it has more than ${this.#links} operators in a row`)
       this.#at++
       left = { type: 'binary', operator, left: checked(left), right: checked(this.#binary(level + 1, depth)) }
     }
   }
 
   #unary(depth: number): CelExpression {
-    if (depth > MAX_DEPTH) throw new CelSyntaxError(`it is nested more than ${MAX_DEPTH} levels deep`)
+    if (depth > MAX_DEPTH) throw new CelLimitError(`it is nested more than ${MAX_DEPTH} levels deep`)
     if (this.#takes('!')) return { type: 'unary', operator: '!', of: checked(this.#unary(depth + 1)) }
     if (!this.#takes('-')) return this.#member(depth)
     const next = this.#tokens[this.#at]
@@ -96,7 +96,7 @@ class Parser {
         this.#must(']')
       } else return of
     }
-    throw new CelSyntaxError(`it has more than ${MAX_DEPTH} fields in a row`)
+    throw new CelLimitError(`it has more than ${MAX_DEPTH} fields in a row`)
   }
 
   #dotted(of: CelExpression, depth: number): CelExpression {

@@ -1,4 +1,4 @@
-import { CelSyntaxError } from './cel-error.ts'
+import { CelLimitError, CelSyntaxError } from './cel-error.ts'
 import type { Literal } from './expression.ts'
 
 export type CelToken =
@@ -29,7 +29,7 @@ const INT_MAX = 2n ** 63n
 
 /** The tokens of an expression. Throws CelSyntaxError. */
 export function tokensOf(text: string): CelToken[] {
-  if (text.length > MAX_TEXT) throw new CelSyntaxError(`it is longer than ${MAX_TEXT} characters`)
+  if (text.length > MAX_TEXT) throw new CelLimitError(`it is longer than ${MAX_TEXT} characters`)
   const tokens: CelToken[] = []
   for (let at = skip(text, 0); at < text.length; at = skip(text, at)) {
     const [token, end] = tokenAt(text, at)

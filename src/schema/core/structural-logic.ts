@@ -66,17 +66,20 @@ const patterns = new Map<string, string | undefined>()
 /** Go has to understand a pattern. */
 export function checkPattern(schema: MapNode, path: Path, add: Add): void {
   const pattern = schema.fields.has('pattern') ? textIn(schema, 'pattern') : undefined
-  if (!pattern) return
-  if (!patterns.has(pattern)) {
-    if (patterns.size >= KEPT) patterns.clear()
-    patterns.set(pattern, refusalOf(pattern))
-  }
-  const refusal = patterns.get(pattern)
+  const refusal = pattern ? patternRefusal(pattern) : undefined
   if (refusal !== undefined)
     add(badValue([...path, 'pattern'], 'a regular expression of Go (RE2)', `a pattern with ${refusal}`))
 }
 
-/** Why Go refuses a pattern; undefined also where that is not known. */
+/** What Go refuses in a pattern; undefined also where that is not known. */
+export function patternRefusal(pattern: string): string | undefined {
+  if (!patterns.has(pattern)) {
+    if (patterns.size >= KEPT) patterns.clear()
+    patterns.set(pattern, refusalOf(pattern))
+  }
+  return patterns.get(pattern)
+}
+
 function refusalOf(pattern: string): string | undefined {
   try {
     parsePattern(pattern)

@@ -2,6 +2,7 @@ import { OBJECTS } from '../objects.ts'
 import { DEFINITION_CHANGES } from './definition-changes.ts'
 import { POD_CHANGES } from './pod-changes.ts'
 import { QUOTA_CHANGES } from './quota-changes.ts'
+import { RULE_CHANGES } from './rule-changes.ts'
 import { SCHEMA_CHANGES } from './schema-changes.ts'
 
 /** A change of a valid object, and what is wrong with it afterwards: `<kind of problem> <field>`; '' where nothing is. */
@@ -11,7 +12,7 @@ export type Change = readonly [what: string, kind: string, from: string, to: str
 export function changed([, kind, from, to]: Change): string {
   const text = OBJECTS.find(one => one.includes(`kind: ${kind}\n`))!
   if (!text.includes(from)) throw new Error(`${kind} has no ${from}`)
-  return text.replace(from, to)
+  return text.replace(from, () => to)
 }
 
 /** Rows of what OpenAPI does not say, each with what looks like it and is valid; a real API server is asked about each. */
@@ -120,6 +121,7 @@ export const CHANGES: readonly Change[] = [
   ...POD_CHANGES,
   ...DEFINITION_CHANGES,
   ...SCHEMA_CHANGES,
+  ...RULE_CHANGES,
   [
     'a Deployment of Pods that end',
     'Deployment',

@@ -1,4 +1,5 @@
 import type { Change } from './cases.ts'
+import { rowsOfFields, rowsOfObjects } from './schema-rows.ts'
 
 /** Schemas of a field, and where the API server refuses them. */
 const FIELDS = `
@@ -230,22 +231,5 @@ const OBJECTS = `
 {type: object, x-kubernetes-embedded-resource: true} => missing-field properties
 `
 
-const FIELD = '{type: integer, default: 1, enum: [1, 2]}'
-const OBJECT = `{type: object, properties: {spec: {type: object, properties: {size: ${FIELD}}}}}`
-const PATH = 'spec.versions.0.schema.openAPIV3Schema'
-
-const rowsOf = (text: string, replaced: string, path: string): Change[] =>
-  text
-    .trim()
-    .split('\n')
-    .map(line => {
-      const [schema = '', answer = ''] = line.split(' => ')
-      const problem = answer.replace(' ', ` ${path}.`)
-      return [`schema ${schema}`, 'CustomResourceDefinition', replaced, schema, answer === 'accepted' ? '' : problem]
-    })
-
 /** Rows of what the API server asks of a schema: its form, its defaults, its patterns and its logic. */
-export const SCHEMA_CHANGES: readonly Change[] = [
-  ...rowsOf(FIELDS, FIELD, `${PATH}.properties.spec.properties.size`),
-  ...rowsOf(OBJECTS, OBJECT, PATH),
-]
+export const SCHEMA_CHANGES: readonly Change[] = [...rowsOfFields(FIELDS), ...rowsOfObjects(OBJECTS)]
