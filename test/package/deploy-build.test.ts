@@ -6,7 +6,7 @@ import { run } from '../cli/run-main.ts'
 import { findProgram, programs } from '../programs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const FOLDERS = ['app', 'example', 'worker']
+const FOLDERS = ['app', 'example', 'worker', 'hub']
 
 test.for(FOLDERS)('kustomize builds the same of deploy/%s as `render` does', async (folder, { skip }) => {
   const kustomize = findProgram('kustomize')

@@ -180,8 +180,8 @@ describe.each(Object.entries(NODES))('on %s', (_, find) => {
     const client = new Client({ name: 'test', version: '1' })
     const args = [join(home, 'dist/bailiwick.js'), 'mcp', '--root', work]
     await client.connect(new StdioClientTransport({ command: node, args, cwd: work }))
-    const { content } = await client.callTool({ name: 'render', arguments: { dir: 'fleet/clusters/staging' } })
-    expect(JSON.stringify(content)).toContain('gotk-')
+    const { content } = await client.callTool({ name: 'render', arguments: { dir: 'fleet/tenants/staging' } })
+    expect(JSON.stringify(content)).toContain('dev-team')
     await client.close()
   })
 
