@@ -11,7 +11,7 @@ import type { Environment } from '../process/environment.ts'
 import { readManifest } from './manifest.ts'
 import { type SetupSite, serveSetup } from './serve-setup.ts'
 import { webHost } from './web-host.ts'
-import { assertFree, writeSettings } from './write-settings.ts'
+import { prepareFiles, writeSettings } from './write-settings.ts'
 
 const USAGE =
   'npm run setup -- --url https://bailiwick.your.domain [--organization ORG] [--name NAME] [--env FILE] [--key FILE] [--port N] [--force]'
@@ -33,7 +33,7 @@ export async function runSetup(args: readonly string[], { env, say }: SetupIo): 
     })
   }
   const { organization, force, files, port, choice } = readArgs(args)
-  assertFree({ ...files, force })
+  prepareFiles({ ...files, force })
   const apiUrl = githubApiUrl(env)
   const appYml = readFileSync(join(packageFolder(), 'app.yml'), 'utf8')
   const { publicUrl } = readManifest(appYml, { ...choice, redirectUrl: '' })

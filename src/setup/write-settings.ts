@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 
 /** Where the settings go. */
@@ -10,8 +10,25 @@ interface SettingsFiles {
   readonly force: boolean
 }
 
-/** Throws `config` where a file is there that must not be replaced: asked before GitHub is, whose answer comes once. */
-export function assertFree({ env, key, force }: SettingsFiles): void {
+/**
+ * Makes the folders of the files. Throws `config` where a file is there that must not be replaced, or where none can be written:
+ * asked before GitHub is, whose answer comes once.
+ */
+export function prepareFiles(files: SettingsFiles): void {
+  assertFree(files)
+  for (const path of [files.env, files.key]) {
+    try {
+      mkdirSync(dirname(path), { recursive: true })
+      accessSync(dirname(path), constants.W_OK)
+    } catch (cause) {
+      const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
+      const fix = 'Name a file in a folder that you can write to.'
+      throw new BailiwickError('config', `${path} cannot be written (${code})`, { fix, cause })
+    }
+  }
+}
+
+function assertFree({ env, key, force }: SettingsFiles): void {
   const present = [env, key].filter(path => existsSync(path))
   if (force || present.length === 0) return
   throw new BailiwickError('config', `${present.join(' and ')} already exists`, {

@@ -135,6 +135,27 @@ test('the page is for this machine only: another name of the address, another me
   expect(headers.get('cache-control')).toBe('no-store')
 })
 
+describe('the folder of a file', () => {
+  test('is made, since the answer of GitHub comes only once', async () => {
+    const key = join(directory, 'config/app.pem')
+    const { url, done } = await start(...URL_ARGS, '--key', key)
+    expect((await fetch(await (await followForm(url)).send())).status).toBe(200)
+    await done
+    expect(statSync(key).mode & 0o777).toBe(0o600)
+    expect(parseEnv(readFileSync(join(directory, '.env'), 'utf8')).PRIVATE_KEY_PATH).toBe(key)
+  })
+
+  test.each(['--key', '--env'])('that cannot be one is refused before GitHub is asked: %s', async option => {
+    writeFileSync(join(directory, 'file'), '')
+    const path = join(directory, 'file/app')
+    await expect(start(...URL_ARGS, option, path)).rejects.toMatchObject({
+      ...{ code: 'config', message: expect.stringContaining(`${path} cannot be written (`) },
+      fix: 'Name a file in a folder that you can write to.',
+    })
+    expect(site).toBeUndefined()
+  })
+})
+
 describe('files that are there', () => {
   test('are not replaced without --force, and GitHub is not asked', async () => {
     writeFileSync(join(directory, '.env'), 'APP_ID=1\n')
