@@ -78,8 +78,10 @@ function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable
   const { kind, namespace, name } = idOf(object)
   const { index } = context
   const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
-  const tenant = declaredOwner(context, node.cluster, namespace)
-  if (account === undefined || tenant === undefined || index.actsFor(node, object) === undefined) return
+  if (account === undefined) return
+  const declared = declaredOwner(context, node.cluster, namespace)
+  const tenant = declared ?? widenedOwner(context, node.cluster, namespace, account)
+  if (tenant === undefined || (declared !== undefined && index.actsFor(node, object) === undefined)) return
   for (const { binding, clusterWide, role, rules } of index.rightsOutside(node.cluster, tenant, namespace, account)) {
     yield {
       node: index.nodeOf(node.cluster, object) ?? node,
@@ -91,6 +93,22 @@ function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable
       fix: message`Set ${codeWord('spec.serviceAccountName')} to the tenant's reconciler account in namespace ${quoted('object', namespace)}, and ask a fleet admin to move account ${quoted('object', account)} to a platform namespace.`,
     }
   }
+}
+
+/**
+ * The tenant that follows from a source alone, where the change lets its account out: one that had such rights before may be
+ * the platform's own infrastructure, one that gets them is not confined any more.
+ */
+function widenedOwner(
+  { index, before }: RuleContext,
+  cluster: string,
+  namespace: string,
+  account: string,
+): string | undefined {
+  const tenant = index.ownerOf(cluster, namespace)
+  if (tenant === undefined || before?.ownerOf(cluster, namespace) !== tenant) return undefined
+  const isUsed = before.reconciler(cluster, namespace, account) !== undefined
+  return isUsed && before.reachOutside(cluster, tenant, namespace, account) === undefined ? tenant : undefined
 }
 
 /** The tenant reads this: whose the other namespace is stays with the platform. */
