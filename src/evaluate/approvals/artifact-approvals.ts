@@ -2,6 +2,7 @@ import { shown } from '../../facts/shown.ts'
 import type { Fleet, NodeSource } from '../../fleet/model/fleet.ts'
 import { originAt } from '../../kube/node.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
+import { onePerGroup } from './one-per-group.ts'
 
 /**
  * Changes of what brings content out of a registry that is evaluated as what git has: another address, tag, signature or
@@ -18,6 +19,31 @@ export function artifactApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
     if (!told.has(message)) told.set(message, { rule: 'source-verify-removed', path, message })
   }
   return [...told.values()]
+}
+
+/**
+ * Signatures that Flux asked for before it took what a cluster starts with, or what the platform lets a tenant deploy, and
+ * asks for no more or of somebody else. The source that a FluxInstance makes stands in no manifest. Told once for a source.
+ */
+export function verifyApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
+  const before = new Map(base.nodes.map(node => [node.key, node.source]))
+  const tenants = new Map(head.nodes.map(node => [node.key, node.tenant]))
+  const told = head.nodes.filter(({ key, parent, source, tenant }) => {
+    const was = before.get(key)
+    // what else the platform follows unseen is asked for as such
+    const isPlatforms = parent === undefined || (tenant !== undefined && tenants.get(parent) === undefined)
+    return isPlatforms && was?.verify !== undefined && was.verify !== source.verify && textOf(was) === textOf(source)
+  })
+  return onePerGroup(
+    told,
+    ({ cluster, source }) => JSON.stringify([cluster, source.id]),
+    ({ cluster, source, kustomization, parent }) => {
+      const spec = parent === undefined ? [] : ['spec', 'sourceRef']
+      const what = source.verify === undefined ? 'is no longer verified' : 'is verified in another way'
+      const message = `${shown(source.id)} on cluster ${shown(cluster)} ${what}: Flux would deploy content that it refused before`
+      return { rule: 'source-verify-removed', path: originAt(kustomization.root, spec).file, message }
+    },
+  )
 }
 
 /** '' for a source that no artifact brings. */

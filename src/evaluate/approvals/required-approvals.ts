@@ -2,7 +2,7 @@ import { shown } from '../../facts/shown.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
 import type { Tree, TreeEntry } from '../../git/tree.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
-import { artifactApprovals } from './artifact-approvals.ts'
+import { artifactApprovals, verifyApprovals } from './artifact-approvals.ts'
 import { followedRoots } from './followed-roots.ts'
 import { type GuardedChange, guardedChanges } from './guarded-changes.ts'
 import { lostClusters } from './lost-clusters.ts'
@@ -45,6 +45,7 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
     ...unreadSources(head, base),
     ...unrenderedSets(head, base),
     ...artifactApprovals(head, base),
+    ...verifyApprovals(head, base),
   ]
   return [...new Map(all.map(one => [JSON.stringify(one), one])).values()]
 }

@@ -207,7 +207,8 @@ function elsewhere(kind: string, source: KubeObject, resolved: Resolved, { own }
       ? resolved.reason
       : `this repository is ${own.url}; if both are the same repository, list the other address under aliases in .github/bailiwick.yaml`
   const unmatched = { why: 'other-address', origin: originAt(source.root, ['spec', 'url']) } as const
-  return { type: 'opaque', url: resolved.url, ref: resolved.ref, reason, unmatched }
+  const { url, ref, verify } = resolved
+  return { type: 'opaque', url, ref, reason, unmatched, ...(verify ? { verify } : {}) }
 }
 
 function sameContent(a: Resolved, b: Resolved): boolean {

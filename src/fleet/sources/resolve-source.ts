@@ -104,7 +104,7 @@ const notInGitSources =
     if (typeof there === 'object') return there
     const url = text(source, ['spec', 'url']) ?? text(source, ['spec', 'endpoint']) ?? ''
     const reason = there ?? ((found?.type === 'unknown' && found.reason) || notInGit(kind))
-    return { type: 'opaque', url: url.slice(0, 500), ref: {}, reason }
+    return { type: 'opaque', url: url.slice(0, 500), ref: {}, reason, ...verifyOf(source) }
   }
 
 const notInGit = (kind: string) => `the content of ${kind === 'OCIRepository' ? 'an' : 'a'} ${kind} is not in git`
@@ -115,11 +115,12 @@ const otherArtifacts =
   (source: KubeObject, signed: ArtifactContent & { type: 'elsewhere' }, may: MayRead): Resolved => {
     const address = addressIn(aliases, signed.url)
     const there = find(address, { branch: signed.branch }, undefined, may.ask(source, address))
-    if (there.type !== 'content') return there
+    if (there.type !== 'content') return { ...there, ...verifyOf(source) }
     const { url, branch } = signed
     const content = artifactContent(source, { url, branch, tree: there.artifact.tree, declared: [] }, true)
     if (content.type === 'content') return ofArtifact(source, content, there, may)
-    return { type: 'opaque', url: there.url, ref: there.ref, reason: content.type === 'unknown' ? content.reason : '' }
+    const reason = content.type === 'unknown' ? content.reason : ''
+    return { type: 'opaque', url: there.url, ref: there.ref, reason, ...verifyOf(source) }
   }
 
 /** What artifacts hold that are made of folders of repositories; the same for the same part of one. */
