@@ -1,22 +1,25 @@
 import type { MapNode, Node } from '../kube/node.ts'
 import type { AcceptField, AcceptObject } from './accept-plan.ts'
+import { fitsDefault } from './core/fits-default.ts'
 import { checkOneSchema, FREE, type SchemaLevel, TYPES } from './core/structural.ts'
 
 /** Accepts the values of keywords. */
 interface KeywordWalk {
+  /** Set where defaults or rules are still to be compared. */
+  isUnfinished: boolean
   value(key: string, node: Node, field: AcceptField): boolean
 }
 
 /**
- * Whether the schema of a CustomResourceDefinition certainly has no problem, neither of its type nor of its structure; false
- * says nothing. Both are asked of one value at a time, because definitions are the largest objects of a fleet.
+ * Whether the schema of a CustomResourceDefinition certainly has no problem of its type and its structure, and which defaults and rules are
+ * still to be compared; false says nothing. All are asked of one value at a time, because definitions are the largest objects of a fleet.
  */
 export function acceptsSchema(walk: KeywordWalk, schema: MapNode, plan: AcceptObject): boolean {
   return new SchemaWalk(walk, keywordsOf(plan)).accepts(schema, 'root', true)
 }
 
 /** What a keyword says of the structure; undefined where any value of its type may stand. */
-type Role = 'type' | 'properties' | 'items' | 'additional' | 'other' | undefined
+type Role = 'type' | 'properties' | 'items' | 'additional' | 'default' | 'other' | undefined
 
 /** A keyword of schemas. */
 interface Keyword {
@@ -33,6 +36,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   ['properties', 'properties'],
   ['items', 'items'],
   ['additionalProperties', 'additional'],
+  ['default', 'default'],
 ])
 const read = new WeakMap<AcceptObject, ReadonlyMap<string, Keyword>>()
 
@@ -92,8 +96,11 @@ class SchemaWalk {
       } else if (keyword.role === 'items') {
         if (field.value.type !== 'map' || !this.accepts(field.value, 'item', false)) return false
         hasItems = true
+      } else if (keyword.role === 'default') {
+        if (level === 'root' || !fitsDefault(field.value, schema)) this.#walk.isUnfinished = true
       } else {
         isPlain = false
+        if (key === 'x-kubernetes-validations') this.#walk.isUnfinished = true
         if (keyword.role === 'additional') {
           if (field.value.type === 'map' && !this.accepts(field.value, 'field', false)) return false
         } else if (isTyped && !this.#walk.value(key, field.value, keyword.field!)) return false

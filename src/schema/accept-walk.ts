@@ -6,17 +6,26 @@ import { isEmpty } from './beyond-types.ts'
 import { fitsScalar } from './check-scalar.ts'
 
 /**
- * Whether a value of this type certainly has no problem; false says nothing. Nearly all objects are valid, and this
- * neither makes paths and messages nor looks at what a valid object does not have: `TypeWalk` says what is wrong.
- * `start`: path of the value in the object that is applied.
+ * `valid`: nothing is wrong for certain. `unfinished`: of a CustomResourceDefinition only defaults and rules are still to be
+ * compared. `unsure` says nothing.
  */
-export function isAccepted(node: Node, type: string, version: number, start: Path = []): boolean {
+type Acceptance = 'valid' | 'unfinished' | 'unsure'
+
+/**
+ * Compares a value with its type only so far that it certainly has no problem. Nearly all objects are valid, and this makes
+ * neither paths of values nor messages: `TypeWalk` says what is wrong. `start`: path of the value in the object that is applied.
+ */
+export function acceptanceOf(node: Node, type: string, version: number, start: Path = []): Acceptance {
   const plan = acceptPlan(type, version)
-  return plan === undefined || (node.type === 'map' && new AcceptWalk(start).object(node, plan))
+  if (plan === undefined) return 'valid'
+  const walk = new AcceptWalk(start)
+  if (node.type !== 'map' || !walk.object(node, plan)) return 'unsure'
+  return walk.isUnfinished ? 'unfinished' : 'valid'
 }
 
 /** One walk through a value, which ends at the first thing that is not certainly valid. */
 class AcceptWalk {
+  isUnfinished = false
   /** The path of the current object; checks ask where they are. */
   readonly #path: (string | number)[]
   #isRefused = false

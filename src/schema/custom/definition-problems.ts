@@ -1,4 +1,5 @@
 import { at, type MapNode, type Node, toJson } from '../../kube/node.ts'
+import { fitsDefault } from '../core/fits-default.ts'
 import { isTrue } from '../core/is-filled.ts'
 import { mapIn, textIn } from '../core/read-field.ts'
 import { isUnknown } from '../model/is-unknown.ts'
@@ -38,7 +39,8 @@ interface Around {
 function walk(node: MapNode, path: Steps, around: Around, add: Add): void {
   const { isRoot, hasDefaults } = around
   const value = hasDefaults ? node.fields.get('default')?.value : undefined
-  if (value && !isAbsent(value)) checkDefault(node, value, [...path, 'default'], isRoot, add)
+  if (value && !isAbsent(value) && (isRoot || !fitsDefault(value, node)))
+    checkDefault(node, value, [...path, 'default'], isRoot, add)
   if (node.fields.has('x-kubernetes-validations'))
     ruleProblems(node, schemaOf(toJson(node)), { ...around, path: [...path] }, add)
   const properties = mapIn(node, 'properties')

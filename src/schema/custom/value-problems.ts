@@ -1,9 +1,9 @@
 import { canonical, type Node, type Path } from '../../kube/node.ts'
+import { matchesText } from '../core/matches-text.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CustomSchema } from './custom-schema.ts'
 import { formatProblem } from './format-problem.ts'
 import { jsonNode } from './json-node.ts'
-import { matchesText } from './matches-text.ts'
 
 /** Receives what is found in a value. */
 export interface ValueListener {

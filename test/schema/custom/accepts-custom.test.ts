@@ -69,7 +69,11 @@ test('what is accepted has no problem, in changed widgets', () => {
   for (const text of [WIDGET, ...ACCEPTED.map(([, one]) => one), ...REFUSED.map(([, one]) => one)]) {
     const json = toJson(rootOf(written(text))) as JsonMap
     compare(json, widgets, count)
-    for (const { changed } of mutants(json)) compare(changed, widgets, count)
+    for (const { changed } of mutants(json)) {
+      compare(changed, widgets, count)
+      const sealed = JSON.stringify(changed).replace('"word"', '"ENC[AES256_GCM,data:x]"')
+      if (!sealed.includes('"word"')) compare(JSON.parse(sealed) as Json, widgets, count)
+    }
   }
   expect(count.wrong).toBeGreaterThan(500)
   expect(count.valid + count.ruled).toBeGreaterThan(300)
@@ -99,4 +103,44 @@ test('what is accepted has no problem, in random objects of every kind of the ca
   expect(count.ruled).toBeGreaterThan(50)
   // few valid objects are compared twice
   expect(count.unsure - count.wrong).toBeLessThan(count.valid / 4)
+})
+
+const DEFAULT = { type: 'string', default: 'x' }
+const KEYS = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name', 'zone'] }
+const RULE = { 'x-kubernetes-validations': [{ rule: 'false' }] }
+
+test.each<[what: string, spec: JsonMap, value: Json]>([
+  ['one field too many', { maxProperties: 1, properties: { a: DEFAULT, b: DEFAULT } }, { b: 'y' }],
+  ['an alternative', { properties: { a: DEFAULT }, not: { required: ['a'] } }, {}],
+  ['one of two', { properties: { a: DEFAULT, b: DEFAULT }, oneOf: [{ required: ['a'] }, { required: ['b'] }] }, {}],
+  ['a default of another type', { properties: { a: { type: 'integer', default: 'x' } } }, {}],
+  ['a default of another word', { properties: { a: { ...DEFAULT, enum: ['y'] } } }, {}],
+  ['a rule of a default', { properties: { a: { type: 'object', default: {}, ...RULE } } }, {}],
+  [
+    'a rule below a default',
+    { properties: { a: { type: 'object', default: { b: 'x' }, properties: { b: { type: 'string', ...RULE } } } } },
+    {},
+  ],
+  ['a rule of a plain text', { properties: { a: { type: 'string', ...RULE } } }, { a: 'x' }],
+  ['null that a default replaces', { properties: { a: { ...DEFAULT, enum: ['y'] } } }, { a: null }],
+  [
+    'keys that are alike',
+    {
+      properties: {
+        list: {
+          type: 'array',
+          ...KEYS,
+          items: { type: 'object', properties: { name: { type: 'string' }, zone: DEFAULT } },
+        },
+      },
+    },
+    { list: [{ name: 'a' }, { name: 'a', zone: 'x' }] },
+  ],
+])('what a default changes is not valid for certain: %s', (_what, spec, value) => {
+  const schema: Json = { type: 'object', properties: { spec: { type: 'object', ...spec } } }
+  const version = definitionIn('example.com/Thing', { v1: [schema, false] }).version('v1')!
+  const root = rootOf(JSON.stringify(named({ spec: value }, 'example.com/v1', 'Thing')))
+  const { shape, rules } = slowly(root, version)
+  expect(shape + rules).toBeGreaterThan(0)
+  expect(acceptsCustom(root, version.schema)).toMatch(shape > 0 ? /unsure/ : /unsure|ruled/)
 })

@@ -1,6 +1,6 @@
 import type { Json } from '../../../src/kube/node.ts'
+import { matchesText } from '../../../src/schema/core/matches-text.ts'
 import { ANYTHING, type CustomSchema } from '../../../src/schema/custom/custom-schema.ts'
-import { matchesText } from '../../../src/schema/custom/matches-text.ts'
 
 type Random = () => number
 type JsonMap = { [key: string]: Json }
