@@ -35,14 +35,19 @@ export function editText(text: string, place: EditPlace, edit: Edit): TextEdit |
   const found = before && named && ('remove' in edit ? withoutRest(before, named) : named)
   if (!before || !found) return undefined
   const lines = text.split('\n')
-  const change = 'remove' in edit ? removal(lines, found) : 'set' in edit ? setting(lines, found, edit.set) : undefined
-  const made = 'add' in edit ? addition(lines, found, nameOf(place.field), edit.add) : change
+  const made = changeOf(lines, found, nameOf(place.field), edit)
   if (!made) return undefined
   const after = documentsOf([...lines.slice(0, made.first - 1), ...made.lines, ...lines.slice(made.last)].join('\n'))
   const wanted = before.map((node, index) =>
     index === found.document ? edited(node, found, edit, nameOf(place.field)) : node,
   )
   return after && textOf(after) === textOf(wanted) ? made : undefined
+}
+
+function changeOf(lines: readonly string[], found: FoundField, name: string, edit: Edit): TextEdit | undefined {
+  if ('remove' in edit) return removal(lines, found)
+  if ('set' in edit) return setting(lines, found, edit.set)
+  return 'add' in edit ? addition(lines, found, name, edit.add) : renaming(lines, found, name, edit.rename)
 }
 
 /** What an added field is added to has the name of the step before. */
@@ -54,13 +59,16 @@ function fieldOf(documents: readonly Node[], place: EditPlace, edit: Edit): Foun
   return 'set' in edit || found.path.at(-1) === name ? found : undefined
 }
 
-/** Labels and annotations of which nothing is left go, too: an empty map would be written as null. */
+/** An empty map of these would be written as null, or name nothing. */
+const GOES_WITH_THE_LAST = ['labels', 'annotations', 'proxySecretRef']
+
+/** A map of which nothing is left goes, too. */
 function withoutRest(documents: readonly Node[], found: FoundField): FoundField {
   const path = found.path.slice(0, -1)
   const name = path.at(-1)
-  if (found.parent.fields.size > 1 || (name !== 'labels' && name !== 'annotations')) return found
+  if (found.parent.fields.size > 1 || name === undefined || !GOES_WITH_THE_LAST.includes(String(name))) return found
   const parent = at(documents[found.document], path.slice(0, -1))
-  const field = parent?.type === 'map' ? parent.fields.get(name) : undefined
+  const field = parent?.type === 'map' ? parent.fields.get(String(name)) : undefined
   return parent?.type === 'map' && field ? { ...found, path, field, parent } : found
 }
 
@@ -123,6 +131,21 @@ function addition(lines: readonly string[], { field }: FoundField, name: string,
   }
 }
 
+/** The key in another word, as it is written, without quotes or anchors. */
+function renaming(
+  lines: readonly string[],
+  { field, parent }: FoundField,
+  name: string,
+  wanted: string,
+): TextEdit | undefined {
+  if (parent.flow || parent.fields.has(wanted) || !SAFE.test(wanted) || !SAFE.test(name)) return undefined
+  const { line, column } = field.key
+  const text = lines[line - 1] ?? ''
+  const rest = text.slice(column - 1 + name.length)
+  if (!text.startsWith(name, column - 1) || !/^:(?: |$)/.test(rest)) return undefined
+  return { first: line, last: line, lines: [`${text.slice(0, column - 1)}${wanted}${rest}`] }
+}
+
 /** Nothing but spaces stands before the key. */
 function beginsLine(lines: readonly string[], { key }: Field): boolean {
   return (lines[key.line - 1] ?? '').slice(0, key.column - 1).trim() === ''
@@ -131,6 +154,10 @@ function beginsLine(lines: readonly string[], { key }: Field): boolean {
 function edited(document: Node, { path, parent, field }: FoundField, edit: Edit, name: string): Node {
   if ('remove' in edit) return replaced(document, path.slice(0, -1), withoutField(parent, String(path.at(-1))))
   if ('set' in edit) return replaced(document, path, textOrFlag(edit.set, field))
+  if ('rename' in edit) {
+    const renamed = withField(withoutField(parent, String(path.at(-1))), edit.rename, field.value)
+    return replaced(document, path.slice(0, -1), renamed)
+  }
   if (field.value.type !== 'map') return document
   return replaced(document, path, withField(field.value, name, textNode(edit.add, field.key)))
 }

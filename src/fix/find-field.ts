@@ -35,12 +35,10 @@ export function findField(documents: readonly Node[], name: string, place: Place
     }
     for (const [key, field] of node.fields) {
       const here = [...path, key]
-      const origin = field.value.type === 'scalar' ? field.value.origin : field.key
-      if (
-        (key === name || isPatchOf(node, key, name)) &&
-        origin.line === place.line &&
-        origin.column === place.column
-      ) {
+      // a field that is dropped has no value, and is named by its key
+      const stands = [field.key, ...(field.value.type === 'scalar' ? [field.value.origin] : [])]
+      const isThere = stands.some(({ line, column }) => line === place.line && column === place.column)
+      if (isThere && (key === name || isPatchOf(node, key, name))) {
         found.push({ document, path: here, field, parent: node })
       }
       visit(field.value, document, here)

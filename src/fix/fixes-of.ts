@@ -26,7 +26,7 @@ export function fixesOf(verdict: Verdict, repository: string, read: (path: strin
   for (const finding of [...verdict.violations, ...verdict.warnings]) {
     const { edit, origin, state } = finding
     if (state !== 'new' || edit === undefined || origin.repository !== repository || origin.file === '') continue
-    const field = 'remove' in edit ? finding.field : writtenField(finding)
+    const field = 'remove' in edit || 'rename' in edit ? finding.field : writtenField(finding)
     const text = field === undefined ? undefined : read(origin.file)
     const made =
       text === undefined || field === undefined

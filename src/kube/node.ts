@@ -83,7 +83,7 @@ export interface MapNode extends Noted {
   /** Where patches removed fields that are not there any more, by key: a missing field is reported at that line. */
   readonly removed?: ReadonlyMap<string, Origin>
   /** Keys that Flux dropped before it applies the object, because the type of Kubernetes does not have them. */
-  readonly dropped?: ReadonlyMap<string, Origin>
+  readonly dropped?: ReadonlyMap<string, Field>
 }
 
 /** A value that is not what a variable says, or not only that. */
@@ -129,7 +129,7 @@ export function originAt(node: Node, path: Path): Origin {
   for (const step of path) {
     if (here.type === 'map') {
       const field = here.fields.get(String(step))
-      if (!field) return here.removed?.get(String(step)) ?? here.dropped?.get(String(step)) ?? origin
+      if (!field) return here.removed?.get(String(step)) ?? here.dropped?.get(String(step))?.key ?? origin
       origin = field.value.type === 'scalar' ? field.value.origin : field.key
       here = field.value
     } else if (here.type === 'list' && typeof step === 'number' && here.items[step]) {

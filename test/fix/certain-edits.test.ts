@@ -1,7 +1,8 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { repository, run, scratch } from '../cli/run-main.ts'
+import { repository, run, scratch, write } from '../cli/run-main.ts'
+import { twoTenants } from '../cli/two-tenants.ts'
 
 const ACME = join(import.meta.dirname, '../fleets/acme')
 const SYNC = 'tenants/base/dev-team/sync.yaml'
@@ -41,6 +42,12 @@ test.for<[string, string, (sync: string) => string, string]>([
     after('    kind: GitRepository\n', '    namespace: flux-system\n'),
     '    kind: GitRepository\n    name: dev-team\n',
   ],
+  [
+    'schema-mismatch',
+    'a field that resembles one other',
+    sync => `${sync}---\n${SERVICE('prots:\n  - port: 80')}`,
+    '  ports:\n  - port: 80\n',
+  ],
 ])('%s: %s has a certain edit, and then passes', async ([rule, , change, wanted]) => {
   const { fleet, sync } = fleetWith(change)
   const shown = await run(fleet, 'fix', ...TENANT)
@@ -60,4 +67,89 @@ test('the edit of a target namespace is in the repository that has the Kustomiza
   const checked = await run(tenant, 'check', '--fleet', '../fleet')
   const line = before.split('\n').findIndex(text => text.includes('targetNamespace')) + 1
   expect(checked.stdout).toContain(`Set \`targetNamespace\` to \`apps\` at github.com/acme/fleet ${SYNC}:${line}.`)
+})
+
+const SOURCE = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: { name: own, namespace: apps }
+spec:
+  interval: 1m
+  url: https://github.com/acme/dev-team
+  ref: { branch: main }
+`
+
+test('source-proxy: a proxy is removed as a whole', async () => {
+  const tenant = join(fleetWith(sync => sync).fleet, '../dev-team')
+  const list = join(tenant, 'staging/kustomization.yaml')
+  const file = join(tenant, 'staging/own.yaml')
+  writeFileSync(list, readFileSync(list, 'utf8').replace('resources:', 'resources:\n  - own.yaml'))
+  writeFileSync(file, SOURCE.replace('  ref:', '  proxySecretRef:\n    name: own\n  ref:'))
+  const { stdout } = await run(tenant, 'fix', '--apply', '--fleet', '../fleet')
+  expect([stdout.includes('source-proxy'), readFileSync(file, 'utf8')]).toEqual([true, SOURCE])
+})
+
+const SERVICE = (port: string) =>
+  `apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  namespace: apps\nspec:\n  selector: { app: web }\n  ${port}\n`
+
+test.for([
+  ['a value of another type', SERVICE('prots: 80')],
+  ['a value that lacks something', SERVICE('prots: [{ name: web }]')],
+  ['a key that is there already', SERVICE('ports: [{ port: 80 }]\n  prots: [{ port: 81 }]')],
+  ['no similar key', SERVICE('ports: [{ port: 80 }]\n  wholly: different')],
+] as const)('an unknown field with %s is not renamed', async ([, text]) => {
+  const { fleet } = fleetWith(sync => `${sync}---\n${text}`)
+  const { stdout } = await run(fleet, 'fix', ...TENANT)
+  expect(stdout).not.toContain('schema-mismatch')
+})
+
+const BASE = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: shared
+spec:
+  interval: 1m
+  path: ./
+  prune: true
+  serviceAccountName: default
+  sourceRef:
+    kind: GitRepository
+    name: own
+    namespace: flux-system
+---
+${SOURCE.replace(', namespace: apps', '')}`
+
+/** Two tenants whose Kustomizations come from one base; `patch`: what the overlay of ops-team adds. */
+function sharedBase(patch = ''): { readonly dir: string; readonly base: () => string } {
+  const dir = twoTenants({ tenant: 'dev-team', namespace: 'apps', cluster: 'staging' })
+  const overlay = (namespace: string, more = '') => `namespace: ${namespace}\nresources: [../base]\n${more}`
+  const list = join(dir, 'infrastructure/kustomization.yaml')
+  const more = '- sandbox.yaml\n  - ../shared/dev-team\n  - ../shared/ops-team'
+  writeFileSync(list, readFileSync(list, 'utf8').replace('- sandbox.yaml', more))
+  write(dir, {
+    'shared/base/kustomization.yaml': 'resources: [shared.yaml]\n',
+    'shared/base/shared.yaml': BASE,
+    'shared/dev-team/kustomization.yaml': overlay('apps'),
+    'shared/ops-team/kustomization.yaml': overlay('ops', patch),
+  })
+  repository(dir, {}, 'https://github.com/acme/fleet')
+  return { dir, base: () => readFileSync(join(dir, 'shared/base/shared.yaml'), 'utf8') }
+}
+
+test('the edit of a base is offered where it fixes each tenant that gets it', async () => {
+  const { dir, base } = sharedBase()
+  const { stdout } = await run(dir, 'fix', '--apply')
+  expect([stdout.includes('cross-namespace-ref'), base()]).toEqual([
+    true,
+    BASE.replace('    namespace: flux-system\n', ''),
+  ])
+})
+
+test('the edit of a base is not offered where only one of two tenants has the finding, and the fix says why', async () => {
+  const patch =
+    'patches:\n  - target: { kind: Kustomization }\n    patch: |\n      - { op: replace, path: /spec/sourceRef/namespace, value: ops }\n'
+  const { dir, base } = sharedBase(patch)
+  const { stdout } = await run(dir, 'fix', '--apply')
+  expect([stdout.includes('cross-namespace-ref'), base()]).toEqual([false, BASE])
+  const checked = await run(dir, 'check')
+  expect(checked.stdout).toMatch(/cross-namespace-ref\][\s\S]*make the change in an overlay of this tenant alone/)
 })

@@ -124,7 +124,7 @@ describe('what is accepted has no problem', () => {
       ...root,
       fields: new Map([
         ...root.fields,
-        ['spec', { key: origin, value: { ...spec, dropped: new Map([['a', origin]]) } }],
+        ['spec', { key: origin, value: { ...spec, dropped: new Map([['a', { key: origin, value: spec }]]) } }],
       ]),
     }
     expect(slowly(changed, NEWEST).types).toMatchObject([{ kind: 'dropped-field', path: ['spec', 'a'] }])

@@ -24,6 +24,7 @@ import { withSummary } from './summary.ts'
 import { unmatchedSources } from './unmatched-sources.ts'
 import { unreadableSources } from './unreadable-sources.ts'
 import { Waivers } from './waivers.ts'
+import { withoutSharedEdits } from './without-shared-edits.ts'
 
 /** What a fleet is compared with. */
 export interface EvaluateOptions {
@@ -75,7 +76,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
   const stood = new KnownFailures(failed, options.baseline ?? new Map(), hiding(failed))
   const failures = now.failures.map(one => (leadsTo.has(one.node) ? one : stood.withState(one)))
   const fixed = options.base && before ? fixedFindings(options.base, head, before.findings, findings) : []
-  const all = [...findings, ...fixed].sort(inOrder)
+  const all = [...withoutSharedEdits(findings, head), ...fixed].sort(inOrder)
   const violations = all.filter(one => one.level === 'violation')
   const unreadable = [
     ...(options.base ? unreadableSources(head, options.base) : []),

@@ -117,12 +117,12 @@ function map(node: MapNode, of: GoType): Node | undefined {
 
 function struct(node: MapNode, types: ReadonlyMap<string, GoField>): MapNode | undefined {
   let fields: Map<string, Field> | undefined
-  let dropped: Map<string, Origin> | undefined
+  let dropped: Map<string, Field> | undefined
   for (const [key, field] of node.fields) {
     const type = types.get(key)
     if (!type) {
       dropped ??= new Map()
-      dropped.set(key, field.key)
+      dropped.set(key, field)
     }
     const value = type ? goRoundTrip(field.value, type.value) : field.value
     if (!value) return undefined

@@ -30,6 +30,9 @@ function editOf(finding: Finding, here: string): Message | undefined {
   const name = writtenName(finding)
   const place = placeOf(origin, here)
   if (name === undefined || place === '' || (edit && 'remove' in edit)) return undefined
+  if (edit && 'rename' in edit) {
+    return message`Rename \`${part('field', name)}\` to \`${part('value', edit.rename)}\` at ${part('path', place)}.`
+  }
   if (edit && 'add' in edit) return message`Add \`${part('value', `${name}: ${edit.add}`)}\` at ${part('path', place)}.`
   const values = edit && 'set' in edit ? [edit.set] : allowed.slice(0, MAX_VALUES)
   if (values.length === 0) return undefined

@@ -14,7 +14,11 @@ export type Severity = 'critical' | 'high' | 'medium' | 'low'
 export const SEVERITIES: readonly Severity[] = ['critical', 'high', 'medium', 'low']
 
 /** The automatic fix of a field: another value for it, without it, or with it where it is absent. */
-export type Edit = { readonly set: string } | { readonly remove: true } | { readonly add: string }
+export type Edit =
+  | { readonly set: string }
+  | { readonly remove: true }
+  | { readonly add: string }
+  | { readonly rename: string }
 
 /** One violation or warning, as the command line prints it and the check run shows it (plain JSON). */
 export interface Finding {

@@ -27,6 +27,7 @@ export const sourceProxy: Rule = {
       value: name,
       message: message`${objectPart(id.kind, id.namespace, id.name)} is fetched through the proxy of Secret ${quoted('object', name)}, which the platform does not render. Allowed: no proxy, or a Secret that the platform renders. Flux accepts it.`,
       fix: message`Remove spec.proxySecretRef.`,
+      edit: { remove: true },
     }
   },
 }

@@ -1,4 +1,4 @@
-import { at, canonical } from '../../../kube/node.ts'
+import { at, canonical, type MapNode } from '../../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../../kube/object.ts'
 import { type Message, message, part } from '../../../message/message.ts'
 import type { SchemaAnswer } from '../../../schema/check-object.ts'
@@ -19,6 +19,8 @@ export interface ComparedObject {
   readonly isCertain: boolean
   /** It is the catalog's definition, which may be of an older release than the cluster's. */
   readonly isCatalog: boolean
+  /** Compares another content of the object in the same way. */
+  readonly again: (root: MapNode) => SchemaAnswer
 }
 
 const UNKNOWN: SchemaAnswer = { problems: [], count: 0, isKnown: false }
@@ -35,6 +37,17 @@ export function compareObject(
   isDecrypted: boolean,
   old?: KubeObject,
 ): ComparedObject {
+  const again = (root: MapNode) => compared({ ...object, root }, version, definitions, isDecrypted, old).answer
+  return { ...compared(object, version, definitions, isDecrypted, old), again }
+}
+
+function compared(
+  object: KubeObject,
+  version: ComparedVersion,
+  definitions: (kind: string) => readonly KubeObject[],
+  isDecrypted: boolean,
+  old?: KubeObject,
+): Omit<ComparedObject, 'again'> {
   const { apiVersion, kind, name } = idOf(object)
   const group = groupOf(apiVersion)
   const own = ownDefinitions(definitions(`${group}/${kind}`))
@@ -65,7 +78,7 @@ function comparedWithAll(
   last: OwnDefinition,
   others: readonly OwnDefinition[],
   compare: (definition: Definition) => SchemaAnswer,
-): Omit<ComparedObject, 'isCatalog'> {
+): Omit<ComparedObject, 'isCatalog' | 'again'> {
   if (others.length === 0) return { answer, server, isCertain: last.isApplied }
   const all = [{ answer, server }]
   for (const { definition } of others)

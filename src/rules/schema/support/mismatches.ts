@@ -1,6 +1,7 @@
 import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
-import { type MapNode, stringAt } from '../../../kube/node.ts'
+import { withElement, withField, withoutField } from '../../../kube/edit-node.ts'
+import { at, type MapNode, type Node, type Path, stringAt } from '../../../kube/node.ts'
 import { probably } from '../../../message/closest.ts'
 import { message, part } from '../../../message/message.ts'
 import type { Problem } from '../../../schema/model/problem.ts'
@@ -27,7 +28,7 @@ export function* mismatches(
       value: told(problem),
       ...problemText(problem, who, compared.server),
       ...(problem.kind === 'not-allowed' && problem.names ? { allowed: problem.names } : {}),
-      ...editOf(object.root, problem),
+      ...editOf(object.root, problem, compared),
     }
   }
   for (const { path, rule, why } of compared.isCatalog ? [] : (compared.answer.notEvaluated ?? [])) {
@@ -72,9 +73,47 @@ function mayBeNewer(root: MapNode, problem: Problem): boolean {
   return written === undefined || probably(written, names) === undefined
 }
 
-/** A word that differs from an allowed one in case alone is meant to be that one. */
-function editOf(root: MapNode, { kind, path, names = [] }: Problem): { edit?: Edit } {
+/** A word that differs from an allowed one in case alone is meant to be that one; a key that resembles one alone is renamed. */
+function editOf(root: MapNode, problem: Problem, compared: ComparedObject): { edit?: Edit } {
+  const { kind, path, names = [] } = problem
+  if (kind === 'unknown-field' || kind === 'dropped-field') return renaming(root, problem, compared)
   const written = kind === 'not-allowed' ? stringAt(root, path)?.toLowerCase() : undefined
   const [meant, ...others] = names.filter(name => name.toLowerCase() === written)
   return meant === undefined || others.length > 0 ? {} : { edit: { set: meant } }
+}
+
+/** Certain only if the map has no such key yet, and the value is one that is valid there. */
+function renaming(
+  root: MapNode,
+  { path, names = [], since, until }: Problem,
+  { again, answer }: ComparedObject,
+): { edit?: Edit } {
+  const key = String(path.at(-1))
+  const alike = names.filter(name => probably(key, [name]) !== undefined)
+  const [meant] = alike
+  const start = path.slice(0, -1)
+  const parent = at(root, start)
+  if (meant === undefined || alike.length > 1 || since !== undefined || until !== undefined) return {}
+  if (parent?.type !== 'map' || parent.fields.has(meant)) return {}
+  const value = (parent.fields.get(key) ?? parent.dropped?.get(key))?.value
+  if (!value) return {}
+  const after = again(replacedAt(root, start, withField(withoutKey(parent, key), meant, value)) as MapNode)
+  const isValid = after.problems.every(one => !startsWith(one.path, [...start, meant]))
+  return isValid && after.count < answer.count ? { edit: { rename: meant } } : {}
+}
+
+function withoutKey(map: MapNode, key: string): MapNode {
+  const { dropped, ...rest } = withoutField(map, key)
+  const left = new Map([...(dropped ?? [])].filter(([name]) => name !== key))
+  return left.size > 0 ? { ...rest, dropped: left } : rest
+}
+
+const startsWith = (path: Path, start: Path) => start.every((step, at) => path[at] === step)
+
+function replacedAt(node: Node, [step, ...rest]: Path, value: Node): Node {
+  if (step === undefined) return value
+  const child = at(node, [step])
+  if (!child) return node
+  if (node.type === 'map') return withField(node, String(step), replacedAt(child, rest, value))
+  return node.type === 'list' ? withElement(node, Number(step), replacedAt(child, rest, value)) : node
 }
