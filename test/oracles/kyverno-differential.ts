@@ -19,7 +19,7 @@ const program = process.env.KYVERNO ?? join(homedir(), '.cache/bailiwick/bin/kyv
 interface Report {
   readonly results?: readonly {
     readonly policy: string
-    readonly rule: string
+    readonly rule?: string
     readonly result: string
     readonly message?: string
     readonly resources: readonly { readonly kind: string; readonly namespace?: string; readonly name: string }[]
@@ -27,7 +27,7 @@ interface Report {
 }
 
 /** Kyverno's answers by policy, rule and object. A rule that does not apply has none. */
-function answersOfKyverno({ policies, objects, exceptions, operation, namespaces }: PolicyFleet): KyvernoAnswers {
+function answersOfKyverno({ policies, objects, exceptions, operation, namespaces, user }: PolicyFleet): KyvernoAnswers {
   const dir = mkdtempSync(join(tmpdir(), 'kyverno-differential-'))
   const file = (name: string, documents: readonly Json[]) => {
     writeFileSync(join(dir, name), documents.map(one => `---\n${JSON.stringify(one)}\n`).join(''))
@@ -53,11 +53,17 @@ function answersOfKyverno({ policies, objects, exceptions, operation, namespaces
       'json',
     ]
     if (exceptions.length > 0) args.push('--exception', file('exceptions.yaml', exceptions))
-    return readReport(run(args))
+    if (user) args.push('--userinfo', file('user.yaml', [userOf(user)]))
+    return readReport(run(args), policies)
   } finally {
     rmSync(dir, { recursive: true })
   }
 }
+
+const userOf = (user: NonNullable<PolicyFleet['user']>): Json => ({
+  ...{ apiVersion: 'cli.kyverno.io/v1alpha1', kind: 'UserInfo', metadata: { name: 'user' } },
+  ...(user as unknown as { [key: string]: Json }),
+})
 
 function run(args: readonly string[]): string {
   try {
@@ -79,21 +85,29 @@ interface KyvernoAnswers {
   readonly refused: ReadonlySet<string>
 }
 
-function readReport(output: string): KyvernoAnswers {
-  const line = output.split('\n').find(one => one.startsWith('{'))
+function readReport(output: string, policies: PolicyFleet['policies']): KyvernoAnswers {
+  const lines = output.split('\n').filter(one => one.startsWith('{'))
   const answers = new Map<string, string>()
-  const report = line === undefined ? {} : (JSON.parse(line) as Report)
-  for (const { policy, rule, result, message = '', resources } of report.results ?? []) {
-    for (const { kind, namespace = '', name } of resources) {
-      const key = `${policy}/${rule.replace(/^autogen-(?:cronjob-)?/, '')} ${kind} ${namespace}/${name}`
+  for (const { policy, rule = '', result, message = '', resources } of lines.flatMap(
+    line => (JSON.parse(line) as Report).results ?? [],
+  )) {
+    const name = policy.split('/').at(-1)!
+    const own = policies.find(({ metadata }) => (metadata as { name: Json }).name === name)?.metadata as
+      | { namespace?: Json }
+      | undefined
+    for (const { kind, namespace = '', name: object } of resources) {
+      // the command line also asks namespaced policies about objects of other namespaces
+      if (own?.namespace !== undefined && own.namespace !== namespace) continue
+      const key = `${name}/${rule.replace(/^autogen-(?:cronjob-)?/, '')} ${kind} ${namespace}/${object}`
       answers.set(key, `${result === 'warn' ? 'fail' : result}\0${message}`)
     }
   }
-  const before = output.slice(0, line === undefined ? undefined : output.indexOf(line))
+  const [first] = lines
+  const before = output.slice(0, first === undefined ? undefined : output.indexOf(first))
   return {
     answers,
-    isReport: line !== undefined,
-    refused: new Set([...before.matchAll(/^\d+\. ([^:\s]+): /gm)].map(([, name]) => name!)),
+    isReport: first !== undefined,
+    refused: new Set([...before.matchAll(/^\d+\. ([^:\s]+): /gm)].map(([, name]) => name!.split('/').at(-1)!)),
   }
 }
 
@@ -102,6 +116,9 @@ interface Difference {
   readonly kyverno: string
   readonly here: string
 }
+
+/** Of a policy without rules an error counts as a refusal: its failurePolicy decides. */
+const isCel = (key: string) => key.includes('/ ')
 
 let [equal, notEvaluated, invalid, ended] = [0, 0, 0, 0]
 const unclear = new Map<string, number>()
@@ -121,7 +138,7 @@ function differences(fleet: PolicyFleet, isCounted = false): Difference[] {
     if (here === 'not evaluated') {
       if (isCounted) notEvaluated++
       if (isCounted) unclear.set(why, (unclear.get(why) ?? 0) + 1)
-    } else if (here === kyverno) {
+    } else if (here === kyverno || (isCel(key) && [here, kyverno].every(one => one === 'fail' || one === 'error'))) {
       if (isCounted && here !== 'skip') equal++
     } else found.push({ key, kyverno: `${kyverno} (${message.slice(0, 200)})`, here: `${here} (${why.slice(0, 200)})` })
   }
@@ -135,7 +152,10 @@ const golden: unknown[] = []
 function goldenFleet(fleet: PolicyFleet) {
   const { answers, refused } = answersOfKyverno(fleet)
   const isAccepted = ({ metadata }: { [key: string]: Json }) => !refused.has(String((metadata as { name: Json }).name))
-  const said = [...answers].map(([key, answer]) => [key, answer.split('\0')[0]] as const)
+  const said = [...answers].map(([key, answer]) => {
+    const [result] = answer.split('\0')
+    return [key, isCel(key) && result === 'error' ? 'fail' : result] as const
+  })
   return {
     ...fleet,
     policies: fleet.policies.filter(isAccepted),
@@ -148,7 +168,10 @@ for (let at = 0; at < fleets; at++) {
   const fleet = randomPolicyFleet(seed * 10_000 + at)
   const found = differences(fleet, true)
   different += found.length
-  if (golden.length < Number(options.get('golden') ?? '0') && found.length === 0) golden.push(goldenFleet(fleet))
+  if (golden.length < Number(options.get('golden') ?? '0') && found.length === 0) {
+    const made = goldenFleet(fleet)
+    if (Object.keys(made.answers).length > 0) golden.push(made)
+  }
   for (const one of found.slice(0, 3)) {
     console.info(`fleet ${seed * 10_000 + at}: ${one.key}: Kyverno ${one.kyverno}, here ${one.here}`)
     if (!options.has('shrink')) continue

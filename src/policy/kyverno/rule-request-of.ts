@@ -52,12 +52,21 @@ function testContext(asked: Omit<RuleRequest, 'context'>): ReadonlyMap<string, C
   return new Map<string, ContextValue>([['request', request], ...(user ? ofAccount(user) : [])])
 }
 
-const ofUser = ({ name, groups }: UserInfo, { roles, clusterRoles }: Pick<RuleRequest, 'roles' | 'clusterRoles'>) =>
-  [
-    ['userInfo', fromJson({ username: name, groups: [...groups] })],
-    ['roles', roles],
-    ['clusterRoles', clusterRoles],
-  ] as const
+/** Go leaves out what is empty (RequestInfo of kyverno api/kyverno/v2), so a policy that reads it gets an error. */
+function ofUser(
+  { name, groups }: UserInfo,
+  { roles, clusterRoles }: Pick<RuleRequest, 'roles' | 'clusterRoles'>,
+): (readonly [string, ContextValue])[] {
+  const userInfo = {
+    ...(name === '' ? {} : { username: name }),
+    ...(groups.length === 0 ? {} : { groups: [...groups] }),
+  }
+  return [
+    ['userInfo', fromJson(userInfo)],
+    ...(roles.length === 0 ? [] : [['roles', roles] as const]),
+    ...(clusterRoles.length === 0 ? [] : [['clusterRoles', clusterRoles] as const]),
+  ]
+}
 
 function ofAccount(user: UserInfo) {
   const account = accountOf(user.name)

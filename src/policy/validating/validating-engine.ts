@@ -115,9 +115,21 @@ export function validatingScope(
   return {
     // of a policy about images such an exception exempts the object; of others only what it names
     isExcepted: allowed.images.length + allowed.values.length > 0,
-    names: new Map<string, CelValue>([...outsideNames(world, policy.namespace), ['exceptions', exceptions]]),
+    names: new Map<string, CelValue>([
+      ...outsideNames(world, policy.namespace),
+      ['exceptions', exceptions],
+      ...absentObjects(request),
+    ]),
   }
 }
+
+/** An object that a request does not have is an empty map for these policies, not null (pkg/cel/policies/vpol/engine of 1.19). */
+function absentObjects({ operation, old }: AdmissionRequest): (readonly [string, CelValue])[] {
+  if (operation === 'DELETE') return [['object', NO_OBJECT]]
+  return old ? [] : [['oldObject', NO_OBJECT]]
+}
+
+const NO_OBJECT = new CelMap(new Map())
 
 const textList = (nodes: readonly Node[]): CelValue =>
   nodes.flatMap(node => (node.type === 'scalar' && typeof node.value === 'string' ? [node.value] : []))

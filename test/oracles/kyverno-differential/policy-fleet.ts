@@ -3,8 +3,10 @@ import type { Json, MapNode } from '../../../src/kube/node.ts'
 import type { KubeObject } from '../../../src/kube/object.ts'
 import { type LoadedTest, runTest, type TestRow } from '../../../src/policy/testing/run-test.ts'
 import { readTest } from '../../../src/policy/testing/test-file.ts'
+import type { TestUser } from '../../../src/policy/testing/test-world.ts'
 import { Random, randomObjects } from './random-fleet.ts'
 import { randomException, randomPolicy } from './random-policy.ts'
+import { randomCelException, randomValidatingPolicy } from './random-validating-policy.ts'
 
 type Fields = { [key: string]: Json }
 
@@ -15,33 +17,79 @@ export interface PolicyFleet {
   readonly exceptions: readonly Fields[]
   readonly operation: string
   readonly namespaces: readonly Fields[]
+  /** Who asks, as `--userinfo` takes it; absent: nobody in particular. */
+  readonly user?: {
+    readonly userInfo: { readonly username: string; readonly groups: readonly string[] }
+    readonly roles: readonly string[]
+    readonly clusterRoles: readonly string[]
+  }
 }
+
+const USERS: readonly NonNullable<PolicyFleet['user']>[] = [
+  {
+    userInfo: { username: 'jane', groups: ['devs', 'system:authenticated'] },
+    roles: ['apps:dev'],
+    clusterRoles: ['view'],
+  },
+  {
+    userInfo: { username: 'system:serviceaccount:apps:web', groups: ['system:serviceaccounts'] },
+    ...{ roles: [], clusterRoles: ['edit', 'view'] },
+  },
+]
 
 export function randomPolicyFleet(seed: number): PolicyFleet {
   const random = new Random(seed)
   const objects = randomObjects(random, 8)
-  const policies = Array.from({ length: 8 }, (_, at) => randomPolicy(random, `p${at}`, objects))
-  const exceptions = random.chance(0.4) ? random.many(2, at => randomException(random, `e${at}`, `p${at}`)) : []
+  const policies = Array.from({ length: 8 }, (_, at) => {
+    const namespace = random.chance(0.25) ? random.pick(['apps', 'ops']) : undefined
+    return random.chance(0.35)
+      ? randomValidatingPolicy(random, `p${at}`, namespace)
+      : randomPolicy(random, `p${at}`, objects, namespace)
+  })
+  const exceptions = random.chance(0.4)
+    ? random.many(2, at => {
+        const policy = policies[at]!
+        return isOfRules(policy)
+          ? randomException(random, `e${at}`, policy)
+          : randomCelException(random, `e${at}`, policy)
+      })
+    : []
   const namespaces = random.chance(0.6)
     ? [
         { name: 'apps', labels: { zone: 'a' } },
         { name: 'ops', labels: { zone: 'b' } },
       ]
     : []
-  return { policies, objects, exceptions, operation: random.pick(['CREATE', 'CREATE', 'UPDATE', 'DELETE']), namespaces }
+  const operation = random.pick(['CREATE', 'CREATE', 'UPDATE', 'DELETE'])
+  return {
+    policies,
+    objects,
+    exceptions,
+    operation,
+    namespaces,
+    user: random.pick(USERS),
+  }
 }
+
+const isOfRules = ({ apiVersion }: Fields) => apiVersion === 'kyverno.io/v1'
 
 const ORIGIN = { repository: '', file: 'test', line: 1, column: 1 }
 const objectOf = (json: Json): KubeObject => ({ root: nodeOf(json, ORIGIN) as MapNode, trail: [] })
+
+const testUser = ({ userInfo: { username: name, groups }, ...roles }: NonNullable<PolicyFleet['user']>): TestUser => ({
+  user: { name, groups },
+  ...roles,
+})
 
 type Answers = Map<string, Pick<TestRow, 'actual' | 'message'>>
 
 /** Our answers by policy, rule and object, as `bailiwick policy test` gives them. */
 export function answersHere(fleet: PolicyFleet): Answers {
-  const { policies, objects, exceptions, operation, namespaces } = fleet
-  const rules = policies.flatMap(({ metadata, spec }) =>
-    ((spec as Fields).rules as Fields[]).map(rule => [String((metadata as Fields).name), String(rule.name)] as const),
-  )
+  const { policies, objects, exceptions, operation, namespaces, user } = fleet
+  const rules = policies.flatMap(policy => {
+    const names = isOfRules(policy) ? ((policy.spec as Fields).rules as Fields[]).map(rule => String(rule.name)) : ['']
+    return names.map(rule => [String((policy.metadata as Fields).name), rule] as const)
+  })
   const asked = rules.flatMap(([policy, rule]) => objects.map(object => ({ policy, rule, object })))
   const results = asked.map(({ policy, rule, object: { kind, metadata } }) => ({
     ...{ policy, rule, result: 'pass' },
@@ -50,7 +98,7 @@ export function answersHere(fleet: PolicyFleet): Answers {
   const values = { globalValues: { 'request.operation': operation }, namespaceSelector: [...namespaces] }
   const test = readTest(nodeOf({ values, results }, ORIGIN), ORIGIN)
   const loaded: LoadedTest = {
-    ...{ test, values: test.values!, user: undefined, cluster: undefined, contextResources: [] },
+    ...{ test, values: test.values!, user: user && testUser(user), cluster: undefined, contextResources: [] },
     ...{ images: new Map(), globalContext: new Map() },
     policies: policies.map(objectOf),
     resources: objects.map(objectOf),

@@ -1,4 +1,5 @@
 import type { Json } from '../../../src/kube/node.ts'
+import { CELS } from './cel-expressions.ts'
 import { KINDS, type Random } from './random-fleet.ts'
 
 type Fields = { [key: string]: Json }
@@ -92,25 +93,12 @@ const QUERIES = [
   'my',
   'request.object.spec.nothing.here',
   'request.oldObject.metadata.name',
-]
-
-const CELS = [
-  "object.metadata.name.startsWith('web')",
-  'has(object.metadata.labels) && "team" in object.metadata.labels',
-  "object.metadata.?labels.?team.orValue('x') in ['dev', 'x']",
-  'object.spec.replicas < 4',
-  "object.spec.containers.all(c, !c.image.endsWith(':latest'))",
-  'object.spec.template.spec.containers.exists(c, has(c.resources))',
-  'object.spec.ports.map(p, p.port).sum() > 100',
-  "object.kind != 'Service' || object.spec.type == 'ClusterIP'",
-  'has(object.data) && object.data.size() > 2',
-  "request.operation == 'CREATE'",
-  'oldObject == null',
-  "quantity('64Mi').isLessThan(quantity('1Gi'))",
-  "object.metadata.name.matches('^[a-z]+-[0-9]$')",
-  'object.nothing == 1',
-  "namespaceObject.metadata.name == 'apps'",
-  "object.data.level.split('-')[0] == 'low'",
+  'request.userInfo.username',
+  'request.userInfo.groups',
+  'request.roles',
+  'request.clusterRoles',
+  'serviceAccountName',
+  'serviceAccountNamespace',
 ]
 
 /** A pattern made of an object: anchors, wildcards, operators and ranges where it has values. */
@@ -299,18 +287,41 @@ function resources(random: Random, kinds: readonly string[]): Fields {
   }
 }
 
+const SUBJECTS: readonly Json[] = [
+  { kind: 'User', name: 'jane' },
+  { kind: 'User', name: 'j*' },
+  { kind: 'Group', name: 'devs' },
+  { kind: 'ServiceAccount', name: 'web', namespace: 'apps' },
+]
+
+/** Who asks, in one filter of ten. */
+const accounts = (random: Random): Fields =>
+  random.some(
+    {
+      subjects: random.many<Json>(2, () => random.pick(SUBJECTS)),
+      roles: [random.pick(['apps:dev', 'ops:*'])],
+      clusterRoles: [random.pick(['view', 'e*', 'cluster-admin'])],
+    },
+    0.07,
+  )
+
 function block(random: Random, kinds: readonly string[]): Fields {
-  const filters = () => random.many<Json>(2, () => ({ resources: resources(random, kinds) }))
+  const filters = () => random.many<Json>(2, () => ({ resources: resources(random, kinds), ...accounts(random) }))
   return random.pick<() => Fields>([
     () => ({ any: filters() }),
     () => ({ any: filters() }),
     () => ({ all: filters().slice(0, 1) }),
-    () => ({ resources: resources(random, kinds) }),
+    () => ({ resources: resources(random, kinds), ...accounts(random) }),
   ])()
 }
 
-/** A random ClusterPolicy, whose patterns are made of the objects. */
-export function randomPolicy(random: Random, name: string, objects: readonly Fields[]): Fields {
+/** A random ClusterPolicy, or Policy where a namespace is given, whose patterns are made of the objects. */
+export function randomPolicy(
+  random: Random,
+  name: string,
+  objects: readonly Fields[],
+  namespace: string | undefined,
+): Fields {
   const rules = random
     .many<Json>(2, at => {
       const kind = random.chance(0.9) ? String(random.pick(objects).kind) : random.pick(KINDS)
@@ -352,8 +363,8 @@ export function randomPolicy(random: Random, name: string, objects: readonly Fie
   )
   return {
     apiVersion: 'kyverno.io/v1',
-    kind: 'ClusterPolicy',
-    metadata: { name, annotations },
+    kind: namespace === undefined ? 'ClusterPolicy' : 'Policy',
+    metadata: { name, annotations, ...(namespace === undefined ? {} : { namespace }) },
     spec: {
       validationFailureAction: random.pick(['Enforce', 'Audit']),
       background: false,
@@ -363,8 +374,10 @@ export function randomPolicy(random: Random, name: string, objects: readonly Fie
   }
 }
 
-/** A random PolicyException from one of the policies. */
-export function randomException(random: Random, name: string, policy: string): Fields {
+/** A random PolicyException from a policy. */
+export function randomException(random: Random, name: string, { metadata }: Fields): Fields {
+  const { name: own, namespace } = metadata as Fields
+  const policy = namespace === undefined ? String(own) : `${namespace}/${own}`
   const kinds = [random.pick(KINDS)]
   return {
     apiVersion: 'kyverno.io/v2',

@@ -136,7 +136,9 @@ test.each([
   ['{{ images.containers.web.registry }}', 'Equals', 'docker.io', true],
   ['{{ request.userInfo.username }}', 'Equals', '"system:serviceaccount:apps:*"', true],
   ['{{ serviceAccountNamespace }}/{{ serviceAccountName }}', 'Equals', 'apps/dev-team', true],
-  ['{{ request.roles }}', 'AnyIn', '["kube-system:admin"]', false],
+  // an account without Roles has no such key, and the error denies
+  ['{{ request.roles }}', 'AnyIn', '["kube-system:admin"]', true],
+  ['{{ request.roles || `[]` }}', 'AnyIn', '["kube-system:admin"]', false],
   ['{{ to_upper(request.object.metadata.name) }}', 'Equals', 'ASKED', true],
   ["{{ request.object.metadata.{{ to_lower('NAME') }} }}", 'Equals', 'asked', true],
 ])('deny: %s %s %s is %s', (key, operator, value, isDenied) => {
