@@ -1,6 +1,7 @@
 import { unpack } from '../unpack.ts'
 import packed from './catalog.json' with { type: 'json' }
 import { type Definition, definitionIn, type PackedVersion } from './definition.ts'
+import { withOperatorKinds } from './with-operator-kinds.ts'
 
 type Kinds = Readonly<Record<string, Readonly<Record<string, PackedVersion>>>>
 
@@ -28,7 +29,7 @@ function read(group: Group, name: string, kind: string): Definition | undefined 
   group.kinds ??= unpack<Kinds>(group.text)
   // names come from objects: what is not in the catalog is not kept
   if (!Object.hasOwn(group.kinds, kind)) return undefined
-  const definition = definitionIn(`${name}/${kind}`, group.kinds[kind]!)
+  const definition = definitionIn(`${name}/${kind}`, withOperatorKinds(kind, group.kinds[kind]!))
   group.known.set(kind, definition)
   return definition
 }

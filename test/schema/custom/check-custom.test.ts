@@ -87,3 +87,26 @@ describe('the catalog', () => {
       expect(catalogued(group!, kind!)).toBeUndefined()
   })
 })
+
+test('Flux Operator adds its kinds to those about which Flux notifies', () => {
+  const alert = (kind: string) => `apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Alert
+metadata: {name: a}
+spec: {providerRef: {name: p}, eventSources: [{kind: ${kind}, name: "*"}]}
+`
+  const receiver = (kind: string) => `apiVersion: notification.toolkit.fluxcd.io/v1
+kind: Receiver
+metadata: {name: a}
+spec: {type: github, secretRef: {name: s}, resources: [{kind: ${kind}, name: a}]}
+`
+  for (const [kind, text] of [
+    ['Alert', alert],
+    ['Receiver', receiver],
+  ] as const) {
+    const definition = catalogued('notification.toolkit.fluxcd.io', kind)!
+    const found = (one: string) => checkCustom(rootOf(text(one)), definition).problems.map(({ path }) => path.join('.'))
+    for (const one of ['GitRepository', 'FluxInstance', 'ResourceSet', 'ResourceSetInputProvider'])
+      expect(found(one), one).toEqual([])
+    expect(found('Deployment')).toHaveLength(1)
+  }
+})
