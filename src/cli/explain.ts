@@ -2,6 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import { closest, probably } from '../message/closest.ts'
 import { visible } from '../message/visible.ts'
 import { type ErrorEntry, errorGuide } from '../report/error-guide.ts'
+import { exampleOf, type RuleExample } from '../rules/examples.ts'
 import type { RuleText } from '../rules/model/rule.ts'
 import { rules } from '../rules/registry.ts'
 import type { Command } from './command.ts'
@@ -75,7 +76,26 @@ function text(rule: RuleText, width?: number): string {
     ...(profile === 'restricted' ? ['Where the profile is "baseline", this is a warning.'] : []),
     ...(source === undefined ? [] : [`Source: ${source}`]),
   ]
-  return `${parts.map(part => wrap(part, width).join('\n')).join('\n\n')}\n`
+  const wrapped = (texts: readonly string[]) => texts.map(part => wrap(part, width).join('\n'))
+  return `${[...wrapped(parts), ...exampleLines(exampleOf(id), wrapped)].join('\n\n')}\n`
+}
+
+/** Lines of files and of the diff are never wrapped. */
+function exampleLines(
+  example: RuleExample | undefined,
+  wrapped: (texts: readonly string[]) => readonly string[],
+): readonly string[] {
+  if (!example) return []
+  const { files, line, message, fix, patch } = example
+  const indented = (lines: readonly string[]) => lines.map(one => `    ${one}`.trimEnd()).join('\n')
+  return [
+    ...files.flatMap(({ repository, path, text }, at) => [
+      `${at === 0 ? 'Example' : 'With'}, ${path} in ${repository === 'fleet' ? 'the fleet repository' : 'the repository of a tenant'}:`,
+      indented(text.replace(/\n$/, '').split('\n')),
+    ]),
+    ...wrapped([`${line === 0 ? 'Finding' : `At line ${line}`}: ${message}`, `Fix: ${fix}`]),
+    ...(patch ? [indented(patch)] : []),
+  ]
 }
 
 function errorText({ code, means, remedy }: ErrorEntry, width?: number): string {
@@ -86,6 +106,7 @@ function errorText({ code, means, remedy }: ErrorEntry, width?: number): string 
 const plain = ({ id, severity, level = 'violation', profile = 'baseline', title, why, docs, source }: RuleText) => ({
   ...{ id, severity, level, profile, title, why, docs },
   ...(source === undefined ? {} : { source }),
+  ...(exampleOf(id) ? { example: exampleOf(id) } : {}),
 })
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`

@@ -1,3 +1,4 @@
+import { exampleOf, type RuleExample } from './examples.ts'
 import type { Rule } from './model/rule.ts'
 
 /** The catalogue of rules as Markdown; docs/rules.md is this text. */
@@ -18,7 +19,38 @@ function chapter(rule: Rule): string {
     rule.why,
     ...(rule.source ? [`Source: ${rule.source}`] : []),
     `What to do: ${rule.docs}`,
+    ...exampleParts(exampleOf(rule.id), rule.level === 'error' || rule.id.startsWith('yaml-')),
   ].join('\n\n')
+}
+
+/** `isDamaged`: what cannot be evaluated may be no YAML. */
+function exampleParts(example: RuleExample | undefined, isDamaged: boolean): string[] {
+  if (!example) return []
+  const { files, line, message, fix, patch } = example
+  return [
+    ...files.map(({ repository, path, text }, at) => {
+      const where = repository === 'fleet' ? 'in the fleet repository' : 'in the repository of a tenant'
+      return `${at === 0 ? 'Example' : 'With'}, \`${path}\` ${where}:\n\n${fenced(text, isDamaged ? '' : path)}`
+    }),
+    `${line === 0 ? 'Finding' : `At line ${line}`}: ${message}`,
+    `Fix: ${fix}`,
+    ...(patch ? [fenced(`${patch.join('\n')}\n`, '.diff')] : []),
+  ]
+}
+
+const LANGUAGES = [
+  ['.yaml', 'yaml'],
+  ['.yml', 'yaml'],
+  ['.json', 'json'],
+  ['.diff', 'diff'],
+] as const
+
+/** A block that nothing in the text ends. */
+function fenced(text: string, path: string): string {
+  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map(run => run.length))
+  const fence = '`'.repeat(Math.max(3, longest + 1))
+  const language = LANGUAGES.find(([end]) => path.endsWith(end))?.[1] ?? 'text'
+  return `${fence}${language}\n${text.replace(/\n$/, '')}\n${fence}`
 }
 
 function counts({ severity, level = 'violation', profile = 'baseline' }: Rule): string {

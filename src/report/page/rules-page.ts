@@ -1,9 +1,8 @@
-import type { Rule } from '../../rules/model/rule.ts'
 import { rules } from '../../rules/registry.ts'
 import { subjects } from '../../rules/subjects.ts'
-import { type Html, html } from './html.ts'
+import { html } from './html.ts'
 import { layout } from './layout.ts'
-import { prose } from './prose.ts'
+import { ruleArticle } from './rule-article.ts'
 import { matches, searchForm } from './search-form.ts'
 
 /** Headings of the folders of src/rules. */
@@ -25,8 +24,11 @@ const HEADINGS: Readonly<Record<string, string>> = {
   workloads: 'Pods, Services and admission',
 }
 
+/** Rules that are listed with their examples; in a longer list each links to its own page. */
+const MAX_EXAMPLES = 20
+
 /**
- * The rules by subject, each with its id as anchor: what it finds, why, and what to do. `search`: only rules with all of these words.
+ * The rules by subject, each with its id as anchor: what it finds, why, what to do, and an example. `search`: only rules with all of these words.
  * Nothing of any repository.
  */
 export function rulesPage(search = ''): string {
@@ -53,20 +55,8 @@ ${searchForm('/rules', search, shown, rules.length, 'rules')}`,
         title,
         own,
       }) => html`<section aria-labelledby="subject-${folder}"><h2 id="subject-${folder}">${title}</h2>
-${own.map(chapter)}</section>
+${own.map(rule => ruleArticle(rule, shown > MAX_EXAMPLES ? 'list' : 'short-list'))}</section>
 `,
     ),
   ])
-}
-
-function chapter({ id, title, severity, level, profile, why, source, docs }: Rule): Html {
-  const counts = level === 'error' ? 'error' : level === 'warning' ? `warning, ${severity}` : severity
-  return html`<article class="finding" id="${id}"><header><h3 class="rule"><a href="#${id}"><code>${id}</code></a></h3><span class="tag">${counts}</span></header>
-<p><strong>${prose(title)}</strong></p>
-<p>${prose(why)}</p>
-<p><strong>What to do:</strong> ${prose(docs)}</p>
-${profile === 'restricted' && html`<p>In the profile <code>baseline</code> the finding is a warning.</p>`}
-${source !== undefined && html`<p class="dim small">Source: ${source}</p>`}
-</article>
-`
 }
