@@ -68,3 +68,22 @@ test('what this version said is not said again', async () => {
   await quiet()
   expect(writes(stage.github)).toEqual([])
 }, 60_000)
+
+test('the check of a branch is that of the older version until the next push to the branch', async () => {
+  const { github } = stage
+  const branchRun = () => github.checkRunsOf(DEV, 'main').findLast(({ name }) => name === 'bailiwick / branch')!
+  expect(versionOfExternalId(branchRun().externalId)).toBe(ENGINE_VERSION)
+  branchRun().externalId = branchRun().externalId.replace(/^\w+:/, '0:')
+  const before = { ...branchRun() }
+  github.forget()
+  for (let look = 0; look < 3; look++) {
+    await stage.site.queue.add('sweep-installation', { installation: installation() })
+    await quiet()
+  }
+  expect(branchRun()).toEqual(before)
+  expect(await delayed()).toBe(0)
+  github.push({ repo: DEV, files: { 'README.md': 'new\n' }, as: 'ada' })
+  await stage.settle()
+  expect(branchRun()).not.toMatchObject({ id: before.id })
+  expect(versionOfExternalId(branchRun().externalId)).toBe(ENGINE_VERSION)
+}, 120_000)
