@@ -51,6 +51,7 @@ describe('what a start loads', () => {
       'src/errors.ts',
       'src/message/closest.ts',
       'src/message/message.ts',
+      'src/message/missing-package.ts',
       'src/message/visible.ts',
       'src/message/without-logins.ts',
       'src/report/text/ended.ts',
