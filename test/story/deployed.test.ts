@@ -9,7 +9,6 @@ import type { Json } from '../../src/kube/node.ts'
 import { findAssets, NO_ASSETS, NO_CONTROLLERS } from '../envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type DeployedWorld, openDeployed } from '../package/pods/deployed-world.ts'
-import type { RunningPod } from '../package/pods/kubelet.ts'
 import { programs } from '../programs.ts'
 import { hasRedis } from '../queue/start-redis.ts'
 import { until } from '../queue/until.ts'
@@ -55,11 +54,10 @@ describe.skipIf(missing)(`deploy/ on an API server${missing ? ` (${missing})` : 
     rmSync(directory, { recursive: true, force: true })
   }, 120_000)
 
-  const podOf = (name: string, namespace = 'bailiwick'): RunningPod =>
-    world.kubelet.pods.find(
-      ({ pod: { metadata } }) => metadata.namespace === namespace && metadata.name.startsWith(name),
-    )!
-  const worker = () => podOf('bailiwick-worker', SYSTEM)
+  const workers = () =>
+    world.kubelet.pods.filter(
+      ({ pod: { metadata } }) => metadata.namespace === SYSTEM && metadata.name.startsWith('bailiwick-worker'),
+    )
   const runOf = (ref: string, name: string, repo = REPO) =>
     world.github.checkRunsOf(repo, ref).findLast(one => one.name === name)
   const open = (branch: string, files: Readonly<Record<string, string>>): number => {
@@ -70,17 +68,26 @@ describe.skipIf(missing)(`deploy/ on an API server${missing ? ` (${missing})` : 
   const withResource = (name: string) =>
     fleetFiles(REPO)['base/kustomization.yaml']!.replace('  - widget.yaml\n', `  - widget.yaml\n  - ${name}.yaml\n`)
 
-  test('every Deployment is available, by its probes', async () => {
-    for (const [namespace, name] of [
-      ['bailiwick', 'bailiwick-web'],
-      ['bailiwick', 'bailiwick-worker'],
-      [SYSTEM, 'bailiwick-worker'],
-    ]) {
-      const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`
+  test('every Deployment is available with the replicas of its manifest, and Redis, by their probes', async () => {
+    for (const [namespace, name, plural, count] of [
+      ['bailiwick', 'bailiwick-web', 'deployments', 2],
+      ['bailiwick', 'bailiwick-worker', 'deployments', 2],
+      [SYSTEM, 'bailiwick-worker', 'deployments', 2],
+      ['bailiwick', 'bailiwick-redis', 'statefulsets', 1],
+    ] as const) {
+      const path = `/apis/apps/v1/namespaces/${namespace}/${plural}/${name}`
       await until(
-        async () => jsonAt((await world.cluster.request('GET', path)).body, 'status', 'availableReplicas') === 1,
+        async () => jsonAt((await world.cluster.request('GET', path)).body, 'status', 'availableReplicas') === count,
       )
     }
+    expect(world.kubelet.pods).toHaveLength(7)
+  })
+
+  test('one of two workers has the Lease, and both are ready', async () => {
+    const { body } = await world.cluster.request('GET', LEASE)
+    const holder = stringAt(body, 'spec', 'holderIdentity')
+    expect(holder).not.toBe('')
+    expect(workers().length).toBe(2)
   })
 
   test('the processes run as the manifests say: their user, a root that is read-only, no new privileges', () => {
@@ -191,13 +198,15 @@ describe.skipIf(missing)(`deploy/ on an API server${missing ? ` (${missing})` : 
       const runs = ['acme/fleet', REPO].flatMap(repo =>
         world.github.checkRunsOf(repo, 'main').map(({ output }) => output),
       )
-      return `${worker().program.said()}${JSON.stringify(runs)}`.replaceAll(/[\\`"]/g, '')
+      return `${workers()
+        .map(({ program }) => program.said())
+        .join('')}${JSON.stringify(runs)}`.replaceAll(/[\\`"]/g, '')
     }
     /** What a worker asks for when it starts, and not while it works. */
     const isOfStart = ({ verb, resource }: Right) => resource === 'leases' || verb === 'list' || verb === 'watch'
     const restart = async () => {
-      await world.kubelet.stop(worker())
-      await world.kubelet.start(SYSTEM, 'bailiwick-worker', false)
+      await Promise.all(workers().map(one => world.kubelet.stop(one)))
+      await world.kubelet.start(SYSTEM, 'bailiwick-worker', { isAwaited: false })
     }
 
     test.each(rights.filter(right => !ELSEWHERE.includes(nameOf(right))).map(right => [nameOf(right), right] as const))(
@@ -218,7 +227,11 @@ describe.skipIf(missing)(`deploy/ on an API server${missing ? ` (${missing})` : 
         } finally {
           await give()
         }
-        if (isOfStart(right)) await restart()
+        if (isOfStart(right)) {
+          await restart()
+          // applied by what runs now, so that the next change meets a worker that has read its inventories
+          marker = await changeAll()
+        }
         await world.comesTo(isApplied(marker))
       },
       200_000,

@@ -7,7 +7,6 @@ import { ARCHITECTURES } from '../../../build/image/architecture.ts'
 import { writeImage } from '../../../build/image/write-image.ts'
 import { itemsAt, jsonAt } from '../../../src/cluster/json-at.ts'
 import { openQueue } from '../../../src/queue/open-queue.ts'
-import { type Program, runProgram } from '../../app/run-program.ts'
 import { run } from '../../cli/run-main.ts'
 import { startCluster, type TestCluster } from '../../envtest/start.ts'
 import type { FakeGitHub } from '../../github/start.ts'
@@ -21,12 +20,14 @@ import { unpackImage } from '../unpack-image.ts'
 import { Kubelet } from './kubelet.ts'
 import { asJson, type Manifest, type Pod } from './manifest.ts'
 import { allows, type End } from './network-policy.ts'
+import { redisRoot } from './redis-root.ts'
 import type { Reachable } from './sandbox.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const HERE = ARCHITECTURES.find(({ npm }) => npm === process.arch)!
 const APP = 'bailiwick'
 const SYSTEM = 'bailiwick-system'
+const REDIS_POD = 'bailiwick-redis-0'
 const CONTROLLERS = [
   'deployment-controller',
   'replicaset-controller',
@@ -38,7 +39,7 @@ const ENTRY = '  - name: staging\n    fleet: https://github.com/acme/fleet\n    
 const OF_GITHUB = '140.82.112.3'
 const OF_INGRESS = '203.0.113.10'
 
-/** deploy/app and deploy/worker on one API server, with the image's processes as their pods, GitHub and Redis beside it. */
+/** deploy/app and deploy/worker on one API server, with the image's processes and Redis as their pods, GitHub beside it. */
 export interface DeployedWorld {
   readonly github: FakeGitHub
   readonly cluster: TestCluster
@@ -63,27 +64,28 @@ export async function openDeployed(flags: readonly string[]): Promise<DeployedWo
   ])
   const { config } = unpackImage(join(directory, 'layout'), HERE.oci, image)
   const [ingressPort, redisPort] = [await freePort(), await freePort()]
+  const variables = Object.fromEntries(config.Env.map(text => text.split(/=(.*)/s).slice(0, 2)))
   const url = `http://127.0.0.1:${ingressPort}`
   const password = randomBytes(16).toString('hex')
   const manifests = await renderOverlays(directory, { GITHUB_API_URL: github.url, WEB_URL: url })
   await prepareCluster(cluster)
   await createSecrets(cluster, github, password)
   for (const manifest of namespacesFirst(manifests)) await applyManifest(cluster, manifest as never)
-  const redis = await startRedisPod(cluster, directory, manifests, redisPort, password)
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy')
   const kubelet = new Kubelet({
     cluster,
     folder: directory,
-    root: image,
-    imageEnv: Object.fromEntries(config.Env.map(text => text.split(/=(.*)/s).slice(0, 2))),
-    workdir: config.WorkingDir,
+    imageOf: name => {
+      if (!name.startsWith('redis:')) return { root: image, env: variables, workdir: config.WorkingDir }
+      return { root: redisRoot(join(directory, 'redis-image')), env: { PATH: '/usr/bin' }, workdir: '/data' }
+    },
     network: async pod => {
       const from: End = { pod, namespaceLabels: { 'kubernetes.io/metadata.name': pod.metadata.namespace! } }
-      const redisPod: End = { pod: redis.pod, namespaceLabels: { 'kubernetes.io/metadata.name': APP } }
+      const redisPod: End = { pod: await redisPodOf(cluster), namespaceLabels: { 'kubernetes.io/metadata.name': APP } }
       const local = (port: number) => () => ({ host: '127.0.0.1' as const, port })
       const ends: readonly { end: End; port: number; at: Reachable }[] = [
         { end: { ip: '10.0.0.1' }, port: 443, at: { host: '10.0.0.1', port: 443, to: local(portOf(cluster.url)) } },
-        { end: redisPod, port: 6379, at: { host: '10.0.0.2', port: 6379, to: local(redisPort) } },
+        { end: redisPod, port: 6379, at: { host: '10.0.0.2', port: 6379, to: () => ({ path: redisSocket() }) } },
         {
           ...{ end: { ip: OF_GITHUB }, port: 443 },
           at: { host: '127.0.0.1', port: portOf(github.url), to: local(portOf(github.url)) },
@@ -97,6 +99,13 @@ export async function openDeployed(flags: readonly string[]): Promise<DeployedWo
       return { reachable, hosts: `127.0.0.1 localhost\n10.0.0.2 bailiwick-redis\n` }
     },
   })
+  const redisSocket = (): string => {
+    const running = kubelet.pods.find(({ pod }) => pod.metadata.name === REDIS_POD)
+    if (running === undefined) throw new Error(`${REDIS_POD} does not run`)
+    return running.sandbox.inbound(6379)
+  }
+  await kubelet.start(APP, 'bailiwick-redis', { kind: 'statefulsets' })
+  const door = await openDoor(redisPort, redisSocket)
   const ingress = await openIngress(ingressPort, manifests, kubelet, policies)
   github.app.webhookUrl = `${url}/api/github/webhooks`
   const queue = openQueue({ redisUrl: `redis://:${password}@127.0.0.1:${redisPort}`, log: silentLog })
@@ -117,10 +126,9 @@ export async function openDeployed(flags: readonly string[]): Promise<DeployedWo
       await settle()
     },
     close: async () => {
-      await kubelet.close()
       await queue.close(0)
-      await new Promise(resolve => ingress.close(resolve))
-      await redis.program.end()
+      await kubelet.close()
+      for (const server of [ingress, door]) await new Promise(resolve => server.close(resolve))
       await Promise.all([github.close(), cluster.stop()])
       rmSync(directory, { recursive: true, force: true })
     },
@@ -132,7 +140,7 @@ const portOf = (url: string) => Number(new URL(url).port)
 const namespacesFirst = (manifests: readonly Manifest[]) =>
   [...manifests].sort((a, b) => Number(b.kind === 'Namespace') - Number(a.kind === 'Namespace'))
 
-/** What an operator writes beside deploy/: the settings of this place, one pod of each Deployment. */
+/** What an operator writes beside deploy/: the settings of this place. */
 async function renderOverlays(
   directory: string,
   { GITHUB_API_URL, WEB_URL }: Readonly<Record<'GITHUB_API_URL' | 'WEB_URL', string>>,
@@ -164,7 +172,6 @@ async function renderOverlays(
       namespace: APP,
       resources: ['../deploy/app'],
       components: ['../deploy/redis'],
-      replicas: ['bailiwick-web', 'bailiwick-worker'].map(name => ({ name, count: 1 })),
       configMapGenerator: [{ name: 'bailiwick-settings', behavior: 'merge', literals }, clustersOf({})],
     },
     `${ENTRY}    workerKey: staging.key\n`,
@@ -176,7 +183,6 @@ async function renderOverlays(
     'staging',
     {
       resources: ['../deploy/worker'],
-      replicas: [{ name: 'bailiwick-worker', count: 1 }],
       patches: [{ patch: JSON.stringify({ ...patch, spec: { template: { spec: { containers: [container] } } } }) }],
       configMapGenerator: [clustersOf({ namespace: SYSTEM })],
     },
@@ -220,26 +226,25 @@ async function createSecrets(cluster: TestCluster, { app }: FakeGitHub, password
   }
 }
 
-/** Redis runs outside of the image, with the command of its StatefulSet and the paths of this machine. */
-async function startRedisPod(
-  cluster: TestCluster,
-  directory: string,
-  manifests: readonly Manifest[],
-  port: number,
-  password: string,
-): Promise<{ readonly pod: Pod; readonly program: Program }> {
-  const { spec } = manifests.find(({ kind }) => kind === 'StatefulSet') as unknown as { spec: { template: Pod } }
-  const pods = `/api/v1/namespaces/${APP}/pods/bailiwick-redis-0`
-  await until(async () => (await cluster.request('GET', pods)).status === 200, 60_000)
-  const pod = (await cluster.request('GET', pods)).body as unknown as Pod
-  const [conf, data] = [join(directory, 'redis.conf'), mkdtempSync(join(directory, 'redis-'))]
-  writeFileSync(conf, `requirepass ${password}\n`)
-  const command = spec.template.spec.containers[0]!.command!.map(word =>
-    word === '/etc/redis/redis.conf' ? conf : word === '/data' ? data : word,
-  )
-  const program = runProgram([...command, '--port', `${port}`, '--bind', '127.0.0.1'], {})
-  await until(() => program.said().includes('Ready to accept connections'))
-  return { pod, program }
+async function redisPodOf(cluster: TestCluster): Promise<Pod> {
+  const path = `/api/v1/namespaces/${APP}/pods/${REDIS_POD}`
+  await until(async () => (await cluster.request('GET', path)).status === 200, 60_000)
+  return (await cluster.request('GET', path)).body as unknown as Pod
+}
+
+/** For the test, which looks into the queue of the App from outside. */
+async function openDoor(port: number, socketOf: () => string): Promise<Server> {
+  const server = createServer(near => {
+    const far = connect({ path: socketOf() })
+    const end = () => {
+      near.destroy()
+      far.destroy()
+    }
+    for (const one of [near, far]) one.on('error', end).on('close', end)
+    near.pipe(far).pipe(near)
+  })
+  await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
+  return server
 }
 
 /** An ingress controller: connections go to the port of the Service, in turn to the pods that it selects. */

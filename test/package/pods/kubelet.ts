@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { itemsAt, jsonAt } from '../../../src/cluster/json-at.ts'
 import { type Program, runProgram } from '../../app/run-program.ts'
 import type { TestCluster } from '../../envtest/start.ts'
@@ -25,16 +27,27 @@ export interface RunningPod {
   get(port: number, path: string, headers?: Readonly<Record<string, string>>): Promise<{ status: number; body: string }>
 }
 
+/** An unpacked image, and the variables of its configuration. */
+interface Image {
+  readonly root: string
+  readonly env: Readonly<Record<string, string>>
+  readonly workdir: string
+}
+
 interface Node {
   readonly cluster: TestCluster
   /** An empty folder for volumes and sockets. */
   readonly folder: string
-  /** The unpacked image, and the variables of its configuration. */
-  readonly root: string
-  readonly imageEnv: Readonly<Record<string, string>>
-  readonly workdir: string
+  readonly imageOf: (image: string) => Image
   /** What a pod reaches over the network, and its /etc/hosts. */
   readonly network: (pod: Pod) => Promise<{ readonly reachable: readonly Reachable[]; readonly hosts: string }>
+}
+
+interface Execution {
+  readonly sandbox: Sandbox
+  readonly mounts: string
+  readonly command: readonly string[]
+  readonly env: Readonly<Record<string, string>>
 }
 
 /** Runs the pods that controllers created on an API server: does what a kubelet and a container runtime do, without Docker. */
@@ -51,12 +64,16 @@ export class Kubelet {
   }
 
   /**
-   * Runs the pods of a Deployment that do not run yet; resolves with all of them, when their probes say that they are ready.
-   * `isAwaited` false: at once.
+   * Runs the pods of a Deployment or StatefulSet that do not run yet; resolves with all of them, when their probes say that they are
+   * ready. `isAwaited` false: at once.
    */
-  async start(namespace: string, deployment: string, isAwaited = true): Promise<RunningPod[]> {
+  async start(
+    namespace: string,
+    owner: string,
+    { isAwaited = true, kind = 'deployments' }: { isAwaited?: boolean; kind?: 'deployments' | 'statefulsets' } = {},
+  ): Promise<RunningPod[]> {
     const { cluster } = this.#node
-    const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${deployment}`
+    const path = `/apis/apps/v1/namespaces/${namespace}/${kind}/${owner}`
     const { body } = await cluster.request('GET', path)
     const labels = Object.entries(jsonAt(body, 'spec', 'selector', 'matchLabels') as object).map(one => one.join('='))
     const wanted = Number(jsonAt(body, 'spec', 'replicas'))
@@ -65,7 +82,7 @@ export class Kubelet {
     await until(async () => {
       const { body: found } = await cluster.request('GET', list)
       pods = (itemsAt(found, 'items') as unknown as Pod[]).filter(
-        ({ metadata }) => !('deletionTimestamp' in metadata) && isOf(metadata.name, deployment),
+        ({ metadata }) => !('deletionTimestamp' in metadata) && isOf(metadata.name, owner),
       )
       return pods.length === wanted
     }, 60_000)
@@ -113,7 +130,9 @@ export class Kubelet {
     writeFileSync(join(own, 'hosts'), hosts)
     writeFileSync(join(own, 'mounts'), mountsOf(pod, container, own))
     const env = await containerEnv(cluster, pod, container)
-    const run = (command: readonly string[]) => this.#exec(pod, sandbox, join(own, 'mounts'), command, env)
+    const image = this.#node.imageOf(container.image)
+    const run = (command: readonly string[]) =>
+      this.#exec(pod, image, { sandbox, mounts: join(own, 'mounts'), command, env })
     const program = run([...(container.command ?? []), ...(container.args ?? [])])
     const running: RunningPod = {
       pod,
@@ -142,43 +161,47 @@ export class Kubelet {
   }
 
   /** Starts a command in the container, with nothing but its own variables. */
-  #exec(
-    { spec }: Pod,
-    sandbox: Sandbox,
-    mounts: string,
-    command: readonly string[],
-    env: Readonly<Record<string, string>>,
-  ): Program {
-    const { root, imageEnv, workdir } = this.#node
+  #exec({ spec }: Pod, image: Image, { sandbox, mounts, command, env }: Execution): Program {
     const { runAsUser, runAsGroup } = spec.securityContext
     const user = [String(runAsUser), String(runAsGroup)]
-    const given = { ...imageEnv, ...env, PATH: process.env.PATH, IMAGE_PATH: imageEnv.PATH, IMAGE_WORKDIR: workdir }
+    const given = {
+      ...image.env,
+      ...env,
+      PATH: process.env.PATH,
+      IMAGE_PATH: image.env.PATH,
+      IMAGE_WORKDIR: image.workdir,
+    }
     const unset = { HOME: undefined, GITHUB_API_URL: env.GITHUB_API_URL }
-    return runProgram([SCRIPT, String(sandbox.process), root, mounts, ...user, ...command], { ...given, ...unset })
+    return runProgram([SCRIPT, String(sandbox.process), image.root, mounts, ...user, ...command], {
+      ...given,
+      ...unset,
+    })
   }
 
   async #holds(
     running: RunningPod,
     { ports = [] }: Container,
-    { httpGet, exec }: Probe,
+    { httpGet, tcpSocket, exec }: Probe,
     run: (command: readonly string[]) => Program,
   ): Promise<boolean> {
     if (exec) return (await run(exec.command).exit) === 0
-    const port = ports.find(({ name, containerPort }) => httpGet!.port === name || httpGet!.port === containerPort)
-    if (port === undefined) throw new Error(`a probe asks the port ${httpGet!.port}, which the container does not name`)
-    return running.get(port.containerPort, httpGet!.path).then(
+    const asked = (httpGet ?? tcpSocket)!.port
+    const port = ports.find(({ name, containerPort }) => asked === name || asked === containerPort)
+    if (port === undefined) throw new Error(`a probe asks the port ${asked}, which the container does not name`)
+    if (!httpGet) return opens(running.sandbox, port.containerPort)
+    return running.get(port.containerPort, httpGet.path).then(
       ({ status }) => status >= 200 && status < 400,
       () => false,
     )
   }
 
-  async #report({ metadata }: Pod, { name }: Container): Promise<void> {
+  async #report({ metadata }: Pod, { name, image }: Container): Promise<void> {
     const now = new Date().toISOString().replace(/\.\d+Z/, 'Z')
     const conditions = ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'].map(type => ({
       ...{ type, status: 'True', lastTransitionTime: now },
     }))
     const state = { running: { startedAt: now } }
-    const containerStatuses = [{ name, ready: true, restartCount: 0, image: 'bailiwick', imageID: '', state }]
+    const containerStatuses = [{ name, ready: true, restartCount: 0, image, imageID: '', state }]
     const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}/status`
     const status = { phase: 'Running', startTime: now, conditions, containerStatuses }
     const answer = await this.#node.cluster.request('PATCH', path, asJson({ status }), { contentType: MERGE })
@@ -186,8 +209,8 @@ export class Kubelet {
   }
 }
 
-/** `bailiwick-worker-5d4f-abcde` is a pod of bailiwick-worker. */
-const isOf = (pod: string, deployment: string) => pod.replace(/-[^-]+-[^-]+$/, '') === deployment
+/** `bailiwick-worker-5d4f-abcde` is a pod of the Deployment bailiwick-worker, `bailiwick-redis-0` of the StatefulSet bailiwick-redis. */
+const isOf = (pod: string, owner: string) => [/-[^-]+-[^-]+$/, /-\d+$/].some(end => pod.replace(end, '') === owner)
 
 function mountsOf(pod: Pod, { volumeMounts = [], securityContext = {} }: Container, own: string): string {
   if (securityContext.readOnlyRootFilesystem !== true || securityContext.allowPrivilegeEscalation !== false)
@@ -196,6 +219,15 @@ function mountsOf(pod: Pod, { volumeMounts = [], securityContext = {} }: Contain
     ({ name, mountPath, readOnly }) => `${readOnly ? 'ro' : 'rw'} ${join(own, 'volumes', name)} ${mountPath}\n`,
   )
   return `${volumes.join('')}ro ${join(own, 'hosts')} /etc/hosts\n`
+}
+
+/** Whether something in the pod takes a connection: the relay ends those that nothing takes. */
+async function opens(sandbox: Sandbox, port: number): Promise<boolean> {
+  const socket = connect({ path: sandbox.inbound(port) })
+  const ended = once(socket, 'close').catch(() => undefined)
+  const isOpen = await Promise.race([ended.then(() => false), sleep(200, true)])
+  socket.on('error', () => undefined).destroy()
+  return isOpen
 }
 
 async function get(

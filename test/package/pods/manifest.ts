@@ -25,6 +25,7 @@ export interface Volume {
   readonly secret?: Source
   readonly configMap?: Source
   readonly emptyDir?: { readonly sizeLimit?: string }
+  readonly persistentVolumeClaim?: { readonly claimName: string }
   readonly projected?: { readonly defaultMode?: number; readonly sources: readonly ProjectedSource[] }
 }
 
@@ -49,6 +50,7 @@ interface KeyRef {
 
 export interface Probe {
   readonly httpGet?: { readonly path: string; readonly port: string | number }
+  readonly tcpSocket?: { readonly port: string | number }
   readonly exec?: { readonly command: readonly string[] }
   readonly periodSeconds: number
   readonly failureThreshold: number
@@ -56,6 +58,7 @@ export interface Probe {
 
 export interface Container {
   readonly name: string
+  readonly image: string
   readonly command?: readonly string[]
   readonly args?: readonly string[]
   readonly env?: readonly {

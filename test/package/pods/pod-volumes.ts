@@ -26,13 +26,14 @@ export async function writeVolumes(cluster: TestCluster, pod: Pod, folder: strin
       if (IS_ROOT) chownSync(file, 0, fsGroup)
     }
     if (volume.emptyDir) chmodSync(at, 0o2777)
+    if (volume.persistentVolumeClaim) chmodSync(at, 0o2775)
     if (IS_ROOT) chownSync(at, volume.emptyDir ? runAsUser : 0, fsGroup)
   }
 }
 
 async function filesOf(cluster: TestCluster, pod: Pod, volume: Volume): Promise<VolumeFile[]> {
-  const { secret, configMap, projected, emptyDir } = volume
-  if (emptyDir) return []
+  const { secret, configMap, projected, emptyDir, persistentVolumeClaim } = volume
+  if (emptyDir || persistentVolumeClaim) return []
   if (secret) return projectedFiles(cluster, pod, { secret: { ...secret, name: secret.secretName! } })
   if (configMap) return projectedFiles(cluster, pod, { configMap })
   if (projected) return (await Promise.all(projected.sources.map(one => projectedFiles(cluster, pod, one)))).flat()
