@@ -4,7 +4,7 @@ import { isTrue } from '../core/is-filled.ts'
 import { mapIn, textIn } from '../core/read-field.ts'
 import { isUnknown } from '../model/is-unknown.ts'
 import type { Problem } from '../model/problem.ts'
-import { schemaOf } from './custom-schema.ts'
+import { type CustomSchema, schemaOf } from './custom-schema.ts'
 import { defaultProblems } from './default-problems.ts'
 import { ruleProblems } from './rule-problems.ts'
 
@@ -21,7 +21,7 @@ export function definitionProblems(root: MapNode, add: Add): void {
   }
 }
 
-const ROOT: Around = { isRoot: true, hasDefaults: true, isCorrelated: true }
+const ROOT: Around = { isRoot: true, hasDefaults: true, isCorrelated: true, schema: undefined }
 
 /** Fields of every object, where the API server compares defaults with their types alone. */
 const OBJECT_FIELDS = ['metadata', 'apiVersion', 'kind']
@@ -33,41 +33,45 @@ interface Around {
   readonly hasDefaults: boolean
   /** Items of a list have a value before an update only where they have keys. */
   readonly isCorrelated: boolean
+  /** What it says, where one around it was read already: each is read once. */
+  readonly schema: CustomSchema | undefined
 }
 
 /** `path` serves all schemas below, because most have neither defaults nor rules. */
 function walk(node: MapNode, path: Steps, around: Around, add: Add): void {
   const { isRoot, hasDefaults } = around
+  let { schema } = around
   const value = hasDefaults ? node.fields.get('default')?.value : undefined
-  if (value && !isAbsent(value) && (isRoot || !fitsDefault(value, node)))
-    checkDefault(node, value, [...path, 'default'], isRoot, add)
-  if (node.fields.has('x-kubernetes-validations'))
-    ruleProblems(node, schemaOf(toJson(node)), { ...around, path: [...path] }, add)
+  if (value && !isAbsent(value) && (isRoot || !fitsDefault(value, node))) {
+    schema ??= schemaOf(toJson(node))
+    for (const one of defaultProblems(value, isRoot ? { ...schema, isEmbedded: true } : schema, [...path, 'default']))
+      add(one)
+  }
+  if (node.fields.has('x-kubernetes-validations')) {
+    schema ??= schemaOf(toJson(node))
+    ruleProblems(node, schema, { ...around, path: [...path] }, add)
+  }
   const properties = mapIn(node, 'properties')
   const isObject = properties !== undefined && (isRoot || isTrue(node, 'x-kubernetes-embedded-resource'))
   const inner = isRoot ? { ...around, isRoot: false } : around
   for (const [name, { value: field }] of properties?.fields ?? []) {
     if (field.type !== 'map' || (isObject && OBJECT_FIELDS.includes(name))) continue
     path.push('properties', name)
-    walk(field, path, inner, add)
+    walk(field, path, schema ? { ...inner, schema: schema.properties.get(name) } : inner, add)
     path.length -= 2
   }
-  const isKeyed = textIn(node, 'x-kubernetes-list-type') === 'map'
-  below(node, 'items', path, isKeyed ? inner : { ...inner, isCorrelated: false }, add)
-  below(node, 'additionalProperties', path, { ...inner, hasDefaults: false }, add)
-}
-
-function below(node: MapNode, name: string, path: Steps, around: Around, add: Add): void {
-  const schema = mapIn(node, name)
-  if (!schema) return
-  path.push(name)
-  walk(schema, path, around, add)
-  path.pop()
-}
-
-function checkDefault(node: MapNode, value: Node, path: Steps, isRoot: boolean, add: Add): void {
-  const schema = schemaOf(toJson(node))
-  for (const one of defaultProblems(value, isRoot ? { ...schema, isEmbedded: true } : schema, path)) add(one)
+  const [items, extra] = [mapIn(node, 'items'), mapIn(node, 'additionalProperties')]
+  if (items) {
+    const isCorrelated = inner.isCorrelated && textIn(node, 'x-kubernetes-list-type') === 'map'
+    path.push('items')
+    walk(items, path, { ...inner, isCorrelated, schema: schema?.items }, add)
+    path.pop()
+  }
+  if (extra) {
+    path.push('additionalProperties')
+    walk(extra, path, { ...inner, hasDefaults: false, schema: schema?.additional }, add)
+    path.pop()
+  }
 }
 
 /** Null is no default, and of a value that only the cluster has nothing is known. */
