@@ -11,8 +11,9 @@ import { quantile } from './growth.ts'
 
 // How many objects the schemas compare in a second of CPU time: `npm run bench:schemas -- DIR...`, whose YAML files are read first. Only
 // objects that are compared count. The first round reads the tables and is printed apart, and those in which V8 still compiles are left
-// out. In the same run, kubeconform and flux-schema compare the same objects where KUBECONFORM and FLUX_SCHEMA name them (default: ~/.cache/bailiwick/bin) and SCHEMAS the directory
-// `catalog/latest` of flux-schema's repository, which both read. Their start is not counted: it is the difference of two runs.
+// out. In the same run, kubeconform and flux-schema compare the same objects where KUBECONFORM and FLUX_SCHEMA name them (default:
+// ~/.cache/bailiwick/bin) and SCHEMAS the directory `catalog/latest` of flux-schema's repository, which both read. Their start is not
+// counted: it is the difference of two runs.
 const WARM_UP = 60
 const ROUNDS = 30
 const PROMISED = 50_000
