@@ -205,7 +205,7 @@ class Draft {
     const [first] = this.#nodes
     const what = problems.length > 0 ? problems.join('; ') : 'no folder of its parent can be changed'
     return new BailiwickError('adopt-layout', `the account cannot be added to this layout: ${what}`, {
-      fix: 'Adopt the Kustomizations of one cluster and folder at a time with --kustomization, or move what changes all objects of the folder (namespace, prefix, patches without a target).',
+      fix: 'Adopt the Kustomizations of one cluster and folder at a time with --kustomization. Or move what changes all objects of the folder (namespace, prefix, patches without a target).',
       origin: first?.kustomization.root.origin,
     })
   }

@@ -22,7 +22,7 @@ export const doctor: Command = {
   --process web|worker   which process the settings are for (default: web)
   -o text|json   text for people
 
-Checks the settings, the key and permissions of the App and of each installation on GitHub, Redis, the clusters file, and each cluster that this process applies to: whether it answers, its certificate, and the rights of the worker. Writes nothing, and
+Checks the settings, Redis, the clusters file, and the App's key and permissions on GitHub. Of each cluster that this process applies to, it checks the connection, the certificate, and the rights of the worker. Writes nothing, and
 prints no secret. Exit code 0: all is well; 1: something is weak or wrong; 2: something could not be asked.`,
   async run(args, io) {
     const options = parseOptions(args, ['env', 'process', 'output'], USAGE)

@@ -33,7 +33,7 @@ ${PART_HELP}
 
 Evaluates each admission policy that the platform renders for each object of the fleet, as if the object were created. Runs each ${TEST_FILE} below FLEET: policies, resources, results, variables, userinfo, exceptions. FLEET may be a folder of tests without clusters.
 
-Exit code 0: no object is denied and each test passes; 1: an object is denied or a test fails; 2: a Kustomization could not be rendered, a test could not be evaluated, or there is neither a policy nor a test.`,
+Exit code 0: no object is denied and each test passes; 1: an object is denied or a test fails; 2: a Kustomization could not be rendered, a test could not be evaluated, or neither was found.`,
   async run(args, io) {
     const options = parseOptions(args, [...PART_OPTIONS, ...FLEET_OPTIONS, 'output'], USAGE)
     const [verb, dir = '.', more] = options.positionals

@@ -13,7 +13,7 @@ export const rename: Command = {
   DIR               working copy of the fleet (default: .)
   --to NEW          the new name
 
-The first change adds accounts, bindings and sources of the new name, the second changes the owner of the namespaces and what
+The first change adds accounts, bindings and sources of the new name. The second changes the owner of the namespaces and what
 Kustomizations act as, the third removes the old accounts, bindings and sources. Merge each, wait until every cluster has
 applied it, and run the command again. Namespaces and Kustomizations keep their names.`,
   run: (args, io) => writeChange(parseRename(args, `bailiwick ${USAGE}`, 'directory'), io),

@@ -14,7 +14,7 @@ const WHY: Readonly<Record<UndecidedReason, { readonly what: string; readonly fi
   },
   unreachable: {
     what: 'a designated fleet cannot be read by the App',
-    fix: 'Install the App on the repository of the fleet, or have the operator or an owner of the organization designate another one.',
+    fix: 'Install the App on the repository of the fleet. Or have the operator or an owner of the organization designate another one.',
   },
   conflict: {
     what: 'two records of the designated fleet contradict each other',

@@ -238,8 +238,8 @@ export const fleetShape = record('the configuration of a fleet', {
     'Fleet admins in addition to the maintainers and admins of this repository: they can accept waivers and override checks.',
   ),
   forks: optional(
-    oneOf('judge', 'approve'),
-    'approve: a pull request from a fork also needs the approval of a maintainer of its repository. Default: judge.',
+    oneOf('evaluate', 'approve'),
+    'approve: a pull request from a fork also needs the approval of a maintainer of its repository. Default: evaluate.',
   ),
   waivers: optional(
     list(waiver, one => identity(one.rule, one.cluster, one.object.kind, one.object.namespace, one.object.name)),

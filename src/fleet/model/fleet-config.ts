@@ -178,7 +178,7 @@ export interface FleetConfig {
   /** Logins and `org/team`, in lower case: they decide for the fleet besides those who maintain its repository. */
   readonly approvers: readonly string[]
   /** `approve`: a pull request from a fork waits for someone who maintains the repository. */
-  readonly forks: 'judge' | 'approve'
+  readonly forks: 'evaluate' | 'approve'
   readonly waivers: readonly Waiver[]
   readonly substituteFrom: readonly Declaration[]
   readonly accounts: readonly DeclaredAccount[]
@@ -209,7 +209,7 @@ export const DEFAULT_CONFIG: FleetConfig = {
   minimumInterval: 30,
   severities: new Map(),
   approvers: [],
-  forks: 'judge',
+  forks: 'evaluate',
   waivers: [],
   substituteFrom: [],
   accounts: [],

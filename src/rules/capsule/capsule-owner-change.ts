@@ -20,7 +20,7 @@ export const capsuleOwnerChange: Rule = {
   id: 'capsule-owner-change',
   severity: 'critical',
   title: 'Changed owner of a Capsule Tenant',
-  why: 'Owners of a Capsule Tenant, and the subjects of its `additionalRoleBindings`, have their rights in every namespace of the Tenant, including namespaces that are created later.',
+  why: 'Owners of a Capsule Tenant, and the subjects of its `additionalRoleBindings`, have their rights in every namespace of the Tenant. This includes namespaces that are created later.',
   source: 'Capsule: spec.owners, spec.additionalRoleBindings',
   docs: 'Bind only accounts of the tenant. To add another owner, waive the rule for the Tenant or merge with an override.',
   kinds: [TENANT, TENANT_OWNER],

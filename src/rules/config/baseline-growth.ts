@@ -14,7 +14,7 @@ export const baselineGrowth: Rule = {
   severity: 'high',
   level: 'warning',
   title: 'New entry in the baseline file',
-  why: 'A violation in the baseline file counts as existing: it blocks neither a branch nor an apply. An evaluation error in the file does not block as long as the content that could not be evaluated stays the same. A new entry accepts its finding for the whole fleet.',
+  why: 'A violation in the baseline file counts as existing: it blocks neither a branch nor an apply. An evaluation error in the file does not block while the content that could not be evaluated stays the same. A new entry accepts its finding for the whole fleet.',
   docs: plainText(DOCS),
   *checkRepository(repository) {
     const breach = grown(repository)

@@ -10,7 +10,7 @@ export const gitPathAmbiguous: Rule = {
   id: 'git-path-ambiguous',
   severity: 'high',
   title: 'Ambiguous file name',
-  why: 'Two names that differ only in case or Unicode normalization are one file on macOS and Windows. A terminal, a CI log or a command line interprets a name with a line break, an escape sequence or a leading dash. A reviewer then sees another tree than Flux deploys.',
+  why: 'Two names that differ only in case or Unicode normalization are one file on macOS and Windows. Terminals, CI logs and command lines interpret line breaks, escape sequences and leading dashes in names. A reviewer then sees another tree than Flux deploys.',
   source: 'CVE-2014-9390, CVE-2021-41254',
   docs: 'Use letters, digits, dots, dashes and underscores in file names, and use each name once. The rule covers deployed files, and names anywhere that hide their content.',
   *checkRepository(repository) {

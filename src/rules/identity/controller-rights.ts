@@ -15,7 +15,7 @@ export const controllerRights: Rule = {
   severity: 'high',
   profile: 'restricted',
   title: "Use of a controller's own rights",
-  why: "A controller serves all tenants with one account. An object can make the controller sign in with that account, read files of its container or use a cluster-scoped object. The tenant then has the controller's rights: a SecretStore without `auth` reads every secret that the controller's role can read.",
+  why: "A controller serves all tenants with one account. An object can make the controller sign in as that account, read its files or use a cluster-scoped object. The tenant then has the controller's rights: a SecretStore without `auth` reads every secret that the controller's role can read.",
   source:
     'external-secrets docs, "Multi tenancy"; prometheus-operator, arbitraryFSAccessThroughSMs; KEDA docs, "Authentication"',
   docs: "Name an account or a Secret in the tenant's namespace. A cluster-scoped object is allowed where the platform renders it for the namespace. With the profile `baseline` the finding is a warning.",

@@ -19,7 +19,7 @@ export const defaultSaPrivileged: Rule = {
   severity: 'high',
   level: 'warning',
   title: 'Rights of the `default` service account',
-  why: 'A pod that names no account runs as `default`, and a locked-down Flux uses `default` where an object names no account. Rights of `default` are rights of every such pod. A replaced certificate authority in `kube-root-ca.crt` affects every pod too.',
+  why: 'A pod that names no account runs as `default`. A locked-down Flux uses `default` where an object names no account. Rights of `default` are rights of every such pod. A replaced certificate authority in `kube-root-ca.crt` affects every pod too.',
   source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/',
   docs: 'Create a separate account for each workload that needs rights. Do not change `default` and `kube-root-ca.crt`.',
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`, '/ConfigMap', '/Secret'],

@@ -22,7 +22,7 @@ export const identityObjectTamper: Rule = {
   id: 'identity-object-tamper',
   severity: 'high',
   title: "Change of the tenant's reconciler account",
-  why: 'The reconciler account, its bindings and its kubeconfig confine the tenant. Flux forces every field that a manifest sets. A label or annotation can make Capsule grant the account more rights, another kubeconfig leads to another cluster, and without the account Flux cannot delete what it applied.',
+  why: 'The reconciler account, its bindings and its kubeconfig confine the tenant. Flux forces every field that a manifest sets. A label or annotation can make Capsule grant the account more rights. Another kubeconfig leads to another cluster. Without the account, Flux cannot delete what it applied.',
   source: 'https://github.com/projectcapsule/capsule-addon-fluxcd; kustomize-controller finalize()',
   docs: "Remove the reconciler's ServiceAccount, Role, RoleBinding and kubeconfig Secret from the tenant's content. The platform renders them. Create separate accounts for workloads.",
   kinds: [ACCOUNT, BINDING, ROLE, '/Secret', '/ConfigMap'],

@@ -12,7 +12,7 @@ export const kubeconfigContent: Rule = {
   id: 'kubeconfig-content',
   severity: 'critical',
   title: 'Unsafe kubeconfig',
-  why: "A program that reads a kubeconfig runs the command in `exec`, opens the files that it names and sends its token to `server`. In a Flux controller this happens in the controller's container, with the controller's token and network (CVE-2022-24817). Flux drops some of these fields unless a flag allows them. Other readers do not.",
+  why: "A program that reads a kubeconfig runs the command in `exec`. It opens the files that it names, and sends its token to `server`. In a Flux controller this happens in the controller's container, with the controller's token and network (CVE-2022-24817). Flux drops some of these fields unless a flag allows them. Other readers do not.",
   source: 'CVE-2022-24817; fluxcd/pkg runtime/client',
   docs: 'Ask a fleet admin to render the kubeconfig, or to list the Secret in `allowedKubeConfigs` in .github/bailiwick.yaml. A listed kubeconfig may set `server` (https, a public or private address), `certificate-authority-data`, and `token` or `client-certificate-data` with `client-key-data`, encrypted with SOPS.',
   kinds: ['/Secret', '/ConfigMap'],

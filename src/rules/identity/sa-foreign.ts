@@ -21,7 +21,7 @@ export const saForeign: Rule = {
   id: 'sa-foreign',
   severity: 'critical',
   title: "Account with rights outside the tenant's namespaces",
-  why: "Flux impersonates any account that a Kustomization names in its namespace, and a pod can use the token of any account of its namespace. An account with rights in other namespaces or in the whole cluster therefore gives them to the tenant, even if the tenant's objects name another account.",
+  why: "Flux impersonates any account that a Kustomization names in its namespace. A pod can use the token of any account of its namespace. The tenant then has its rights in other namespaces, even if the tenant's objects name another account.",
   source:
     'fluxcd/pkg runtime/client/impersonator.go; https://kubernetes.io/docs/concepts/security/rbac-good-practices/',
   docs: "Keep accounts with cluster-wide rights in a platform namespace such as flux-system. Bind the tenant's accounts only with RoleBindings in the tenant's namespaces. Allowed: Capsule's self-impersonation and its right to create and patch Namespaces.",
@@ -90,7 +90,7 @@ function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable
       path: ACCOUNT_FIELD,
       value: `${account} ${binding} ${role}: ${rules}`,
       message: message`${objectPart(kind, namespace, name)} is applied as account ${quoted('object', account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? quoted('object', binding) : OF_OTHERS} (${quoted('value', role)}). Allowed: an account with rights only in the tenant's namespaces.`,
-      fix: message`Set ${codeWord('spec.serviceAccountName')} to the tenant's reconciler account in namespace ${quoted('object', namespace)}, and ask a fleet admin to move account ${quoted('object', account)} to a platform namespace.`,
+      fix: message`Set ${codeWord('spec.serviceAccountName')} to the tenant's reconciler account in namespace ${quoted('object', namespace)}. Ask a fleet admin to move account ${quoted('object', account)} to a platform namespace.`,
     }
   }
 }

@@ -11,7 +11,7 @@ export const saTokenSecret: Rule = {
   id: 'sa-token-secret',
   severity: 'high',
   title: 'Long-lived service account token',
-  why: 'Kubernetes fills a Secret of this type with a service account token that does not expire and is not bound to a pod. A reader of the Secret can act as the account from anywhere until the Secret is deleted.',
+  why: 'Kubernetes writes a service account token into a Secret of this type. It does not expire and is not bound to a pod. A reader of the Secret can act as the account from anywhere until the Secret is deleted.',
   source: 'https://kubernetes.io/docs/concepts/security/service-accounts/#get-a-token',
   docs: "Request short-lived tokens (`kubectl create token`, a projected volume). Ask a fleet admin to render a long-lived token where one is required, such as for Capsule's proxy.",
   kinds: ['/Secret'],

@@ -18,7 +18,7 @@ export const unconfinedSource: Rule = {
   severity: 'high',
   level: 'warning',
   title: "Repository applied as Flux's controller",
-  why: "A Kustomization outside flux-system that follows another repository and names no account gives everyone with write access to that repository the rights of Flux's controller, which is cluster-admin. Its namespace belongs to no tenant, so tenancy rules do not apply.",
+  why: "A Kustomization outside flux-system that names no account is applied as Flux's controller, which is cluster-admin. Everyone with write access to the repository that it follows has these rights. Its namespace belongs to no tenant, so tenancy rules do not apply.",
   source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/',
   docs: "For a tenant's repository, set `spec.serviceAccountName` to an account of the namespace, or label the namespace with `toolkit.fluxcd.io/tenant`. For a platform repository, list the namespace under a tenant with `platform: true` in `.github/bailiwick.yaml`. The finding is a warning. A change that adds such a Kustomization to a cluster with tenants is a violation.",
   *checkNode(node, { index, before, config }) {

@@ -28,7 +28,7 @@ export const workloadIdentityAnnotation: Rule = {
   id: 'workload-identity-annotation',
   severity: 'critical',
   title: "Cloud identity on a tenant's account",
-  why: 'A cloud identity annotation lets a service account, and Flux when it decrypts or pulls as that account, act as a cloud role. Where the role trusts more than one account, every tenant can name it.',
+  why: 'A cloud identity annotation lets a service account act as a cloud role. Flux acts as this role when it decrypts or pulls as that account. Where the role trusts more than one account, every tenant can name it.',
   source:
     'RFC-0010 of fluxcd/flux2; https://docs.aws.amazon.com/eks/latest/userguide/iam-roles-for-service-accounts.html',
   docs: "Ask a fleet admin to render the service account with its annotation in the tenant's namespace, and name that account.",

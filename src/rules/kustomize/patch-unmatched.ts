@@ -11,7 +11,7 @@ export const patchUnmatched: Rule = {
   title: 'Patch without a matching object',
   why: 'kustomize does not report a `target` that selects no object: after a rename or a typo the patch, which may harden or restrict the object, is not applied.',
   source: 'kustomize, api/internal/builtins/PatchTransformer.go',
-  docs: 'Correct the `target` of the patch, or remove the patch. A target without a plain name in a Component or in spec.patches of a Flux Kustomization applies to any objects that exist, and may match none.',
+  docs: 'Correct the `target` of the patch, or remove the patch. In a Component or in spec.patches of a Flux Kustomization, a target without a plain name may match no object.',
   *checkNode(node, context) {
     yield* unmatched(node, context)
   },

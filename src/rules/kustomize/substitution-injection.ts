@@ -22,7 +22,7 @@ export const substitutionInjection: Rule = {
         object,
         path,
         value: `structure ${path.join('.')}`,
-        message: message`${field} of ${objectPart(id.kind, id.namespace, id.name)} becomes a map or a list through the value of a variable, so no manifest shows its fields. Allowed: variables with one string, number or boolean.`,
+        message: message`${field} of ${objectPart(id.kind, id.namespace, id.name)} becomes a map or a list through the value of a variable. No manifest shows its fields. Allowed: variables with one string, number or boolean.`,
         fix: message`Write ${field} in the manifest, and use variables only for single values in it.`,
       }
     }

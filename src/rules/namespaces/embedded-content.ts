@@ -18,7 +18,7 @@ export const embeddedContent: Rule = {
   id: 'embedded-content',
   severity: 'high',
   title: 'Objects from a controller that cannot be evaluated',
-  why: 'A controller that creates objects from another object applies them with its own rights or as a named account. A template, a chart or content of another source can contain any object, and reviewers do not see it before it is applied.',
+  why: 'A controller that creates objects from another object applies them with its own rights or as a named account. A template, a chart or content of another source can contain any object. Reviewers do not see it before it is applied.',
   source: 'CVE-2026-22872, CVE-2025-55205; the APIs of the kinds in src/kube/capabilities/embeddings.ts',
   docs: "Write the objects as plain manifests, without placeholders, in the tenant's repository. The finding is a warning where the fleet's RBAC confines the applying account to the tenant's namespaces. It is a violation where the controller uses its own rights or an account with more rights.",
   kinds: 'every',

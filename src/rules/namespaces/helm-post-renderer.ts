@@ -31,7 +31,7 @@ export const helmPostRenderer: Rule = {
   id: 'helm-post-renderer',
   severity: 'high',
   title: 'Post-renderer that moves or replaces objects',
-  why: "A post-renderer patch can move a chart's object to another namespace or change its kind, after all other settings of the release. Bailiwick does not render the chart, so no other rule finds it.",
+  why: "After all other settings of the release, a post-renderer patch can change the namespace or kind of a chart's object. Bailiwick does not render the chart, so no other rule finds it.",
   source: 'helm-controller internal/postrender/kustomize.go',
   docs: "Set `spec.targetNamespace` for all objects of the release. Patches may change replicas, images, resources, labels and similar fields. A patch of RBAC rules, `subjects` or `roleRef` is a warning: the API server rejects rights that the release's account does not have.",
   kinds: [HELM_RELEASE],

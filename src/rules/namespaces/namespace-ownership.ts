@@ -11,7 +11,7 @@ export const namespaceOwnership: Rule = {
   id: 'namespace-ownership',
   severity: 'critical',
   title: 'Namespace claimed by a tenant',
-  why: "The Namespace object, its tenant label and its ownerReferences decide which tenant owns the namespace. A tenant that writes them can take another tenant's or Kubernetes' namespace, leave its own limits, or create a namespace without limits.",
+  why: 'The Namespace object, its tenant label and its ownerReferences decide which tenant owns the namespace. A tenant that writes them can take a namespace of another tenant or of Kubernetes. It can also leave its own limits.',
   source: 'CVE-2024-39690, CVE-2025-55205, CVE-2022-46167 of Capsule; flux create tenant',
   docs: 'Render the Namespace with `toolkit.fluxcd.io/tenant` in the fleet repository. With Capsule, an account that owns a Tenant may create unowned Namespaces, without ownerReferences and with its own tenant label. To move a namespace to another tenant, waive the rule for that Namespace or merge with an override.',
   kinds: [

@@ -17,7 +17,7 @@ export const namespaceProtectedMetadata: Rule = {
   id: 'namespace-protected-metadata',
   severity: 'critical',
   title: 'Protected label or annotation on a Namespace',
-  why: 'Pod Security, node selectors, security context constraints, policy engines, meshes and cloud identities read labels and annotations of the Namespace. A namespace admin, or an owner of a Capsule Tenant, can have the right to change these labels, so RBAC does not prevent it.',
+  why: 'Pod Security, node selectors, security context constraints, policy engines, meshes and cloud identities read labels and annotations of the Namespace. A namespace admin or an owner of a Capsule Tenant can have the right to change these labels. RBAC does not prevent it.',
   source: 'Kubernetes: Pod Security Standards, PodNodeSelector; Capsule: namespaceOptions.forbiddenLabels',
   docs: "Remove admission labels and annotations from the tenant's Namespace, and ask a fleet admin to set them. Raising `pod-security.kubernetes.io/enforce` to `baseline` or `restricted` is allowed.",
   kinds: ['/Namespace'],

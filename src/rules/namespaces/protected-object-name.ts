@@ -25,7 +25,7 @@ export const protectedObjectName: Rule = {
   id: 'protected-object-name',
   severity: 'high',
   title: 'Name of a platform object',
-  why: "A tenant's ConfigMap or Secret with a name that the platform's Kustomization, source or release reads in this namespace supplies variables, credentials or a cluster to the platform.",
+  why: "The platform's Kustomization, source or release reads a ConfigMap or Secret of this name here. A tenant that writes it supplies variables, credentials or a cluster to the platform.",
   source: 'd1-fleet: flux-runtime-info',
   docs: "Rename the object. Only the platform writes objects that the platform reads in the tenant's namespace. An object that a controller creates for a tenant's ExternalSecret, SealedSecret or Certificate counts as the tenant's.",
   kinds: [...KNOWN.keys()],

@@ -18,7 +18,7 @@ export const pruneAccountRemoved: Rule = {
   title: 'Account removed before what deletes as it',
   why: 'A Kustomization that is removed deletes its objects as its account. If the account, its role bindings, its namespace or its kubeconfig go in the same change, Flux cannot delete them: the finalizer and the namespace hang, or the objects stay without an owner.',
   source: 'kustomize-controller: finalize; fluxcd/flux2#997, fluxcd/flux2-multi-tenancy#101',
-  docs: 'Remove a tenant in two changes. The first removes its Kustomizations and HelmReleases. When they are gone on every cluster, the second removes sources, accounts, role bindings, namespaces and credentials. `/bailiwick offboard TENANT` and `bailiwick offboard TENANT` make both. A Kustomization that deletes nothing (`prune: false`, `deletionPolicy: Orphan`, `suspend: true`) may go together with its account, and so may an account that nothing uses anymore.',
+  docs: 'Remove a tenant in two changes. The first removes its Kustomizations and HelmReleases. When they are gone on every cluster, the second removes sources, accounts, role bindings, namespaces and credentials. `/bailiwick offboard TENANT` and `bailiwick offboard TENANT` make both. A Kustomization that deletes nothing (`prune: false`, `deletionPolicy: Orphan`, `suspend: true`) may go together with its account. So may an account that nothing uses anymore.',
   *checkNode(node, { index, before }) {
     const was = before?.node(node.key)
     if (!before || !was || node.tenant !== undefined) return

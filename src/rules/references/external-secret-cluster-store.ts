@@ -18,7 +18,7 @@ export const externalSecretClusterStore: Rule = {
   title: 'Secrets from a cluster-wide store',
   why: "A ClusterSecretStore signs in with the platform's account for all tenants. A tenant that names it can read every path that this account can read. A ReferenceGrant without limits exposes the tenant's Secrets in the same way.",
   source: 'external-secrets docs, "ClusterSecretStore" and "Multi tenancy"; Gateway API, ReferenceGrant',
-  docs: "Use a SecretStore in the tenant's namespace with an account of the tenant, or ask a fleet admin to list the tenant's namespaces in `spec.conditions` of the ClusterSecretStore.",
+  docs: "Use a SecretStore in the tenant's namespace with an account of the tenant. Or ask a fleet admin to list the tenant's namespaces in `spec.conditions` of the ClusterSecretStore.",
   kinds: [`${GROUP}/ExternalSecret`, `${GROUP}/PushSecret`, GRANT],
   *checkTenantObject(subject, context) {
     if (subject.kind === GRANT) yield* evaluateGrant(subject)

@@ -27,7 +27,7 @@ export const providerTargetRepo: Rule = {
   id: 'provider-target-repo',
   severity: 'high',
   title: "Provider for a repository that is not the tenant's",
-  why: "A Provider writes commit statuses and comments, and starts workflows. In the fleet repository or another tenant's repository, it can set the status of a required check or start a workflow with the platform's secrets.",
+  why: "A Provider writes commit statuses and comments, and starts workflows. In the fleet's or another tenant's repository, it can set the status of a required check. It can start a workflow with the platform's secrets.",
   source: 'notification-controller docs/spec/v1beta3/providers.md; policy-bot README, "Status Checks"',
   docs: "Name the tenant's own repository. A repository that also holds the fleet belongs to the platform: use another channel, or ask a fleet admin to declare the Provider. `spec.commitStatusExpr` must not produce the name of Bailiwick's check.",
   kinds: [PROVIDER],

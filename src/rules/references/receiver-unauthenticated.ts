@@ -16,7 +16,7 @@ export const receiverUnauthenticated: Rule = {
   title: 'Receiver without a signature check',
   why: 'A Receiver of type `generic` checks no signature: anyone who knows its address can trigger it. A Receiver without a token cannot check a signature.',
   source: 'CVE-2026-40109; notification-controller docs/spec/v1/receivers.md',
-  docs: 'Set `spec.type` to the type of the sender (`github`, `gitlab`, ...) or to `generic-hmac`, and name the Secret with the token in `spec.secretRef`.',
+  docs: 'Set `spec.type` to the type of the sender (`github`, `gitlab`, ...) or to `generic-hmac`. Name the Secret with the token in `spec.secretRef`.',
   kinds: [RECEIVER],
   *checkTenantObject({ object, id, node }, { index }) {
     const type = stringAt(object.root, TYPE) ?? ''

@@ -26,7 +26,7 @@ export const platformSecretSent: Rule = {
   id: 'platform-secret-sent',
   severity: 'critical',
   title: 'Platform credential sent to another address',
-  why: 'A Provider sends the token of its Secret to its address, a PushSecret writes a Secret to a store, and a monitor sends a Secret to its target. A tenant that names a Secret of the platform in one of these objects receives its content.',
+  why: 'A Provider sends the token of its Secret to its address. A PushSecret writes a Secret to a store. A monitor sends a Secret to its target. A tenant that names a Secret of the platform in one of these objects receives its content.',
   source:
     'notification-controller docs/spec/v1beta3/providers.md; external-secrets docs, PushSecret; Prometheus Operator API',
   docs: 'Name a Secret of the tenant. The Secret of a platform source or Provider may be used for the same organization on the same host. For sources, see `source-credential-exfil`.',

@@ -18,7 +18,7 @@ export const unencryptedSetting: Rule = {
   severity: 'low',
   level: 'warning',
   title: 'Unencrypted setting in a Secret',
-  why: 'By key and form, a host, a user name, a placeholder or a public key in a Secret is not a secret, so it does not block. Bailiwick cannot verify that the value is not sensitive.',
+  why: 'A host, a user name, a placeholder or a public key in a Secret is not secret. It does not block. Bailiwick cannot verify that the value is not sensitive.',
   docs: 'No action is required if the value is not sensitive. It is listed under `notEvaluated` in the JSON and never blocks. Otherwise move settings to a ConfigMap or encrypt the whole Secret. To require encryption of every value, give the rule a severity under `severities` in .github/bailiwick.yaml: the finding is then a violation.',
   kinds: 'every',
   *checkObject({ object, kind, node }) {

@@ -21,10 +21,10 @@ export const chartContentChange: Rule = {
   severity: 'high',
   level: 'warning',
   title: 'Changed chart in git',
-  why: "Anyone with write access to a chart in git can change what its releases deploy. Bailiwick does not render chart templates, so only the rights of the HelmRelease's account limit the objects that the chart creates.",
+  why: "Anyone with write access to a chart in git can change what its releases deploy. Bailiwick does not render chart templates. Only the rights of the HelmRelease's account limit the objects that the chart creates.",
   source:
     'https://fluxcd.io/flux/components/helm/helmreleases/#chart-template; https://fluxcd.io/flux/components/source/helmcharts/',
-  docs: "Review the chart's change before the merge. The change is a warning where the fleet's RBAC confines the HelmRelease's account to the tenant's namespaces. It is a violation where the account has more rights, where no account is named, where the release acts on another cluster, or where another tenant writes the chart. The rule covers the chart's directory, its local dependencies (`file://`), its values files, includes of its source, copies by an ArtifactGenerator, and the ignore files above it. It covers content that a Kustomization deploys from an ExternalArtifact in the same way.",
+  docs: "Review the chart's change before the merge. The change is a warning where the fleet's RBAC confines the HelmRelease's account to the tenant's namespaces. It is a violation if the account has more rights or is not named. It is one, too, if the release acts on another cluster or another tenant writes the chart. The rule covers the chart's directory, its local dependencies (`file://`), its values files, includes of its source, copies by an ArtifactGenerator, and the ignore files above it. It covers content that a Kustomization deploys from an ExternalArtifact in the same way.",
   kinds: DEPLOYERS,
   *checkObject(subject, context) {
     const { before, index } = context
@@ -93,7 +93,7 @@ function change(subject: Subject, context: RuleContext, parts: readonly ChartPar
     fix:
       further === undefined
         ? message`Review the chart's change before the merge.`
-        : message`Set spec.serviceAccountName of ${objectPart(id.kind, id.namespace, id.name)} to an account with rights only in the tenant's namespaces, or ask a fleet admin to review the chart and override.`,
+        : message`Set spec.serviceAccountName of ${objectPart(id.kind, id.namespace, id.name)} to an account with rights only in the tenant's namespaces. Or ask a fleet admin to review the chart and override.`,
     ...level,
   }
 }

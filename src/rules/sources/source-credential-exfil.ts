@@ -26,9 +26,9 @@ export const sourceCredentialExfil: Rule = {
   id: 'source-credential-exfil',
   severity: 'critical',
   title: "Platform credential in a tenant's source",
-  why: "Flux sends the credentials of a source to the server that the source names. A source that uses another source's Secret, forwards credentials to other hosts, or signs in with the cluster's identity exposes them to the owner of that server.",
+  why: "Flux sends the credentials of a source to the server that the source names. A source can use another source's Secret, forward credentials to other hosts, or sign in with the cluster's identity. It exposes them to the owner of that server.",
   source: 'CVE-2021-32690; fluxcd/flux2 RFC-0007 and RFC-0010',
-  docs: 'Use a Secret of the tenant. The Secret of a platform source may be used for the same organization on the same host. Leave `spec.passCredentials` unset. `spec.provider: aws`, `azure` or `gcp` is allowed for addresses in `allowedSources`, and for a registry that a platform source uses with the same provider.',
+  docs: 'Use a Secret of the tenant. The Secret of a platform source may be used for the same organization on the same host. Leave `spec.passCredentials` unset. `spec.provider: aws`, `azure` or `gcp` is allowed for addresses in `allowedSources`. It is also allowed for a registry that a platform source uses with the same provider.',
   kinds: sourceKinds,
   *checkTenantObject(subject, context) {
     const { object, kind } = subject

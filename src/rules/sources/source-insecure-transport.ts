@@ -15,7 +15,7 @@ export const sourceInsecureTransport: Rule = {
   id: 'source-insecure-transport',
   severity: 'high',
   title: 'Source without TLS or SSH',
-  why: 'With plain HTTP, or without certificate verification, an attacker on the network can change the deployed content and read the credentials of the source.',
+  why: 'With plain HTTP, or without certificate verification, an attacker on the network can change the deployed content. The credentials of the source can be read, too.',
   source: 'fluxcd/flux2 rfcs/0004-insecure-http',
   docs: 'Use `https://`, `ssh://` or `oci://`, and remove `spec.insecure`. Name a private certificate authority with `spec.certSecretRef`. List a cluster-internal registry without TLS in `allowedSources` (as `http://...`, or by its host).',
   kinds: sourceKinds,

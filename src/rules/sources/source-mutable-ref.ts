@@ -24,7 +24,7 @@ export const sourceMutableRef: Rule = {
   title: 'Source that follows a tag or version range',
   why: 'A tag can be moved, and a version range matches every newer tag. Everyone who can push a tag can deploy without a pull request.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Reference"',
-  docs: 'Follow a branch, or pin `spec.ref.commit` (for an OCIRepository `spec.ref.digest`). A version range (`spec.ref.semver`) is a violation on clusters with `prod` or `production` in their name, where every newer tag is deployed automatically. For a chart that only HelmReleases use, it stays a warning. A platform Kustomization that starts to follow a tag, a version range or another ref that is not a branch is a required approval.',
+  docs: 'Follow a branch, or pin `spec.ref.commit` (for an OCIRepository `spec.ref.digest`). A version range (`spec.ref.semver`) is a violation on clusters with `prod` or `production` in their name. There, every newer tag is deployed automatically. For a chart that only HelmReleases use, it stays a warning. A platform Kustomization that starts to follow a ref other than a branch needs an approval.',
   kinds: [GIT_REPOSITORY, OCI_REPOSITORY],
   *checkTenantObject({ object, id, kind, node }, { index }) {
     if (PINS.some(path => stringAt(object.root, path))) return

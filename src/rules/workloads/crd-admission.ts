@@ -14,7 +14,7 @@ export const crdAdmission: Rule = {
   id: 'crd-admission',
   severity: 'critical',
   title: 'CustomResourceDefinition in tenant content',
-  why: 'A CustomResourceDefinition is cluster-scoped. Replacing one can drop fields, validation or stored versions for all tenants, and its conversion webhook can read and change every object of the kind.',
+  why: 'A CustomResourceDefinition is cluster-scoped. Replacing one can drop fields, validation or stored versions for all tenants. Its conversion webhook can read and change every object of the kind.',
   docs: 'Ask a fleet admin to install the CustomResourceDefinition. In a HelmRelease, leave out `install.crds` and `upgrade.crds`, or set them to `Skip` or `Create`.',
   kinds: [DEFINITION, HELM_RELEASE],
   *checkObject(subject, { index }) {

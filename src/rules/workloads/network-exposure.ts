@@ -10,7 +10,7 @@ export const networkExposure: Rule = {
   id: 'network-exposure',
   severity: 'high',
   title: 'Service exposed outside the cluster',
-  why: 'A Service with `externalIPs` takes the traffic of any address, including other Services and the API server. A node port or a load balancer exposes the workload to every client that can connect to the nodes, without the ingress and its policies.',
+  why: 'A Service with `externalIPs` takes the traffic of any address, including other Services and the API server. A node port or a load balancer exposes the workload to every client of the nodes. The ingress and its policies do not apply.',
   source: 'CVE-2020-8554',
   docs: 'Use type `ClusterIP` behind an Ingress or a route. A Service of type NodePort or LoadBalancer is a warning, `externalIPs` a violation.',
   kinds: ['/Service'],

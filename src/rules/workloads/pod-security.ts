@@ -36,7 +36,7 @@ export const podSecurity: Rule = {
   title: 'Pod that violates the Pod Security Standards',
   why: "A privileged pod, or one with host namespaces or host directories, is root on its node. It can take over every workload there, including the platform's tokens.",
   source: 'Pod Security Standards; k8s.io/pod-security-admission',
-  docs: 'Remove host namespaces, hostPath, hostPort, privileged mode, unsafe sysctls and added capabilities (baseline). Remove root users, privilege escalation and unconfined profiles (restricted: a warning in the profile `baseline`). An init container that runs as root without other privileges is allowed in the profile `baseline`, and a warning where the fleet sets no profile. A kind outside Kubernetes itself is a warning.',
+  docs: 'Remove host namespaces, hostPath, hostPort, privileged mode, unsafe sysctls and added capabilities (baseline). Remove root users, privilege escalation and unconfined profiles (restricted: a warning in the profile `baseline`). An init container that runs as root without other privileges is allowed in the profile `baseline`. It is a warning where the fleet sets no profile. A kind outside Kubernetes itself is a warning.',
   kinds: 'every',
   *checkTenantObject(subject, { index, config }) {
     const path = POD_SPEC_PATHS.get(subject.kind)

@@ -30,6 +30,6 @@ export function* elsewhereStarted({ object, id, kind, node }: Subject, { index }
     path: [...place, 'path'],
     value: folder,
     message: message`${objectPart(id.kind, id.namespace, id.name)} makes Flux of cluster ${quoted('value', node.cluster)} start from ${quoted('path', folder)}, which belongs to cluster ${quoted('value', other)} with other tenants. Allowed: the cluster's own folder.`,
-    fix: message`Set the sync path to the folder of cluster ${quoted('value', node.cluster)}, or move the object to the folder of the other cluster.`,
+    fix: message`Set the sync path to the folder of cluster ${quoted('value', node.cluster)}. Or move the object to the folder of the other cluster.`,
   }
 }
