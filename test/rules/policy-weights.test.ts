@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { acceptedBy, BASELINE_FILE } from '../../src/rules/model/baseline.ts'
 import type { Finding } from '../../src/rules/model/finding.ts'
 import { evaluationOf, type Given } from '../fleet/fleet-of.ts'
@@ -36,14 +36,14 @@ spec:
 const map = (level: string, name = 'old-settings') =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, namespace: apps}\ndata: {level: ${level}}\n`
 
-function given({ policy = POLICY(), object = map('top'), files = {} } = {}): Given {
+function given({ policy = POLICY(), object = map('top'), files = {}, own = {} } = {}): Given {
   return miniFleet({
     fleet: {
       'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, policies.yaml]\n',
       'tenants/policies.yaml': policy,
       ...files,
     },
-    dev: withResource(object),
+    dev: { ...withResource(object), ...own },
   })
 }
 
@@ -140,4 +140,128 @@ test('a policy that denies less needs an approval, unless the finding is waived'
 `
   expect(asked(waiver, '2026-06-30')).toEqual([])
   expect(asked(waiver, '2026-07-01')).toEqual(['tenants/policies.yaml'])
+})
+
+const CLOCK = `apiVersion: policies.kyverno.io/v1
+kind: ValidatingPolicy
+metadata: {name: clock}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: apps}}
+  validations: [{expression: "time.now() > timestamp('2026-01-01T00:00:00Z')"}]
+`
+const LABELLED = `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: labelled}
+spec:
+  matchConstraints:
+    objectSelector: {matchExpressions: [{key: skip, operator: DoesNotExist}]}
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [leases]}]
+  validations: [{expression: "true"}]
+`
+const SIGNED = `apiVersion: kyverno.io/v1
+kind: ClusterPolicy
+metadata: {name: signed}
+spec:
+  validationFailureAction: Enforce
+  rules:
+    - name: signatures
+      match: {any: [{resources: {kinds: [Pod]}}]}
+      verifyImages:
+        - imageReferences: ["ghcr.io/acme/*"]
+          attestors: [{entries: [{keys: {publicKeys: x}}]}]
+`
+const pod = (image: string) =>
+  `apiVersion: v1\nkind: Pod\nmetadata: {name: asked, namespace: apps}\nspec: {containers: [{name: a, image: "${image}"}]}\n`
+
+interface Weighed {
+  readonly rule: string
+  readonly policy: string
+  readonly object: string
+  /** The objects or policies before the change; absent: the finding needs none. */
+  readonly before?: { readonly policy?: string; readonly object?: string }
+  readonly severity: string
+}
+
+const RULES: readonly Weighed[] = [
+  { rule: 'policy-not-evaluated', policy: CLOCK, object: map('low', 'settings'), severity: 'low' },
+  { rule: 'policy-tenant-controlled', policy: LABELLED, object: map('low', 'settings'), severity: 'medium' },
+  {
+    ...{ rule: 'image-unverified', policy: SIGNED, severity: 'medium' },
+    object: pod('quay.io/acme/web:1'),
+    before: { policy: SIGNED.replace('ghcr.io/acme/*', 'quay.io/acme/*'), object: pod('quay.io/acme/web:1') },
+  },
+  {
+    ...{ rule: 'policy-loosened', policy: POLICY().replace('[Deny]', '[Audit]'), severity: 'medium' },
+    object: map('low', 'settings'),
+    before: { policy: POLICY(), object: map('low', 'settings') },
+  },
+]
+
+describe.each(RULES)('the weight of $rule', ({ rule, policy, object, before, severity }) => {
+  const verdictOf = (file = '', { today = '', own = {}, baseline = '' } = {}) => {
+    const files = file === '' ? {} : { '.github/bailiwick.yaml': file }
+    const tree = baseline === '' ? undefined : treeOf({ [BASELINE_FILE]: baseline })
+    return evaluationOf(given({ policy, object, files, own }), {
+      ...(before ? { base: given({ ...before, files, own }) } : {}),
+      ...(tree ? { baseline: acceptedBy(tree, FLEET_URL) } : {}),
+      ...(today === '' ? {} : { today }),
+    }).verdict
+  }
+  const ofRule = (verdict: ReturnType<typeof verdictOf>) =>
+    [...verdict.violations, ...verdict.warnings].filter(one => one.rule === rule)
+  const [first] = ofRule(verdictOf())
+
+  test('is a warning that blocks nothing, unless the fleet says otherwise', () => {
+    expect(first).toMatchObject({ level: 'warning', severity, state: before ? 'new' : expect.anything() })
+    expect(verdictOf().result).toBe('pass')
+    const heavy = verdictOf(`severities: {${rule}: high}\n`)
+    expect(ofRule(heavy)[0]).toMatchObject({ severity: 'high' })
+    expect(heavy.result).toBe(ofRule(heavy)[0]!.level === 'violation' ? 'fail' : 'pass')
+    expect(ofRule(verdictOf(`severities: {${rule}: off}\n`))).toEqual([])
+  })
+
+  test('report mode and the baseline take the effect of a violation, a waiver ends', () => {
+    const heavy = `severities: {${rule}: high}\n`
+    const [asViolation] = ofRule(verdictOf(heavy))
+    const reported = verdictOf(`${heavy}enforcement: report\n`)
+    expect(reported.result).toBe('pass')
+    expect(ofRule(reported)[0]!.level).toBe('warning')
+    const accepted = ofRule(verdictOf(heavy)).map(({ fingerprint }) => fingerprint)
+    const baseline = `violations:\n${accepted.map(one => `  - {fingerprint: ${one}, severity: high}\n`).join('')}`
+    // against a base only what is new counts, whatever the baseline says
+    expect(verdictOf(heavy, { baseline }).result).toBe(before && asViolation!.level === 'violation' ? 'fail' : 'pass')
+    const { object: of } = asViolation!
+    const waiver = `${heavy}waivers:
+${ofRule(verdictOf(heavy))
+  .map(
+    one => `  - rule: ${rule}
+    object: {kind: ${of.kind}, name: ${of.name}${of.namespace ? `, namespace: ${of.namespace}` : ''}}
+    violations: [{fingerprint: ${one.fingerprint}, severity: high}]
+    reason: moves in May
+    approver: "@acme/platform"
+    expires: 2026-06-30
+`,
+  )
+  .join('')}`
+    const stateOn = (today: string) => ofRule(verdictOf(waiver, { today }))[0]!.state
+    expect(verdictOf(waiver, { today: '2026-06-30' }).result).toBe('pass')
+    expect(stateOn('2026-06-30')).toBe('waived')
+    expect(stateOn('2026-07-01')).not.toBe('waived')
+  })
+
+  test.each([
+    `severities: {${rule}: off}\n`,
+    `severities: {${rule}: warning}\n`,
+    `enforcement: report\n`,
+    'waivers: []\n',
+  ])('a tenant does not silence it by %s in its own repository', file => {
+    const heavy = `severities: {${rule}: high}\n`
+    const own = { '.github/bailiwick.yaml': file }
+    const quiet = verdictOf(heavy, { own })
+    const same = ofRule(verdictOf(heavy)).map(({ fingerprint, level }) => [fingerprint, level])
+    expect(ofRule(quiet).map(({ fingerprint, level }) => [fingerprint, level])).toEqual(same)
+    expect(ofRule(verdictOf('', { own })).length).toBeGreaterThan(0)
+  })
 })

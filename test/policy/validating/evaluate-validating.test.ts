@@ -91,6 +91,18 @@ describe('a ValidatingPolicy', () => {
     expect(said(ours, pod('{hostNetwork: false}'))).toEqual([])
   })
 
+  // its command line gives an object that a request does not have as an empty map
+  test.each([
+    ['oldObject == null', 'CREATE', ['deny: x']],
+    ['oldObject.size() == 0 && !has(oldObject.metadata)', 'CREATE', []],
+    ['object == null', 'DELETE', ['deny: x']],
+    ['object.size() == 0 && oldObject.metadata.name == "p"', 'DELETE', []],
+  ] as const)('%s for %s', (expression, operation, expected) => {
+    const rules = '{apiGroups: [""], apiVersions: [v1], operations: ["*"], resources: [pods]}'
+    const ours = policy(`validations: [{expression: '${expression}', message: x}]`, { rules })
+    expect(said(ours, pod('{}'), { operation })).toEqual(expected)
+  })
+
   test('says one validation, the first that fails', () => {
     const two = policy(
       'validations:\n- expression: "true"\n- expression: object.metadata.name == "x"\n- {expression: "false", message: later}',
