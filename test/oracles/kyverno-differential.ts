@@ -92,13 +92,14 @@ function readReport(output: string, policies: PolicyFleet['policies']): KyvernoA
     line => (JSON.parse(line) as Report).results ?? [],
   )) {
     const name = policy.split('/').at(-1)!
-    const own = policies.find(({ metadata }) => (metadata as { name: Json }).name === name)?.metadata as
-      | { namespace?: Json }
-      | undefined
+    const written = policies.find(({ metadata }) => (metadata as { name: Json }).name === name)
+    const own = written?.metadata as { namespace?: Json } | undefined
+    // the name of an error in a condition of a policy without rules
+    const ruleName = written?.apiVersion === 'kyverno.io/v1' || rule !== 'evaluation' ? rule : ''
     for (const { kind, namespace = '', name: object } of resources) {
       // the command line also asks namespaced policies about objects of other namespaces
       if (own?.namespace !== undefined && own.namespace !== namespace) continue
-      const key = `${name}/${rule.replace(/^autogen-(?:cronjob-)?/, '')} ${kind} ${namespace}/${object}`
+      const key = `${name}/${ruleName.replace(/^autogen-(?:cronjob-)?/, '')} ${kind} ${namespace}/${object}`
       answers.set(key, `${result === 'warn' ? 'fail' : result}\0${message}`)
     }
   }
