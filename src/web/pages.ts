@@ -156,8 +156,13 @@ export class Pages {
     if (address.kind === 'graph') return renderGraphPage(page, { reader: person, query: readFleetQuery(query) })
     const queue = await queueDepths().catch(() => undefined) // the page says that it does not answer
     const maintains = await reader.mayMaintain(owner, repo, page)
-    const [pulls, history] = await Promise.all([store.pulls(owner, repo), store.history(owner, repo)])
-    const look = { reader: person, query: readFleetQuery(query), maintains, queue, pulls, history }
+    const [pulls, history, credentials] = await Promise.all([
+      store.pulls(owner, repo),
+      store.history(owner, repo),
+      maintains ? store.credentials(owner, repo) : undefined,
+    ])
+    const hasCredentials = credentials !== undefined && (await reader.mayMaintain(owner, repo, credentials))
+    const look = { reader: person, query: readFleetQuery(query), maintains, hasCredentials, queue, pulls, history }
     return renderFleetPage(page, look)
   }
 

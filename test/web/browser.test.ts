@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { saidOfTip } from '../story/said.ts'
 import { noChromium, openChromium } from './chromium.ts'
 import { type StagedPages, startStagedPages } from './staged-pages.ts'
 
@@ -37,7 +38,9 @@ describe.skipIf(missing !== undefined)('pages in a real Chromium', { timeout: 90
       ['a verdict that lets through', green],
       ['the list', `${stage.site.url}/`],
       ['the rules', `${stage.site.url}/rules`],
-      ['a search of the rules', `${stage.site.url}/rules?q=namespace`],
+      ['a search of the rules', `${stage.site.url}/rules?q=sa-required`],
+      ['a rule', `${stage.site.url}/rules/sa-required`],
+      ['a commit of a branch', saidOfTip(stage.github, 'acme/fleet').detailsUrl ?? ''],
       ['the error codes', `${stage.site.url}/errors`],
       ['no address', `${stage.site.url}/no/such/page`],
       ['a fleet', `${fleet}?namespace=apps`],

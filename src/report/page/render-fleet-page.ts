@@ -25,6 +25,8 @@ interface FleetLook {
   readonly query?: FleetQuery
   /** Whether the reader maintains the fleet's repository, and may see its credentials. */
   readonly maintains?: boolean
+  /** Whether the page of its credentials is stored for this reader. */
+  readonly hasCredentials?: boolean
   /** Its open pull requests, as far as they are stored. */
   readonly pulls?: FleetPulls | undefined
   /** The newest entries of its trail, as far as they are stored. */
@@ -57,7 +59,7 @@ function renderWith(page: FleetPage, look: FleetLook & { readonly query: FleetQu
   return layout(
     { title: `Fleet ${name}`, crumbs: [{ text: name, href: page.repository }, { text: 'fleet' }], reader: look.reader },
     [
-      head(page, look.maintains ?? false),
+      head(page, look),
       html`<nav aria-label="On this page"><ul class="toc">${sections.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>`,
       fleetFilter(page, look.query, 'fleet'),
       sections.map(
@@ -104,7 +106,7 @@ function sectionsOf(
   ]
 }
 
-function head(page: FleetPage, maintains: boolean): Html {
+function head(page: FleetPage, { maintains = false, hasCredentials = false }: FleetLook): Html {
   const { owner, repo, repository, branch, commit, at, assumed, clusters, tenants, counts, sources, notSeen } = page
   const all = (name: string, list: readonly unknown[]) => list.length + (page.left[name] ?? 0)
   const tiles = [
@@ -119,7 +121,14 @@ function head(page: FleetPage, maintains: boolean): Html {
   ] as const
   return html`<h1 class="page">Fleet ${owner}/${repo}</h1>
 <p class="dim">Branch <code>${branch}</code> at ${repositoryLink(repository, commit)}, evaluated ${when(at)}</p>
-${maintains && html`<p><a href="/credentials/${owner}/${repo}">Credentials</a> <span class="dim small">for maintainers and admins of this repository, after one of them runs <code>/bailiwick credentials</code></span></p>`}
+${maintains && credentialsLine(hasCredentials ? `/credentials/${owner}/${repo}` : undefined)}
 ${assumed !== undefined && html`<p>${assumed}</p>`}
 <ul class="tiles">${tiles.map(([number, noun]) => html`<li><span>${noun}</span><b>${number.toLocaleString('en-US')}</b></li>`)}</ul>`
+}
+
+/** For maintainers only: without a stored report there is no page to lead to. */
+function credentialsLine(address: string | undefined): Html {
+  if (address !== undefined)
+    return html`<p><a href="${address}">Credentials</a> <span class="dim small">for maintainers and admins of this repository</span></p>`
+  return html`<p class="dim small">Credentials are not listed: a maintainer writes the comment <code>/bailiwick credentials</code> on an issue of this repository.</p>`
 }

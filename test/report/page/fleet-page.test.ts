@@ -238,7 +238,12 @@ describe('the query of a request', () => {
 
 test('credentials are offered to those who may see them', () => {
   const page = pageOf({})
-  expect(renderFleetPage(page, { queue: [], maintains: true })).toContain('href="/credentials/acme/fleet"')
+  expect(renderFleetPage(page, { queue: [], maintains: true, hasCredentials: true })).toContain(
+    'href="/credentials/acme/fleet"',
+  )
+  // there is no page to lead to before the command has run
+  expect(renderFleetPage(page, { queue: [], maintains: true })).not.toContain('href="/credentials')
+  expect(renderFleetPage(page, { queue: [], maintains: true })).toContain('/bailiwick credentials')
   expect(renderFleetPage(page, { queue: [] })).not.toContain('/credentials/')
 })
 

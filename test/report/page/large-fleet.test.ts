@@ -24,7 +24,14 @@ describe.each([
   const name = names[42] ?? ''
 
   test.each(QUERIES)('the page with %s has less than 200 KB', (what, query) => {
-    const look = { queue: [], pulls, history, maintains: true, query: { ...NO_QUERY, ...query(name) } }
+    const look = {
+      queue: [],
+      pulls,
+      history,
+      maintains: true,
+      hasCredentials: true,
+      query: { ...NO_QUERY, ...query(name) },
+    }
     const start = performance.now()
     const html = renderFleetPage(page, look)
     console.info(`${what}: ${html.length} bytes, ${(performance.now() - start).toFixed(0)} ms`)
