@@ -8,6 +8,7 @@ import { type Message, message } from '../../../message/message.ts'
 import type { Origin } from '../../../origin.ts'
 import { EXCEPTION_KINDS } from '../../../policy/kyverno/exception-settings.ts'
 import { exceptedPolicy } from '../../workloads/support/excepted-policy.ts'
+import { relabeledNamespaces, unselectedNamespaces } from './unselected-namespaces.ts'
 
 /** A policy of the platform that denied objects before a change, and denies less after it. */
 interface WeakenedPolicy {
@@ -35,11 +36,14 @@ export function* weakenedPolicies(before: FleetIndex, index: FleetIndex, cluster
   const bindings = before.platformAnywhere(cluster, binding.kind).map(({ object }) => object)
   const enforcing = bindings.filter(object => denies(object, ACTIONS, false))
   const bound = new Set(enforcing.map(object => text(object, ['spec', 'policyName'], '')))
+  const relabeled = relabeledNamespaces(before, index, cluster)
   for (const { kind, enforces, weakenings } of KINDS) {
     const present = new Map(index.platformAnywhere(cluster, kind).map(({ object }) => [keyOf(object), object]))
     for (const { object: was } of before.platformAnywhere(cluster, kind)) {
       const is = present.get(keyOf(was))
-      if (is?.root === was.root || !enforces(was, bound)) continue
+      if ((is?.root === was.root && relabeled.length === 0) || !enforces(was, bound)) continue
+      if (is) for (const one of unselectedNamespaces(is, relabeled)) yield { object: is, ...one }
+      if (is?.root === was.root) continue
       if (!is) {
         yield { object: was, origin: was.root.origin, path: [], what: message`is removed`, value: 'removed' }
         continue
