@@ -272,6 +272,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/report/applied/commit-status.ts LONGEST_DESCRIPTION',
     'src/report/applied/commit-status.ts LONGEST_NAME',
     'src/trail/trail-line.ts MAX_LINE',
+    'src/evaluate/approvals/unrendered-sets.ts FEW',
     'src/fleet/graph/generating-objects.ts FEW',
     'src/report/changes/changes-lines.ts FEW_CLUSTERS',
     'src/report/changes/changes-lines.ts FEW_FIELDS',

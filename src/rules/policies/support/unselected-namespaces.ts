@@ -8,7 +8,7 @@ import { type Message, message } from '../../../message/message.ts'
 import type { Origin } from '../../../origin.ts'
 
 /** A Namespace of the platform whose labels a change edits. */
-export interface RelabeledNamespace {
+interface RelabeledNamespace {
   readonly name: string
   readonly origin: Origin
   readonly was: ReadonlyMap<string, string>
