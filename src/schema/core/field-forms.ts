@@ -3,7 +3,6 @@ import type { FormName } from './texts.ts'
 type Fields = Readonly<Record<string, FormName>>
 
 const KEY_REF: Fields = { name: 'subdomain', key: 'map-key' }
-const TO_PATH: Fields = { key: 'map-key', path: 'relative-path' }
 const WEBHOOK: Fields = { name: 'webhook-name' }
 
 /**
@@ -35,7 +34,7 @@ export const FIELD_FORMS: Readonly<Record<string, Fields>> = {
   'core.v1.ConfigMapEnvSource': { name: 'subdomain' },
   'core.v1.SecretEnvSource': { name: 'subdomain' },
   'core.v1.Volume': { name: 'label' },
-  'core.v1.KeyToPath': TO_PATH,
+  'core.v1.KeyToPath': { key: 'not-empty', path: 'relative-path' },
   'core.v1.DownwardAPIVolumeFile': { path: 'relative-path' },
   'core.v1.ServiceAccountTokenProjection': { path: 'relative-path' },
   'core.v1.VolumeMount': { subPath: 'relative-path', subPathExpr: 'relative-path' },

@@ -172,6 +172,14 @@ export const POD_CHANGES: readonly Change[] = [
     '{name: data}',
     '',
   ],
+  ['a key of a file that no ConfigMap can have', 'Pod', '{key: a, path: b}', '{key: "a b", path: b}', ''],
+  [
+    'a key of a file that is empty',
+    'Pod',
+    '{key: a, path: b}',
+    '{key: "", path: b}',
+    'missing-field spec.volumes.0.configMap.items.0.key',
+  ],
   [
     'a mode of more than 0777',
     'Pod',
