@@ -7,7 +7,7 @@ import type { Command } from './command.ts'
 import { errorLine } from './error-line.ts'
 import { parseOptions } from './parse-options.ts'
 import { printLines } from './print-lines.ts'
-import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
+import { clustersOf, FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
 import { table } from './table.ts'
 import { today } from './today.ts'
 import { usageError } from './usage-error.ts'
@@ -29,6 +29,7 @@ Exit code 0: done; 2: a Kustomization could not be read, so the list may be inco
     const output = options.format(['text', 'json'])
     if (more !== undefined) throw usage(`${JSON.stringify(more)} is an extra argument`)
     const { fleet, tree, here } = await readFleet(options, dir, io.cwd)
+    clustersOf(fleet, undefined, USAGE)
     const failed = fleet.nodes.filter(node => whyIncomplete(node))
     for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
     const entries = credentialEntries(credentialReport(fleet, tree, here), undefined, today())

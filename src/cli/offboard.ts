@@ -46,22 +46,26 @@ export async function writeChange(
   const branch = notFollowed([fleet], here) ? usual : here.branch
   const plan = planOffboarding(request, tree, url, branch)
   // what moves is on its new cluster then, what is renamed has its new name, but what leaves was never there
-  if (plan.stage === 'done' && !isTransfer(request)) assertTenant(fleet, request.tenant)
+  if (plan.stage === 'done' && request.namespace === undefined) assertTenant(fleet, request)
   await writeAllInside(dir, plan.files)
   printLines(io, linesOf(plan, request))
   return 0
 }
 
 /** Throws where the fleet has no such tenant, with the one that was meant. */
-function assertTenant({ tenants }: Fleet, name: string): void {
-  if (tenants.some(tenant => tenant.name === name)) return
+function assertTenant({ tenants }: Fleet, { tenant: name, name: renamed }: OffboardRequest): void {
+  if (tenants.some(tenant => tenant.name === name || tenant.name === renamed)) return
   const names = tenants.map(tenant => tenant.name)
   const meant = probably(name, names)
   const known =
     names.length === 0
       ? 'The fleet has no tenant'
       : `Tenants: ${closest(name, names, MAX_TENANTS).join(', ')}${andMore(names.length - MAX_TENANTS)}`
-  const fix = meant === undefined ? 'If it was offboarded, nothing is left to do.' : `Did you mean ${meant}?`
+  const gone =
+    names.length === 0
+      ? 'Run the command in a working copy of the fleet.'
+      : 'If it was offboarded, nothing is left to do.'
+  const fix = meant === undefined ? gone : `Did you mean ${meant}?`
   throw offboardInput(`tenant ${JSON.stringify(visible(name, 100))} is not in the fleet. ${visible(known, 500)}`, fix)
 }
 

@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { git, repository, scratch, write } from './run-main.ts'
+import { git, repository, run as runCommand, scratch, write } from './run-main.ts'
 import {
   as,
   BAD,
@@ -198,4 +198,31 @@ describe('where a command line stands', () => {
     expect(await run(write(join(root, 'plain'), fleetFiles()), [])).toMatchObject({ code: 0 })
     vi.unstubAllEnvs()
   })
+})
+
+test('no command that reads a fleet ends with 0 where there is none', async () => {
+  const dir = scratch()
+  for (const argv of [
+    ...['check', 'fix', 'baseline', 'audit', 'credentials', 'validate', 'graph'].map(name => [name]),
+    ...[
+      ['policy', 'test'],
+      ['access', 'apps'],
+      ['can-i', 'get', 'pods', '-n', 'apps', '--as', 'a'],
+    ],
+    ...[
+      ['who-can', 'get', 'pods', '-n', 'apps'],
+      ['build', '--cluster', 'a'],
+      ['worker-rbac', '--cluster', 'a'],
+    ],
+    ...[
+      ['lockdown', '--cluster', 'a'],
+      ['adopt', 'a'],
+      ['offboard', 'a'],
+      ['move', 'a', '--to', 'b'],
+      ['rename', 'a', '--to', 'b'],
+    ],
+  ]) {
+    const { code, stdout, stderr } = await runCommand(dir, ...argv)
+    expect([argv, code, `${stdout}${stderr}`]).toEqual([argv, 2, expect.stringMatching(/error(?:\[[a-z-]+\])?: /)])
+  }
 })

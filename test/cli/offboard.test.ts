@@ -21,11 +21,11 @@ test('a tenant leaves in two runs, and a third finds none', async () => {
   expect(existsSync(join(dir, 'tenants/base'))).toBe(false)
   const third = await run(dir, 'offboard', 'dev-team')
   expect([third.code, third.stdout]).toEqual([2, ''])
-  expect(third.stderr).toContain('If it was offboarded, nothing is left to do.')
+  expect(third.stderr).toContain('tenant "dev-team" is not in the fleet')
 })
 
 test('a tenant that the fleet does not have is an error, with the one that was meant', async () => {
-  for (const command of [['offboard'], ['move', '--to', 'production']]) {
+  for (const command of [['offboard'], ['move', '--to', 'production'], ['rename', '--to', 'other']]) {
     const ran = await run(fleet(), ...command, 'dev-taem')
     expect([ran.code, ran.stdout]).toEqual([2, ''])
     expect(ran.stderr).toBe(
