@@ -3,9 +3,12 @@ import { CelMap, type CelValue, NotKnown } from '../../cel/values.ts'
 import { groupOf } from '../../kube/object.ts'
 import type { AdmissionRequest } from './admission-request.ts'
 import type { AdmissionWorld } from './admission-world.ts'
+import { requestNamespace } from './request-namespace.ts'
 
 /** `request`, as the API server fills it for an apply (k8s.io/api/admission/v1 AdmissionRequest). */
-export function requestValue({ id, operation, user, resource, isNamespaced }: AdmissionRequest): CelMap {
+export function requestValue(request: AdmissionRequest): CelMap {
+  const { id, operation, user, resource } = request
+  const namespace = requestNamespace(request)
   const group = groupOf(id.apiVersion)
   const version = id.apiVersion.slice(group === '' ? 0 : group.length + 1)
   const kind = mapOf({ group, version, kind: id.kind })
@@ -18,7 +21,7 @@ export function requestValue({ id, operation, user, resource, isNamespaced }: Ad
     requestResource: named,
     name: id.name,
     // left out where it is empty, as in JSON
-    ...(isNamespaced ? { namespace: id.namespace } : {}),
+    ...(namespace === '' ? {} : { namespace }),
     operation,
     userInfo: mapOf({ username: user.name, groups: user.groups }),
     dryRun: false,
@@ -28,9 +31,12 @@ export function requestValue({ id, operation, user, resource, isNamespaced }: Ad
 
 /** `authorizer`, for who asks. */
 export function authorizerValue(world: AdmissionWorld, request: AdmissionRequest): CelAuthorizer {
-  const { id, resource, isNamespaced } = request
-  const { namespace, name } = id
-  const asked = { apiGroup: groupOf(id.apiVersion), resource, name, ...(isNamespaced ? { namespace } : {}) }
+  const { id, resource } = request
+  const namespace = requestNamespace(request)
+  const asked = {
+    ...{ apiGroup: groupOf(id.apiVersion), resource, name: id.name },
+    ...(namespace === '' ? {} : { namespace }),
+  }
   return new CelAuthorizer(request.user, world.authorize, asked)
 }
 

@@ -6,6 +6,7 @@ import type { AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { labelsOf } from '../admission/namespace-value.ts'
 import { objectValueIn } from '../admission/object-value.ts'
+import { requestNamespace } from '../admission/request-namespace.ts'
 
 /**
  * The objects of parameters that a binding hands to a policy, one evaluation each (CollectParams of k8s.io/apiserver
@@ -35,9 +36,7 @@ function found(
   request: AdmissionRequest,
 ): readonly KubeObject[] {
   const named = stringAt(reference, ['namespace']) ?? ''
-  // a namespace is in none itself
-  const own = request.isNamespaced ? request.id.namespace : ''
-  const namespace = named || own
+  const namespace = named || requestNamespace(request)
   const name = stringAt(reference, ['name'])
   if (name) {
     const object = world.object(kind, namespace, name) ?? world.object(kind, '', name)

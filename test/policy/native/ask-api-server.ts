@@ -220,7 +220,7 @@ async function ask(
     operation === 'DELETE' ? undefined : object,
     user,
   )
-  if (before) await cluster.request('DELETE', `${pathOf(before)}?gracePeriodSeconds=0`)
+  if (before) await remove(cluster, before)
   if (status >= 300) return undefined
   const found = new Map<string, string>()
   for (const [, name = '', said = ''] of warnings.matchAll(
@@ -233,9 +233,17 @@ async function ask(
 /** Deletes what an earlier question left, and waits until it is gone. */
 async function gone(cluster: TestCluster, object: Fields): Promise<void> {
   while ((await cluster.request('GET', pathOf(object))).status !== 404) {
-    await cluster.request('DELETE', `${pathOf(object)}?gracePeriodSeconds=0`)
+    await remove(cluster, object)
     await new Promise(resolve => setTimeout(resolve, 50))
   }
+}
+
+async function remove(cluster: TestCluster, object: Fields): Promise<void> {
+  const path = pathOf(object)
+  await cluster.request('DELETE', `${path}?gracePeriodSeconds=0`)
+  // no controller runs here that would empty it and let it go
+  if (object.kind === 'Namespace')
+    await cluster.request('PUT', `${path}/finalize`, { ...object, spec: { finalizers: [] } })
 }
 
 function send(

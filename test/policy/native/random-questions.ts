@@ -104,6 +104,7 @@ export class Draw {
         [['apps', ''], ['*']],
         [['*'], ['*/*']],
         [['rbac.authorization.k8s.io'], ['roles', 'clusterroles']],
+        [[''], ['namespaces']],
       ])
       return {
         apiGroups: groups,
@@ -152,14 +153,25 @@ export class Draw {
   object(same?: Fields): Fields {
     const kind = same
       ? String(same.kind)
-      : this.one(['ConfigMap', 'ConfigMap', 'Service', 'Secret', 'Deployment', 'Role', 'ClusterRole', 'Pod'])
+      : this.one([
+          'ConfigMap',
+          'ConfigMap',
+          'Service',
+          'Secret',
+          'Deployment',
+          'Role',
+          'ClusterRole',
+          'Pod',
+          'Namespace',
+        ])
     const known = same?.metadata as Fields | undefined
+    const isClusterWide = kind === 'ClusterRole' || kind === 'Namespace'
     const labels = this.chance(0.6)
       ? { labels: { env: this.one(['prod', 'dev']), ...(this.chance(0.3) ? { tier: 'b' } : {}) } }
       : {}
     const metadata: Fields = {
       name: known?.name ?? this.one(['web', 'a', 'b-1', 'long-name']),
-      ...(kind === 'ClusterRole' ? {} : { namespace: known?.namespace ?? this.one(['apps', 'other']) }),
+      ...(isClusterWide ? {} : { namespace: known?.namespace ?? this.one(['apps', 'other']) }),
       ...labels,
       ...(this.chance(0.3) ? { annotations: { note: this.one(['x', '5', 'https://a.example:80/b']) } } : {}),
     }
@@ -185,6 +197,7 @@ export class Draw {
       }),
       Pod: () => ({ spec: pod }),
       Role: () => ({ rules: [{ apiGroups: [''], resources: [this.one(['configmaps', 'services'])], verbs: ['get'] }] }),
+      Namespace: () => ({}),
       ClusterRole: () => ({ rules: [{ apiGroups: [''], resources: ['nodes'], verbs: [this.one(['get', 'list'])] }] }),
     }
     const isPod = same !== undefined && kind === 'Pod'
