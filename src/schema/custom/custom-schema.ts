@@ -13,6 +13,8 @@ export interface CustomRule {
 
 /** One level of a structural schema (apiextensions.k8s.io/v1, JSONSchemaProps). */
 export interface CustomSchema {
+  /** What says all of this. */
+  readonly json: JsonMap
   readonly type: string
   readonly isNullable: boolean
   readonly isIntOrString: boolean
@@ -79,61 +81,154 @@ export function schemaOf(json: Json | undefined): CustomSchema {
   const from = mapOf(json)
   const known = read.get(from)
   if (known) return known
-  const schema = readSchema(from)
+  const schema = new JsonSchema(from)
   read.set(from, schema)
   return schema
 }
 
-function readSchema(from: JsonMap): CustomSchema {
-  const get = (key: string): Json | undefined => (Object.hasOwn(from, key) ? from[key] : undefined)
-  const below = (key: string) => (get(key) === undefined ? undefined : schemaOf(get(key)))
-  const listed = (key: string) => listOf(get(key)).map(schemaOf)
-  const bounds = boundsOf(get)
-  const listType = get('x-kubernetes-list-type')
-  const properties = new Map(Object.entries(mapOf(get('properties'))).map(([key, json]) => [key, schemaOf(json)]))
-  const extra = get('additionalProperties')
-  const additional = extra === false || extra === null || extra === undefined ? undefined : schemaOf(extra)
-  const items = below('items')
-  const value = get('default')
-  const inner = [...properties.values(), additional, items]
-  const rules = listOf(get('x-kubernetes-validations')).map(ruleOf)
-  const words = Array.isArray(get('enum')) ? listOf(get('enum')) : undefined
-  const [format, pattern, isUnique] = [textOf(get('format')), textOf(get('pattern')), get('uniqueItems') === true]
-  const [type, isIntOrString] = [textOf(get('type')), get('x-kubernetes-int-or-string') === true]
-  const logic = { all: listed('allOf'), any: listed('anyOf'), one: listed('oneOf'), not: below('not') }
-  const isBounded = words !== undefined || bounds !== undefined || isUnique || format !== '' || pattern !== ''
-  const hasLogic = logic.all.length + logic.any.length + logic.one.length > 0 || logic.not !== undefined
-  return {
-    type,
-    isNullable: get('nullable') === true,
-    isIntOrString,
-    isEmbedded: get('x-kubernetes-embedded-resource') === true,
-    isOpen: get('x-kubernetes-preserve-unknown-fields') === true,
-    properties,
-    additional,
-    items,
-    required: listOf(get('required')).map(textOf),
-    default: value === undefined ? undefined : jsonNode(value),
-    hasDefaults: value !== undefined || inner.some(one => one?.hasDefaults),
-    defaulted: [...properties].filter(([, schema]) => schema.hasDefaults),
-    words,
-    format,
-    pattern,
-    bounds: bounds ?? UNBOUNDED,
-    isUnique,
-    ...logic,
-    hasLogic,
-    isBounded,
-    isPlainText: type === 'string' && !isBounded && !hasLogic,
-    keys: listType === 'set' ? '=' : listType === 'map' ? listOf(get('x-kubernetes-list-map-keys')).map(textOf) : [],
-    rules,
-    hasRules: rules.length > 0 || inner.some(one => one?.hasRules),
+/** Reads what is below when it is asked for: few schemas of a definition have defaults or rules. */
+class JsonSchema implements CustomSchema {
+  readonly json: JsonMap
+  readonly type: string
+  readonly isNullable: boolean
+  readonly isIntOrString: boolean
+  readonly isEmbedded: boolean
+  readonly isOpen: boolean
+  readonly words: readonly Json[] | undefined
+  readonly format: string
+  readonly pattern: string
+  readonly bounds: Bounds
+  readonly isUnique: boolean
+  readonly hasLogic: boolean
+  readonly isBounded: boolean
+  readonly isPlainText: boolean
+  readonly required: readonly string[]
+  readonly keys: readonly string[] | '='
+  #properties: CustomSchema['properties'] | undefined
+  #additional: CustomSchema | undefined
+  #items: CustomSchema | undefined
+  #default: Node | undefined
+  #hasDefaults: boolean | undefined
+  #defaulted: CustomSchema['defaulted'] | undefined
+  #logic: Logic | undefined
+  #rules: CustomSchema['rules'] | undefined
+  #hasRules: boolean | undefined
+
+  constructor(json: JsonMap) {
+    this.json = json
+    this.type = textOf(this.#get('type'))
+    this.isNullable = this.#get('nullable') === true
+    this.isIntOrString = this.#get('x-kubernetes-int-or-string') === true
+    this.isEmbedded = this.#get('x-kubernetes-embedded-resource') === true
+    this.isOpen = this.#get('x-kubernetes-preserve-unknown-fields') === true
+    this.required = textsOf(this.#get('required'))
+    const listType = this.#get('x-kubernetes-list-type')
+    this.keys = listType === 'set' ? '=' : listType === 'map' ? textsOf(this.#get('x-kubernetes-list-map-keys')) : NONE
+    const [words, bounds] = [this.#get('enum'), boundsOf(json)]
+    this.words = Array.isArray(words) ? words : undefined
+    this.format = textOf(this.#get('format'))
+    this.pattern = textOf(this.#get('pattern'))
+    this.bounds = bounds ?? UNBOUNDED
+    this.isUnique = this.#get('uniqueItems') === true
+    this.hasLogic =
+      ['allOf', 'anyOf', 'oneOf'].some(key => listOf(this.#get(key)).length > 0) || this.#get('not') !== undefined
+    this.isBounded =
+      this.words !== undefined || bounds !== undefined || this.isUnique || this.format !== '' || this.pattern !== ''
+    this.isPlainText = this.type === 'string' && !this.isBounded && !this.hasLogic
+  }
+
+  get properties(): CustomSchema['properties'] {
+    if (this.#properties === undefined) {
+      const fields = Object.entries(mapOf(this.#get('properties')))
+      this.#properties = new Map(fields.map(([key, json]) => [key, levelOf(json)]))
+    }
+    return this.#properties
+  }
+
+  get additional(): CustomSchema | undefined {
+    const extra = this.#get('additionalProperties')
+    if (extra === false || extra === null || extra === undefined) return undefined
+    this.#additional ??= levelOf(extra)
+    return this.#additional
+  }
+
+  get items(): CustomSchema | undefined {
+    const items = this.#get('items')
+    if (items !== undefined) this.#items ??= levelOf(items)
+    return this.#items
+  }
+
+  get not(): CustomSchema | undefined {
+    return this.#parts().not
+  }
+
+  get default(): Node | undefined {
+    const value = this.#get('default')
+    if (this.#default === undefined && value !== undefined) this.#default = jsonNode(value)
+    return this.#default
+  }
+
+  get hasDefaults(): boolean {
+    this.#hasDefaults ??= this.#get('default') !== undefined || this.#inner().some(one => one?.hasDefaults)
+    return this.#hasDefaults
+  }
+
+  get defaulted(): CustomSchema['defaulted'] {
+    this.#defaulted ??= [...this.properties].filter(([, schema]) => schema.hasDefaults)
+    return this.#defaulted
+  }
+
+  get all(): readonly CustomSchema[] {
+    return this.#parts().all
+  }
+
+  get any(): readonly CustomSchema[] {
+    return this.#parts().any
+  }
+
+  get one(): readonly CustomSchema[] {
+    return this.#parts().one
+  }
+
+  get rules(): readonly CustomRule[] {
+    this.#rules ??= listOf(this.#get('x-kubernetes-validations')).map(ruleOf)
+    return this.#rules
+  }
+
+  get hasRules(): boolean {
+    this.#hasRules ??= this.rules.length > 0 || this.#inner().some(one => one?.hasRules)
+    return this.#hasRules
+  }
+
+  #get(key: string): Json | undefined {
+    return Object.hasOwn(this.json, key) ? this.json[key] : undefined
+  }
+
+  #inner(): readonly (CustomSchema | undefined)[] {
+    return [...this.properties.values(), this.additional, this.items]
+  }
+
+  #parts(): Logic {
+    if (this.hasLogic) this.#logic ??= this.#readLogic()
+    return this.#logic ?? NO_LOGIC
+  }
+
+  #readLogic(): Logic {
+    const [listed, not] = [(key: string) => listOf(this.#get(key)).map(levelOf), this.#get('not')]
+    const lists = { all: listed('allOf'), any: listed('anyOf'), one: listed('oneOf') }
+    return { ...lists, not: not === undefined ? undefined : levelOf(not) }
   }
 }
 
+type Logic = Pick<CustomSchema, 'all' | 'any' | 'one' | 'not'>
+
+const NONE: readonly string[] = []
+const NO_LOGIC: Logic = { all: [], any: [], one: [], not: undefined }
+
 const UNBOUNDED: Bounds = { isMoreThan: false, isLessThan: false }
 
-function boundsOf(get: (key: string) => Json | undefined): Bounds | undefined {
+function boundsOf(json: JsonMap): Bounds | undefined {
+  const get = (key: string) => (Object.hasOwn(json, key) ? json[key] : undefined)
   const found = BOUNDS.flatMap(key => {
     const value = get(key)
     return typeof value === 'number' ? [[key, value] as const] : []
@@ -157,7 +252,14 @@ const ruleOf = (json: Json): CustomRule => {
 const mapOf = (json: Json | undefined): JsonMap =>
   typeof json === 'object' && json !== null && !Array.isArray(json) ? json : EMPTY
 const listOf = (json: Json | undefined): readonly Json[] => (Array.isArray(json) ? json : [])
+const textsOf = (json: Json | undefined): readonly string[] => (Array.isArray(json) ? json.map(textOf) : NONE)
 const textOf = (json: Json | undefined): string => (typeof json === 'string' ? json : '')
 
 /** The schema that allows every value, which also stands for one that is not a map. */
 export const ANYTHING: CustomSchema = schemaOf(undefined)
+
+/** A schema within another, which remembers it. */
+const levelOf = (json: Json): CustomSchema => {
+  const from = mapOf(json)
+  return from === EMPTY ? ANYTHING : new JsonSchema(from)
+}

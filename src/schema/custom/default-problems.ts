@@ -1,7 +1,7 @@
 import type { MapNode, Node, Path } from '../../kube/node.ts'
 import type { Problem } from '../model/problem.ts'
 import { checkRules } from './check-rules.ts'
-import { ANYTHING, type CustomSchema } from './custom-schema.ts'
+import { type CustomSchema, schemaOf } from './custom-schema.ts'
 import { CustomWalk, INT_OR_TEXT } from './custom-walk.ts'
 
 /**
@@ -22,12 +22,7 @@ function brokenRules(value: Node, schema: CustomSchema, path: Path): Problem[] {
   const found: Problem[] = []
   const { origin } = value
   const root: MapNode = { type: 'map', fields: new Map([['default', { key: origin, value }]]), origin }
-  const around: CustomSchema = {
-    ...ANYTHING,
-    type: 'object',
-    properties: new Map([['default', schema]]),
-    hasRules: true,
-  }
+  const around = schemaOf({ type: 'object', properties: { default: schema.json } })
   checkRules(root, { schema: around, hasStatus: false }, undefined, {
     problem: one => found.push({ ...one, path: [...path, ...one.path.slice(1)] }),
     // whether the API server accepts the default is then not known

@@ -44,8 +44,7 @@ function walk(node: MapNode, path: Steps, around: Around, add: Add): void {
   const value = hasDefaults ? node.fields.get('default')?.value : undefined
   if (value && !isAbsent(value) && (isRoot || !fitsDefault(value, node))) {
     schema ??= schemaOf(toJson(node))
-    for (const one of defaultProblems(value, isRoot ? { ...schema, isEmbedded: true } : schema, [...path, 'default']))
-      add(one)
+    for (const one of defaultProblems(value, isRoot ? embedded(schema) : schema, [...path, 'default'])) add(one)
   }
   if (node.fields.has('x-kubernetes-validations')) {
     schema ??= schemaOf(toJson(node))
@@ -73,6 +72,8 @@ function walk(node: MapNode, path: Steps, around: Around, add: Add): void {
     path.pop()
   }
 }
+
+const embedded = ({ json }: CustomSchema) => schemaOf({ ...json, 'x-kubernetes-embedded-resource': true })
 
 /** Null is no default, and of a value that only the cluster has nothing is known. */
 const isAbsent = (value: Node): boolean => value.type === 'scalar' && (value.value === null || isUnknown(value))

@@ -58,8 +58,10 @@ export function ruleTypeOf(schema: CustomSchema, isRoot = schema.isEmbedded): Ru
 export function fieldType({ schema, isRoot }: RuleType & { is: 'object' }, name: string): RuleType | undefined {
   if (isRoot && (name === 'apiVersion' || name === 'kind')) return TEXT
   if (isRoot && name === 'metadata') return { is: 'object', schema: METADATA, isRoot: false }
+  const named = schema.properties.get(name)
+  if (named && isExposed(named)) return ruleTypeOf(named)
   for (const [key, inner] of schema.properties)
-    if ((key === name || escapeName(key) === name) && isExposed(inner)) return ruleTypeOf(inner)
+    if (escapeName(key) === name && isExposed(inner)) return ruleTypeOf(inner)
   return undefined
 }
 
