@@ -183,7 +183,7 @@ export class SourceReader {
     if (!foreign.some(one => one.id === changed?.id)) return
     const what = 'The address under which the fleet pins this repository now belongs to another repository'
     throw new BailiwickError('source-unreadable', `${what}. Flux deploys from the other repository`, {
-      fix: 'Ask a fleet admin to write the current address of this repository into the sources of the fleet and into tenants[].repositories of .github/bailiwick.yaml.',
+      fix: 'Ask a fleet admin to write the current address of this repository into the sources of the fleet. It also belongs into tenants[].repositories of .github/bailiwick.yaml.',
     })
   }
 

@@ -21,7 +21,7 @@ export const gitRefAmbiguous: Rule = {
   title: 'Ambiguous Git ref',
   why: 'Programs resolve a branch that is named like a commit, or a tag named `refs/heads/main`, to different commits. The reviewed commit is then not the deployed one. A shell script can run a ref name with shell characters as a command.',
   source: 'gitrevisions(7)',
-  docs: 'Set `spec.ref.branch` or `spec.ref.tag` to a short name, `spec.ref.commit` to a commit, and `spec.ref.name` to the full name of any other ref.',
+  docs: 'Set `spec.ref.branch` or `spec.ref.tag` to a short name, and `spec.ref.commit` to a commit. Any other ref is named in full in `spec.ref.name`.',
   kinds: [GIT_REPOSITORY, IMAGE_UPDATE_AUTOMATION],
   *checkObject({ object, id, kind, node }) {
     for (const ref of REFS[kind] ?? []) {

@@ -49,7 +49,7 @@ function* evaluateBinding(context: RuleContext, { node, object }: Subject): Iter
       path: ['subjects', at],
       value: `${subjectText(subject)} ${roleRef.kind} ${roleRef.name}${unknown ? '' : `: ${rights}`}`,
       message: unknown
-        ? message`${objectPart(kind, namespace, name)} binds ${part('identity', subjectText(subject))}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, which the fleet does not render, so its rights are unknown. Allowed: rights in the tenant's namespaces.`
+        ? message`${objectPart(kind, namespace, name)} binds ${part('identity', subjectText(subject))}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, which the fleet does not render. Its rights are unknown. Allowed: rights in the tenant's namespaces.`
         : message`${objectPart(kind, namespace, name)} gives ${part('identity', subjectText(subject))}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
       fix: message`Bind an account of a platform namespace, or bind this account with a RoleBinding in the tenant's namespaces.`,
       ...(unknown ? { level: 'warning' as const, severity: 'medium' as const } : {}),

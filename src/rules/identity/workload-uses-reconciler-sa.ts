@@ -19,7 +19,7 @@ export const workloadUsesReconcilerSa: Rule = {
   title: 'Workload that runs as the reconciler account',
   why: "Flux's account can write everything in the namespace. A pod that runs as this account exposes its token: an attacker who compromises the pod controls the namespace and, with Capsule, the tenant.",
   source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/',
-  docs: 'Create a separate account with a Role for the workload, or set `automountServiceAccountToken: false` if the workload does not need the API.',
+  docs: 'Create a separate account with a Role for the workload. If the workload does not need the API, set `automountServiceAccountToken: false`.',
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
     const { node, object, id } = subject

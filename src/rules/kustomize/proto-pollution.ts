@@ -8,7 +8,7 @@ export const protoPollution: Rule = {
   id: 'proto-pollution',
   severity: 'high',
   title: 'Key that pollutes JavaScript prototypes',
-  why: 'A JavaScript program that merges a map with the key `__proto__`, or with `constructor` and `prototype`, can add its fields to every object: a check can then read `allowed: true` from an unrelated object. Bailiwick is not affected, but programs that read the object later can be.',
+  why: 'A JavaScript program that merges a map with the key `__proto__` can add its fields to every object. The same goes for `constructor` with `prototype`. A check can then read `allowed: true` from an unrelated object. Bailiwick is not affected, but programs that read the object later can be.',
   source: 'CWE-1321',
   docs: 'Remove the key. No Kubernetes field has this name.',
   kinds: 'every',

@@ -93,7 +93,7 @@ function* absent(node: FleetNode, index: FleetIndex, { substituteFrom }: FleetCo
       origin,
       level: 'error',
       value: id,
-      message: message`${objectPart('Kustomization', namespace, node.name)} substitutes from the optional ${part('value', kind)} ${quoted('object', name)}, which the fleet does not render and an account of a tenant can create, so its values are unknown. Allowed: objects that the fleet renders or declares, and those that no tenant can write.`,
+      message: message`${objectPart('Kustomization', namespace, node.name)} substitutes from the optional ${part('value', kind)} ${quoted('object', name)}, which the fleet does not render. An account of a tenant can create it, so its values are unknown. Allowed: objects that the fleet renders or declares, and those that no tenant can write.`,
       fix: message`Render the object, remove it from substituteFrom, or remove the tenant's right to write it.`,
     }
   }

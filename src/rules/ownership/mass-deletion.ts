@@ -21,7 +21,7 @@ export const massDeletion: Rule = {
   title: 'Deletion of running objects',
   why: 'Removing or renaming a Kustomization deletes everything that it applied. Removing a Namespace deletes everything in it, and removing a Capsule Tenant deletes its namespaces, including data. Removing a CustomResourceDefinition deletes all objects of its kind. Git restores manifests, not volumes.',
   source: 'kustomize-controller: spec.prune, spec.deletionPolicy',
-  docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, write `/bailiwick offboard TENANT`, or waive the rule for its Kustomization and Namespace, set the rule to `warning` in .github/bailiwick.yaml, or merge with an override. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions.",
+  docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, write `/bailiwick offboard TENANT`. You can also waive the rule for its Kustomization and Namespace, or merge with an override. Or set the rule to `warning` in .github/bailiwick.yaml. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions.",
   *checkNode(node, { index, before }) {
     if (!before || !node.prune || node.suspend || node.error || node.digest === '') return
     if (node.tenant === undefined) {

@@ -13,7 +13,7 @@ export const policyTenantControlled: Rule = {
   title: 'Policy that a tenant can escape or loosen',
   why: 'A tenant can avoid a policy that selects objects by labels that tenants set. The same is true of parameters that tenants write.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#parameter-resources',
-  docs: 'Select tenants by labels of their Namespaces, and keep parameters in a namespace of the platform: `spec.paramRef.namespace` of a binding. Without it, the API server reads the parameters from the namespace of each object. The rule lists parameters that accounts of tenants can write, selectors and exclusions by labels, annotations or names of objects, conditions that read them, and flags or Helm values of Kyverno by which it reads PolicyExceptions where tenants may write them (`--exceptionNamespace`). `bailiwick audit` lists them for the policies that stand, and selectors of Namespaces whose labels a tenant may change.',
+  docs: 'Select tenants by labels of their Namespaces, and keep parameters in a namespace of the platform: `spec.paramRef.namespace` of a binding. Without it, the API server reads the parameters from the namespace of each object. The rule lists parameters that accounts of tenants can write. It lists selectors and exclusions by labels, annotations or names of objects, and conditions that read them. It also lists settings of Kyverno that accept PolicyExceptions where tenants may write them (`--exceptionNamespace`). `bailiwick audit` lists them for the policies that stand, and selectors of Namespaces whose labels a tenant may change.',
   kinds: CONTROLLED_KINDS,
   *checkObject({ node, object, id, kind }, { index }) {
     if (node.tenant !== undefined) return

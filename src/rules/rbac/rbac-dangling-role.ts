@@ -13,7 +13,7 @@ export const rbacDanglingRole: Rule = {
   why: 'A binding to a missing role grants nothing until the role is created, for example by a platform chart. It then grants everything in that role. The API server rejects the binding unless its author has the verb `bind`.',
   source:
     'https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping',
-  docs: 'Name a Role that the fleet renders in the same namespace, a ClusterRole that the platform renders, or `view`, `edit` or `admin` of Kubernetes.',
+  docs: 'Name a Role that the fleet renders in the same namespace, or a ClusterRole that the platform renders. `view`, `edit` and `admin` of Kubernetes are allowed too.',
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
   *checkObject({ object, node, id }, { index }) {
     const binding = node.tenant === undefined ? undefined : readBinding(object)

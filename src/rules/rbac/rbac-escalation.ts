@@ -19,7 +19,7 @@ export const rbacEscalation: Rule = {
   id: 'rbac-escalation',
   severity: 'critical',
   title: 'RBAC privilege escalation',
-  why: 'The verbs `bind`, `escalate` and `impersonate`, write access to the Namespace itself and `nodes/proxy` grant more rights than the role lists. `*` includes all of them. The role and its binding can come from different changes.',
+  why: 'The verbs `bind`, `escalate` and `impersonate` grant more rights than the role lists. So do write access to the Namespace itself and `nodes/proxy`. `*` includes all of them. The role and its binding can come from different changes.',
   source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/; GHSA-2ww6-hf35-mfjm',
   docs: 'List verbs and resources one by one, without `bind`, `escalate`, `impersonate`, `namespaces`, `namespaces/status`, `namespaces/finalize` and `nodes/proxy`. Ask a fleet admin to grant rights over other accounts.',
   kinds: ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'].map(kind => `${RBAC_GROUP}/${kind}`),

@@ -30,7 +30,7 @@ export const decryptionRef: Rule = {
   title: "Decryption with a credential that is not the tenant's",
   why: "kustomize-controller reads the decryption Secret and calls the key service that an encrypted file names, with its own rights. A tenant that can name any Secret or service makes the controller use another credential. The controller may assume a role in another account, or send its token to the tenant's server.",
   source: 'kustomize-controller, internal/decryptor',
-  docs: "Set `spec.decryption.secretRef` to a Secret that holds only keys (`*.agekey`, `*.asc`, `sops.*`). List a KMS role, a Vault address, a key vault outside Azure, and a key that the controller's own identity can use, in `.sops.yaml` of the base branch.",
+  docs: "Set `spec.decryption.secretRef` to a Secret that holds only keys (`*.agekey`, `*.asc`, `sops.*`). List these in `.sops.yaml` of the base branch: a KMS role, a Vault address, and a key vault outside Azure. List a key that the controller's own identity can use there, too.",
   kinds: [KUSTOMIZATION],
   *checkTenantObject(subject, { index }) {
     yield* named(subject, index)

@@ -126,7 +126,7 @@ function leak(node: FleetNode, tenant: string, object: KubeObject, path: Path, n
     object,
     path,
     value: name,
-    message: message`${objectPart(kind, namespace, own)} of tenant ${quoted('tenant', tenant)} exposes the variable ${quoted('object', name)}, whose value is in a Secret of the platform, to everyone who can read the object. Allowed: a reference to the Secret. Flux would write the value into the object.`,
+    message: message`${objectPart(kind, namespace, own)} of tenant ${quoted('tenant', tenant)} exposes the variable ${quoted('object', name)} to everyone who can read the object. Its value is in a Secret of the platform. Allowed: a reference to the Secret. Flux would write the value into the object.`,
     fix: message`Replace the variable with a secretKeyRef in the workload.`,
   }
 }

@@ -20,7 +20,7 @@ export const sopsCiphertextReuse: Rule = {
   id: 'sops-ciphertext-reuse',
   severity: 'critical',
   title: 'Shared SOPS decryption key',
-  why: "Every reader of the repository can copy its ciphertext. If the controller decrypts with one key for all tenants (`--sops-age-secret`), a tenant can copy another tenant's ciphertext and have it decrypted into its own namespace.",
+  why: "Every reader of the repository can copy its ciphertext. The controller may decrypt with one key for all tenants (`--sops-age-secret`). Then a tenant can copy another tenant's ciphertext and have it decrypted into its own namespace.",
   source: 'kustomize-controller --sops-age-secret',
   docs: 'Give each tenant its own key in `spec.decryption.secretRef`, and remove the controller-wide key. Do not copy ciphertext of another tenant.',
   kinds: [KUSTOMIZATION],

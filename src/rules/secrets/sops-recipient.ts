@@ -19,7 +19,7 @@ export const sopsRecipient: Rule = {
   title: 'Recipients differ from .sops.yaml',
   why: "The owner of an additional key can decrypt the file. Without the cluster's key, Flux cannot deploy it. A recipient that is added to `.sops.yaml` can decrypt everything that is encrypted afterwards.",
   source: 'getsops/sops, creation_rules; Flux does not check the MAC of what it decrypts',
-  docs: 'Run `sops updatekeys` so that the recipients (age, PGP, KMS, Key Vault, Vault) equal those of the first creation rule that matches the path on the base branch. Ask a fleet admin to accept a change of recipients or of the rule order in `.sops.yaml`. A new rule is accepted if every path that it can match is encrypted as before: for the same recipients, in the same way.',
+  docs: 'Run `sops updatekeys`. The recipients (age, PGP, KMS, Key Vault, Vault) must equal those of the first creation rule that matches the path on the base branch. Ask a fleet admin to accept a change of recipients or of the rule order in `.sops.yaml`. A new rule is accepted if every path that it can match is encrypted as before: for the same recipients, in the same way.',
   *checkRepository(repository) {
     yield* changedConfigs(repository)
     yield* otherRecipients(repository)

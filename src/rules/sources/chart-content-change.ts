@@ -24,7 +24,7 @@ export const chartContentChange: Rule = {
   why: "Anyone with write access to a chart in git can change what its releases deploy. Bailiwick does not render chart templates. Only the rights of the HelmRelease's account limit the objects that the chart creates.",
   source:
     'https://fluxcd.io/flux/components/helm/helmreleases/#chart-template; https://fluxcd.io/flux/components/source/helmcharts/',
-  docs: "Review the chart's change before the merge. The change is a warning where the fleet's RBAC confines the HelmRelease's account to the tenant's namespaces. It is a violation if the account has more rights or is not named. It is one, too, if the release acts on another cluster or another tenant writes the chart. The rule covers the chart's directory, its local dependencies (`file://`), its values files, includes of its source, copies by an ArtifactGenerator, and the ignore files above it. It covers content that a Kustomization deploys from an ExternalArtifact in the same way.",
+  docs: "Review the chart's change before the merge. The change is a warning where the fleet's RBAC confines the HelmRelease's account to the tenant's namespaces. It is a violation if the account has more rights or is not named. It is one, too, if the release acts on another cluster or another tenant writes the chart. The rule covers the chart's directory, its local dependencies (`file://`), its values files and the ignore files above it. It covers includes of its source and copies by an ArtifactGenerator. It covers content that a Kustomization deploys from an ExternalArtifact in the same way.",
   kinds: DEPLOYERS,
   *checkObject(subject, context) {
     const { before, index } = context

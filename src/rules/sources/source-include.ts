@@ -14,7 +14,7 @@ export const sourceInclude: Rule = {
   title: 'Included source that is not evaluated',
   why: '`spec.include` copies files of another repository over those of the source. A writer of that repository can replace evaluated files, and all of them with `toPath: ./`.',
   source: 'source-controller docs/spec/v1/gitrepositories.md, "Include"',
-  docs: 'Include a source that the platform declares, a source on a branch of such a source or of `gatedBranches`, or a source with a pinned `spec.ref.commit`.',
+  docs: 'Include a source that the platform declares, or one on a branch of such a source or of `gatedBranches`. A source with a pinned `spec.ref.commit` is allowed too.',
   kinds: [GIT_REPOSITORY],
   *checkTenantObject(subject, context) {
     const { object, id, node } = subject

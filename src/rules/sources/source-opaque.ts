@@ -25,7 +25,7 @@ export const sourceOpaque: Rule = {
   title: 'Source that is not visible',
   why: 'Bailiwick does not evaluate the content of registries, buckets, charts and unreadable repositories. Only the rights of the applying account limit it.',
   source: 'flux2 docs: Helm DNS lookups; Kubernetes multi-tenancy benchmarks',
-  docs: "No action is required where the tenant's account is confined to its namespaces. The warning appears once, in the change that adds the source or chart. `notSeen` always lists it. Charts from a registry or Helm repository that the platform declares are not reported. `opaqueSources: forbid` in .github/bailiwick.yaml makes the finding a violation. A change that lets the platform apply other content of a source that is not visible (source, revision, path, account or form) is a required approval. The rule also reports DNS lookups in charts (the feature gate AllowDNSLookups), which can leak data.",
+  docs: "No action is required where the tenant's account is confined to its namespaces. The warning appears once, in the change that adds the source or chart. `notSeen` always lists it. Charts from a registry or Helm repository that the platform declares are not reported. `opaqueSources: forbid` in .github/bailiwick.yaml makes the finding a violation. Other content of a source that is not visible needs an approval where the platform applies it (source, revision, path, account or form). The rule also reports DNS lookups in charts (the feature gate AllowDNSLookups), which can leak data.",
   kinds: [...OPAQUE, ...CHARTS, ...CONTROLLERS],
   *checkObject(subject, context) {
     if (CONTROLLERS.includes(subject.kind)) yield* evaluateController(subject)
