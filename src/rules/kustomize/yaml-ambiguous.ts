@@ -13,7 +13,7 @@ export const yamlAmbiguous: Rule = {
   severity: 'critical',
   title: 'Ambiguous YAML',
   why: 'Parsers disagree about such YAML: one reads a comment or text where another reads a key. The reviewer, Bailiwick and the cluster then see different objects. A YAML 1.2 parser reads a merge key as a key named `<<`, and `yes` as text.',
-  docs: 'Write each key once, quote text, indent with spaces, put `---` on its own line. Use true and false for booleans. Merge keys may bring any field except namespaces, kinds, grants and privileges.',
+  docs: 'Write each key once, quote text, indent with spaces, and put `---` on its own line. Use true and false for booleans. Merge keys may bring any field except namespaces, kinds, grants and privileges.',
   kinds: 'every',
   *checkTenantObject(subject, context) {
     const { object, id, node } = subject

@@ -10,7 +10,7 @@ export const unknownScope: Rule = {
   severity: 'high',
   title: 'Kind of unknown scope',
   why: 'Bailiwick cannot determine whether an object of an unknown kind is namespaced or cluster-scoped. Kubernetes ignores `metadata.namespace` of a cluster-scoped object.',
-  docs: "Render the kind's CustomResourceDefinition in the fleet, declare the kind and its scope under `kinds` in .github/bailiwick.yaml. Or correct `apiVersion` and `kind`. The finding is a warning where no ClusterRoleBinding lets the account create objects of the API group: the API server rejects cluster-scoped objects then. Aggregated roles, roles outside the fleet, and RBAC that could not be evaluated count as granting it.",
+  docs: "Render the kind's CustomResourceDefinition in the fleet, or declare the kind and its scope under `kinds` in .github/bailiwick.yaml. Or correct `apiVersion` and `kind`. The finding is a warning where no ClusterRoleBinding lets the account create objects of the API group: the API server rejects cluster-scoped objects then. Aggregated roles, roles outside the fleet, and RBAC that could not be evaluated count as granting it.",
   kinds: 'every',
   *checkTenantObject({ object, id, node }, { index }) {
     const { apiVersion, kind, namespace, name } = id
@@ -22,7 +22,7 @@ export const unknownScope: Rule = {
     if (isMisplacedClusterKind(apiVersion, kind)) return
     const who = objectPart(kind, namespace, name)
     const place = { node, object, path: ['kind'], value: `${apiVersion} ${kind}` }
-    const fix = message`Render its CustomResourceDefinition in the fleet, declare it under \`kinds\` in .github/bailiwick.yaml. Or correct apiVersion and kind.`
+    const fix = message`Render its CustomResourceDefinition in the fleet, or declare it under \`kinds\` in .github/bailiwick.yaml. Or correct apiVersion and kind.`
     const reach = index.clusterWide(node, groupOf(apiVersion))
     if (reach === undefined) {
       const told = message`${who} has a kind of unknown scope (${quoted('object', apiVersion)}). If the kind is cluster-scoped, the API server rejects the object: no ClusterRoleBinding lets ${identityPart(node.identity)} create it.`
