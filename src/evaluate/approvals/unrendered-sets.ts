@@ -7,6 +7,7 @@ import { renderResourceSet, setsIn } from '../../fleet/resource-sets/render-reso
 import { INPUT_PROVIDER, OPERATOR_GROUP } from '../../flux/kinds.ts'
 import { at, canonical, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { firstNames } from '../../message/and-more.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
 import { fieldTexts } from '../applied/field-texts.ts'
 import { onePerGroup } from './one-per-group.ts'
@@ -65,8 +66,8 @@ const unrendered = oncePer(({ nodes }: Fleet): readonly Unrendered[] => {
       parts.map(([, part]) => canonical(part)),
       own,
     )
-    const places = parts.slice(0, FEW).map(([place]) => place)
-    return { set, what: parts.length > FEW ? `${places.join(', ')}, ...` : places.join(', '), key }
+    const places = parts.map(([place]) => place)
+    return { set, what: firstNames(places, FEW), key }
   })
 })
 
