@@ -1,6 +1,6 @@
-import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
+import type { KubeObject } from '../../kube/object.ts'
 import { codeWord, type Message, message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { deletedObjects } from './support/deleted-objects.ts'
@@ -24,17 +24,19 @@ export const massDeletion: Rule = {
   docs: "To rename or move a Kustomization, set `prune: false` or `deletionPolicy: Orphan` in an earlier change. To remove a tenant, write `/bailiwick offboard TENANT`. You can also waive the rule for its Kustomization and Namespace, or merge with an override. Or set the rule to `warning` in .github/bailiwick.yaml. A deletion in a tenant's own repository is a warning. Moved files and objects that another Kustomization now renders are not deletions.",
   *checkNode(node, { index, before }) {
     if (!before || !node.prune || node.suspend || node.error || node.digest === '') return
+    const old = before.objectsOf(node.key)
+    const gone = deletedObjects(node, old, index)
     if (node.tenant === undefined) {
-      yield* removedTenant(node, before, index)
-      yield* removedDefinitions(node, node, before, index)
-    } else yield* emptied(node, before, index)
+      yield* removedTenant(gone, node, before, index)
+      yield* removedDefinitions(gone, node, index)
+    } else yield* emptied(gone, node, old.length)
   },
   *checkRemoved(node, { index, before }) {
     if (!before || !deletesAtEnd(node)) return
     const heir = pruner(node, before, index)
     if (!heir) return
     if (node.tenant === undefined) {
-      yield* removedDefinitions(node, heir, before, index)
+      yield* removedDefinitions(deletedObjects(heir, before.objectsOf(node.key), index), heir, index)
       return
     }
     const isOwn = before.node(node.parent)?.tenant !== undefined
@@ -51,10 +53,8 @@ export const massDeletion: Rule = {
 }
 
 /** What a tenant’s Kustomization deletes: all that it had, or most of much. */
-function* emptied(node: FleetNode, before: FleetIndex, index: FleetIndex): Iterable<Breach> {
-  const old = before.objectsOf(node.key)
-  const gone = deletedObjects(node, old, index)
-  const isMass = node.objects.length === 0 || (gone.length >= MANY && gone.length * 2 > old.length)
+function* emptied(gone: readonly KubeObject[], node: FleetNode, count: number): Iterable<Breach> {
+  const isMass = node.objects.length === 0 || (gone.length >= MANY && gone.length * 2 > count)
   if (gone.length === 0 || !isMass) return
   yield {
     node,
@@ -63,7 +63,7 @@ function* emptied(node: FleetNode, before: FleetIndex, index: FleetIndex): Itera
     value: `deletes ${gone.length}`,
     level: 'warning',
     severity: 'high',
-    message: message`${objectPart('Kustomization', node.namespace, node.name)} would delete ${gone.length} of the ${old.length} objects that it applied before this change, and apply ${node.objects.length}. Allowed: a change that keeps most of its objects.`,
+    message: message`${objectPart('Kustomization', node.namespace, node.name)} would delete ${gone.length} of the ${count} objects that it applied before this change, and apply ${node.objects.length}. Allowed: a change that keeps most of its objects.`,
     fix: message`Confirm that all of them are to be deleted, or set ${codeWord('spec.prune')} to false to keep them.`,
   }
 }

@@ -1,27 +1,17 @@
 import { type FleetIndex, kindOf } from '../../../facts/fleet-index.ts'
-import { keysOf } from '../../../facts/object-table.ts'
 import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { codeWord, message } from '../../../message/message.ts'
 import type { Breach } from '../../model/rule.ts'
-import { isKept } from './deleted-objects.ts'
 
 const DEFINITION = 'apiextensions.k8s.io/CustomResourceDefinition'
 
-/**
- * CustomResourceDefinitions that Flux would delete although objects of their kind stay. `was`: the node that rendered them;
- * `node`: the one that is still there and prunes.
- */
-export function* removedDefinitions(
-  was: FleetNode,
-  node: FleetNode,
-  before: FleetIndex,
-  index: FleetIndex,
-): Iterable<Breach> {
-  for (const object of before.objectsOf(was.key)) {
-    if (kindOf(object) !== DEFINITION || isKept(object) || isRendered(object, node.cluster, index)) continue
+/** CustomResourceDefinitions among what Flux would delete although objects of their kind stay. `node`: the one that prunes. */
+export function* removedDefinitions(gone: readonly KubeObject[], node: FleetNode, index: FleetIndex): Iterable<Breach> {
+  for (const object of gone) {
+    if (kindOf(object) !== DEFINITION) continue
     const kind = `${stringAt(object.root, ['spec', 'group'])}/${stringAt(object.root, ['spec', 'names', 'kind'])}`
     // another definition of the kind is not the one that stores its objects, but keeps it known
     if (index.definitionsOf(node.cluster, kind).length > 0) continue
@@ -40,9 +30,4 @@ export function* removedDefinitions(
       fix: message`Restore the CustomResourceDefinition. If a chart installs it from now on, add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change.`,
     }
   }
-}
-
-function isRendered(object: KubeObject, cluster: string, index: FleetIndex): boolean {
-  const [kind = '', namespace = '', name = ''] = keysOf(object)[2]?.split('\0') ?? []
-  return index.versionsOf(cluster, kind, namespace, name).length > 0
 }

@@ -6,15 +6,19 @@ import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { codeWord, message, part } from '../../../message/message.ts'
 import { TENANT } from '../../capsule/support/capsule-tenants.ts'
 import type { Breach } from '../../model/rule.ts'
-import { deletedObjects } from './deleted-objects.ts'
 
-/** Namespaces of tenants and Capsule Tenants that a Kustomization of the platform would delete, with all that is in them. */
-export function* removedTenant(node: FleetNode, before: FleetIndex, index: FleetIndex): Iterable<Breach> {
-  for (const object of deletedObjects(node, before.objectsOf(node.key), index)) {
+/** Namespaces of tenants and Capsule Tenants among what a Kustomization of the platform would delete, with all that is in them. */
+export function* removedTenant(
+  gone: readonly KubeObject[],
+  node: FleetNode,
+  before: FleetIndex,
+  index: FleetIndex,
+): Iterable<Breach> {
+  for (const object of gone) {
     if (!isTenants(object, node, before, index)) continue
     const { kind, name } = idOf(object)
     const owner = before.ownerOf(node.cluster, name) ?? ''
-    const gone =
+    const lost =
       kind === 'Namespace'
         ? message`everything in it, of tenant ${quoted('tenant', owner)}`
         : message`every namespace that Capsule created for it`
@@ -24,7 +28,7 @@ export function* removedTenant(node: FleetNode, before: FleetIndex, index: Fleet
       path: ['metadata', 'name'],
       origin: node.kustomization.root.origin,
       value: 'removed',
-      message: message`${objectPart(kind, '', name)} is removed, so Kubernetes would delete ${gone}. Allowed: a change that keeps it.`,
+      message: message`${objectPart(kind, '', name)} is removed, so Kubernetes would delete ${lost}. Allowed: a change that keeps it.`,
       fix: message`Restore the ${part('value', kind)}, or add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change. To remove the tenant, waive mass-deletion for this ${part('value', kind)} or merge with an override.`,
     }
   }
