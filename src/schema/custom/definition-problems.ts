@@ -5,6 +5,7 @@ import { mapIn, textIn } from '../core/read-field.ts'
 import { isUnknown } from '../model/is-unknown.ts'
 import type { Problem } from '../model/problem.ts'
 import { type CustomSchema, schemaOf } from './custom-schema.ts'
+import { OBJECT_FIELDS } from './custom-walk.ts'
 import { defaultProblems } from './default-problems.ts'
 import { ruleProblems } from './rule-problems.ts'
 
@@ -22,9 +23,6 @@ export function definitionProblems(root: MapNode, add: Add): void {
 }
 
 const ROOT: Around = { isRoot: true, hasDefaults: true, isCorrelated: true, schema: undefined }
-
-/** Fields of every object, where the API server compares defaults with their types alone. */
-const OBJECT_FIELDS = ['metadata', 'apiVersion', 'kind']
 
 /** What a schema inherits from those around it. */
 interface Around {
@@ -54,7 +52,8 @@ function walk(node: MapNode, path: Steps, around: Around, add: Add): void {
   const isObject = properties !== undefined && (isRoot || isTrue(node, 'x-kubernetes-embedded-resource'))
   const inner = isRoot ? { ...around, isRoot: false } : around
   for (const [name, { value: field }] of properties?.fields ?? []) {
-    if (field.type !== 'map' || (isObject && OBJECT_FIELDS.includes(name))) continue
+    // there the API server compares defaults with their types alone
+    if (field.type !== 'map' || (isObject && OBJECT_FIELDS.has(name))) continue
     path.push('properties', name)
     walk(field, path, schema ? { ...inner, schema: schema.properties.get(name) } : inner, add)
     path.length -= 2
