@@ -1,4 +1,4 @@
-/** What stands behind the first of a list: ` and 3 more`; '' where none is left out. Whoever cuts a list uses it, so that no list is cut silently. */
+/** The end of a list that was cut: ` and 3 more`; '' if nothing was left out. Lists that are cut end in it, so that none is cut silently. */
 export function andMore(left: number): string {
   return left > 0 ? ` and ${left} more` : ''
 }

@@ -23,19 +23,19 @@ export function artifactApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
 
 /**
  * Signatures that Flux asked for before it took what a cluster starts with, or what the platform lets a tenant deploy, and
- * asks for no more or of somebody else. The source that a FluxInstance makes stands in no manifest. Told once for a source.
+ * now does not ask for or asks of another signer. No manifest has the source that a FluxInstance makes. One approval per source.
  */
 export function verifyApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
   const before = new Map(base.nodes.map(node => [node.key, node.source]))
   const tenants = new Map(head.nodes.map(node => [node.key, node.tenant]))
-  const told = head.nodes.filter(({ key, parent, source, tenant }) => {
+  const weakened = head.nodes.filter(({ key, parent, source, tenant }) => {
     const was = before.get(key)
     // what else the platform follows unseen is asked for as such
     const isPlatforms = parent === undefined || (tenant !== undefined && tenants.get(parent) === undefined)
     return isPlatforms && was?.verify !== undefined && was.verify !== source.verify && textOf(was) === textOf(source)
   })
   return onePerGroup(
-    told,
+    weakened,
     ({ cluster, source }) => JSON.stringify([cluster, source.id]),
     ({ cluster, source, kustomization, parent }) => {
       const spec = parent === undefined ? [] : ['spec', 'sourceRef']

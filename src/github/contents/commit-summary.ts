@@ -8,7 +8,7 @@ import { assertCommitId } from './read-commit.ts'
 const MAX_SUBJECT = 300
 const MAX_AUTHOR = 100
 
-/** What people know a commit by. Both are claims of whoever made the commit. */
+/** What people recognize a commit by. Its author chooses both. */
 interface CommitSummary {
   /** First line of its message. */
   readonly subject: string

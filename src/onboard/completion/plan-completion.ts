@@ -109,7 +109,7 @@ function completionOf(
   )
 }
 
-/** Nothing where somebody wrote the binding by hand, or where it gives what the others have. */
+/** Empty if the tenant has its own RoleBinding, or if the others have no other rights. */
 function notCopied({ request, has }: HandMadeTenant, { grants }: FleetCustoms): Pick<Completion, 'notCopied'> {
   const role = roleOf(request)
   const others = grants.filter(one => one.kind !== 'RoleBinding' || one.role !== role)
