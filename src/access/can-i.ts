@@ -1,9 +1,9 @@
 import type { FleetIndex } from '../facts/fleet-index.ts'
+import { unknownRole, unseenBinders } from '../facts/unseen-grants.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import type { AccessRequest, UserInfo } from '../kube/rbac/request.ts'
 import { fluxGrant } from './flux-itself.ts'
 import { type GrantView, grantView, ruleText } from './grant-view.ts'
-import { unknownRole, unseenBinders } from './not-known.ts'
 
 /** Whether one cluster allows a user to do something, and why. */
 export interface CanIAnswer {
@@ -39,9 +39,13 @@ export function canI(
   }
   const flux = fluxGrant(authorizer, user.name)
   if (flux) return { cluster, answer: 'yes', allowedBy: flux, reasons: [], notSeen: [] }
-  const namespace = 'nonResourceURL' in request ? '' : (request.namespace ?? '')
-  const nodes = fleet.nodes.filter(node => node.cluster === cluster)
-  const { failed, opaque } = unseenBinders(nodes, authorizer, namespace)
-  const reasons = [...decision.unresolved.map(unknownRole), ...failed]
+  const isPath = 'nonResourceURL' in request
+  const namespace = isPath ? '' : (request.namespace ?? '')
+  const { opaque } = unseenBinders(
+    fleet.nodes.filter(node => node.cluster === cluster),
+    authorizer,
+    namespace,
+  )
+  const reasons = isPath ? decision.unresolved.map(unknownRole) : index.unseenGrants(cluster, user, request)
   return { cluster, answer: reasons.length > 0 ? 'unknown' : 'no', message: decision.message, reasons, notSeen: opaque }
 }

@@ -1,5 +1,6 @@
 import type { FleetIndex } from '../facts/fleet-index.ts'
 import { shownObject } from '../facts/shown.ts'
+import { unknownRole } from '../facts/unseen-grants.ts'
 import { accountOf, applierKinds, kubeConfigOf } from '../fleet/model/appliers.ts'
 import type { Fleet, FleetNode, Identity } from '../fleet/model/fleet.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
@@ -14,7 +15,6 @@ import type { ResourceTable } from '../kube/rbac/resource-table.ts'
 import { changingGrants } from './changing-grants.ts'
 import { fluxGrant } from './flux-itself.ts'
 import { type GrantView, grantView } from './grant-view.ts'
-import { unknownRole } from './not-known.ts'
 
 /** A Flux object that can change something in the namespace, and the repositories that control it. */
 export interface Changer {

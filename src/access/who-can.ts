@@ -1,11 +1,11 @@
 import type { FleetIndex } from '../facts/fleet-index.ts'
+import { unknownRole, unseenBinders } from '../facts/unseen-grants.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import { displayRbac } from '../kube/rbac/binding.ts'
 import { userInfo } from '../kube/rbac/groups-of.ts'
 import type { ResourceRequest } from '../kube/rbac/request.ts'
 import { ruleAllows } from '../kube/rbac/rule-allows.ts'
 import { canI } from './can-i.ts'
-import { unknownRole, unseenBinders } from './not-known.ts'
 
 /** Who may do something on a cluster, as far as the fleet is visible. Plain JSON. */
 export interface WhoCan {

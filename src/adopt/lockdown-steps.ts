@@ -6,8 +6,8 @@ import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { KUSTOMIZATION } from '../flux/kinds.ts'
 import { references } from '../flux/references.ts'
 import { display, groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import { type CustomKinds, neededRequests } from '../kube/rbac/apply-requests.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
-import { type CustomKinds, neededRequests } from './needed-requests.ts'
 
 /** One flag of the lockdown, in the order in which they break the least. */
 export interface LockdownStep {

@@ -6,7 +6,10 @@ import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import { KUSTOMIZATION, ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { isSubdomain } from '../kube/names.ts'
 import { display, groupOf, idOf } from '../kube/object.ts'
+import { type ApplyRequest, type CustomKinds, isNamespace, neededRequests } from '../kube/rbac/apply-requests.ts'
+import { grantingRequests } from '../kube/rbac/granting-requests.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
+import { leastRules } from '../kube/rbac/least-rules.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
 import { customPlurals } from '../kube/rbac/resource-name.ts'
 import { customScopes } from '../kube/scope/scope.ts'
@@ -20,9 +23,6 @@ import {
 } from './adoption.ts'
 import { chooseNodes } from './choose-nodes.ts'
 import { type ExpectedChange, keyOf, unexpectedChange } from './compare-adoption.ts'
-import { grantingRequests } from './granting-requests.ts'
-import { leastRules } from './least-rules.ts'
-import { type CustomKinds, isNamespace, type NeededRequest, neededRequests } from './needed-requests.ts'
 import { placesFor, textOf } from './place-manifest.ts'
 import { notProven, prove } from './prove.ts'
 import { type AccountRights, rightsManifest } from './rights-manifest.ts'
@@ -86,7 +86,7 @@ function planGroup(
   return { files, proven: prove(after, keys, customOf, draft.made), loud: loudRights(draft.rights(new Map(all))) }
 }
 
-function requestsOf(node: FleetNode, custom: CustomKinds, made: ReadonlySet<string>): readonly NeededRequest[] {
+function requestsOf(node: FleetNode, custom: CustomKinds, made: ReadonlySet<string>): readonly ApplyRequest[] {
   const { requests, unknown } = neededRequests(node, custom, made)
   if (unknown.length > 0) throw notProven(node, unknown.join('; '))
   return requests
@@ -103,7 +103,7 @@ function customKinds({ nodes }: Fleet): (cluster: string) => CustomKinds {
   }
 }
 
-type Requests = ReadonlyMap<FleetNode, readonly NeededRequest[]>
+type Requests = ReadonlyMap<FleetNode, readonly ApplyRequest[]>
 
 /** The files of an adoption, as the fleet renders them. */
 class Draft {

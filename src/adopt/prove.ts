@@ -2,10 +2,10 @@ import { BailiwickError } from '../errors.ts'
 import { FleetIndex } from '../facts/fleet-index.ts'
 import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import { idOf } from '../kube/object.ts'
+import { type CustomKinds, isNamespace, neededRequests } from '../kube/rbac/apply-requests.ts'
 import { confirmApply } from '../kube/rbac/confirm-apply.ts'
 import { userInfo } from '../kube/rbac/groups-of.ts'
 import type { ProvenKustomization } from './adoption.ts'
-import { type CustomKinds, isNamespace, neededRequests } from './needed-requests.ts'
 
 /**
  * Evaluates each request of Kustomizations with the RBAC that the fleet renders for their clusters. Throws `adopt-not-proven`

@@ -1,7 +1,7 @@
 import { RBAC_GROUP } from '../kube/rbac/binding.ts'
+import type { RulesByNamespace } from '../kube/rbac/least-rules.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
 import { type ManifestMap, printManifests } from '../onboard/manifests/print-manifest.ts'
-import type { RulesByNamespace } from './least-rules.ts'
 
 /** An account and everything that it may do. */
 export interface AccountRights {

@@ -203,7 +203,11 @@ function sealedReason({ decryption, namespace }: EvaluatedNode, { binding }: App
 }
 
 /** What stands must stand in the baseline file: what only the base of a comparison had is no reason to apply it. */
-function blocks({ state, fingerprint }: Finding, baseline: ReadonlySet<string>): boolean {
+/** The API server answers the account in the same way when it is asked: no engine that learned the rule holds back a node by it. */
+const ASKED_AGAIN = 'account-cannot-apply'
+
+function blocks({ rule, state, fingerprint }: Finding, baseline: ReadonlySet<string>): boolean {
+  if (rule === ASKED_AGAIN) return false
   if (state === 'waived' || state === 'fixed') return false
   return state !== 'standing' || !baseline.has(fingerprint)
 }

@@ -1,5 +1,5 @@
 import { capsuleBindings } from '../fleet/tenancy/capsule-bindings.ts'
-import type { KubeObject } from '../kube/object.ts'
+import { display, idOf, type KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
 import { authorizerOf } from '../kube/rbac/authorizer-of.ts'
 import { RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
@@ -63,13 +63,20 @@ export class ClusterRights {
    * are evaluated, or a binding would justify itself.
    */
   readonly given: Authorizer
+  readonly #objects: readonly KubeObject[]
 
   /** `capsule`: the bindings that Capsule makes of its Tenants. */
   constructor(roles: readonly Rendered[], bindings: readonly Rendered[], capsule: readonly KubeObject[]) {
     const objects = (all: readonly Rendered[]) => all.map(one => one.object)
-    this.every = authorizerOf([...objects(roles), ...objects(bindings), ...capsule])
+    this.#objects = [...objects(roles), ...objects(bindings), ...capsule]
+    this.every = authorizerOf(this.#objects)
     const given = bindings.filter(({ node }) => node.tenant === undefined)
     this.given = authorizerOf([...objects(roles), ...objects(given), ...capsule])
+  }
+
+  /** The same without some roles and bindings, as `display` writes them. */
+  without(names: ReadonlySet<string>): Authorizer {
+    return authorizerOf(this.#objects.filter(object => !names.has(display(idOf(object)))))
   }
 
   /** The rules that a role stands for where a binding in `namespace` ('': a ClusterRoleBinding) names it. */

@@ -10,10 +10,12 @@ import { isLabelled } from '../fleet/tenancy/tenancy.ts'
 import type { TreeEntry } from '../git/tree.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
-import { RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
+import { type Binding, RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
 import type { WriteRefusal } from '../kube/rbac/confirm-write.ts'
-import { userOfAccount } from '../kube/rbac/groups-of.ts'
+import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
+import type { ResourceRequest, UserInfo } from '../kube/rbac/request.ts'
+import { applyRefusals, pruneRefusals, type Refusal } from './apply-refusals.ts'
 import { capsuleHomes } from './capsule-homes.ts'
 import { chartPartsOf, entriesAt, knownChartsOf } from './chart-parts-of.ts'
 import { type ClusterRights, clusterRightsOf, type ForeignRight } from './cluster-rights.ts'
@@ -32,8 +34,10 @@ import { remainsIn } from './remains-in.ts'
 import { repositoryAuthors } from './repository-authors.ts'
 import { namedVersions, ownVersions, runningVersion } from './running-version.ts'
 import { type TenantRights, tenantRights } from './tenant-rights.ts'
+import { grantMakersOf, unseenGrants } from './unseen-grants.ts'
 
 const NO_NAMES: readonly string[] = []
+const NO_REFUSALS: readonly Refusal[] = []
 
 /**
  * Answers that rules need again and again, from the facts of one fleet. Kinds are `<group>/<Kind>`. Answers are recorded
@@ -183,6 +187,75 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
     return this.#rights(node.cluster).grantRefusal(node.identity.user, object, idOf(object).namespace)
   }
 
+  /**
+   * The requests of a node that its account is refused. `without`: roles and bindings that do not count, as `display` writes
+   * them.
+   */
+  refusals(key: string, without: readonly string[] = NO_NAMES): readonly Refusal[] {
+    const node = this.node(key)
+    if (!node?.identity.impersonated) return NO_REFUSALS
+    const rights = this.#rights(node.cluster)
+    const authorizer = without.length === 0 ? rights.every : rights.without(new Set(without))
+    // what only an earlier build had is a fact, and nothing that is applied
+    if (this.#facts.objects(key).length === 0) return NO_REFUSALS
+    return applyRefusals(node, authorizer, this.customKinds(node.cluster), this.cluster(node.cluster)?.lockdown)
+  }
+
+  /** The requests by which a node would prune an object and that its account is refused. */
+  pruneRefusals(key: string, object: KubeObject): readonly Refusal[] {
+    const node = this.node(key)
+    if (!node?.identity.impersonated) return NO_REFUSALS
+    return pruneRefusals(node, object, this.authorizer(node.cluster), this.customKinds(node.cluster))
+  }
+
+  /** The Kustomizations that wait for one, or that it makes. */
+  followers(key: string): readonly { readonly key: string; readonly by: 'dependsOn' | 'parent' }[] {
+    const all = this.#facts.memo('followers', () => {
+      const edges = this.#facts
+        .nodes()
+        .flatMap(({ key: own, dependsOn, parent }) => [
+          ...dependsOn.map(of => ({ of, key: own, by: 'dependsOn' as const })),
+          ...(parent === undefined ? [] : [{ of: parent, key: own, by: 'parent' as const }]),
+        ])
+      return Map.groupBy(edges, ({ of }) => of)
+    })
+    return (all.get(key) ?? []).map(({ key: own, by }) => ({ key: own, by }))
+  }
+
+  /**
+   * Whether a user applies objects of a resource in a namespace although no visible grant allows it: the cluster has grants
+   * that are not visible.
+   */
+  appliesUnseen(cluster: string, user: string, { verb, apiGroup, resource, namespace }: ResourceRequest): boolean {
+    const all = this.#facts.memo(`unseen ${cluster}`, () => {
+      const nodes = this.#facts.nodes().filter(node => node.cluster === cluster && !node.suspend && !node.error)
+      const refused = nodes.flatMap(({ key }) => this.refusals(key)).filter(one => one.without === 'not-applied')
+      return new Set(refused.map(one => unseenKey(one.user, one.request)))
+    })
+    return all.has(unseenKey(user, { verb: verb === 'create' ? 'patch' : verb, apiGroup, resource, namespace }))
+  }
+
+  /** The API server's words where it refuses a request. */
+  refusalOf(cluster: string, user: string, request: ResourceRequest): string | undefined {
+    const decision = this.authorizer(cluster).authorize(userInfo(user), request)
+    return decision.allowed ? undefined : decision.message
+  }
+
+  /** Why a request that no visible grant allows may be allowed all the same. */
+  unseenGrants(cluster: string, user: UserInfo, request: ResourceRequest): readonly string[] {
+    const authorizer = this.authorizer(cluster)
+    const nodes = this.#facts.nodes().filter(node => node.cluster === cluster)
+    const makers = () => this.#facts.memo(`grant makers ${cluster}`, () => grantMakersOf(this, cluster))
+    return unseenGrants({ index: this, cluster, nodes, authorizer, makers }, user, request)
+  }
+
+  /** The bindings of a user in a namespace and in the cluster. */
+  bindingsOf(cluster: string, user: string, namespace: string): readonly Binding[] {
+    const { bindings } = this.authorizer(cluster)
+    const places = namespace === '' ? [''] : [namespace, '']
+    return places.flatMap(place => bindings.of(userInfo(user), place)).map(({ binding }) => binding)
+  }
+
   /** Why the account of a node may create objects of a group in the whole cluster; undefined: the API server refuses it. */
   clusterWide(node: FleetNode, group: string): string | undefined {
     return clusterWideCreation(this, this.#facts, node, group)
@@ -310,5 +383,8 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
     return this.#facts.memo('followed', () => followedIn(this, this.#facts.nodes()))
   }
 }
+
+const unseenKey = (user: string, { verb, apiGroup, resource, namespace }: ResourceRequest) =>
+  JSON.stringify([user, verb, apiGroup, resource, namespace])
 
 export { kindOf, kindOfId } from './kind-of.ts'

@@ -1,6 +1,8 @@
 import type { Scope } from '../kube/capabilities/capability.ts'
 import { stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
+import type { CustomKinds } from '../kube/rbac/apply-requests.ts'
+import { customPlurals } from '../kube/rbac/resource-name.ts'
 import { customScopes, scopeOf } from '../kube/scope/scope.ts'
 import type { Facts } from './facts.ts'
 import { byText, type Naming } from './naming.ts'
@@ -86,14 +88,18 @@ export class ObjectIndex {
     return definitions.get(kind) ?? NO_OBJECTS
   }
 
-  /** Whether objects of a kind live in namespaces; only the platform may define kinds: a tenant's own word would free it. */
-  scopeOf(cluster: string, apiVersion: string, kind: string): Scope | undefined {
-    const scopes = this.#facts.memo(`scopes ${cluster}`, () => {
-      const definitions = this.renderedAnywhere(cluster, DEFINITION)
+  /** Scopes and plurals of custom kinds; only the platform may define kinds: a tenant's own word would free it. */
+  customKinds(cluster: string): CustomKinds {
+    return this.#facts.memo(`custom kinds ${cluster}`, () => {
+      const definitions = this.platformAnywhere(cluster, DEFINITION).map(({ object }) => object)
       const declared = this.#facts.declaredKinds().map(one => [`${one.group}/${one.kind}`, one.scope] as const)
-      return new Map([...declared, ...customScopes(definitions.filter(isPlatform).map(({ object }) => object))])
+      return { scopes: new Map([...declared, ...customScopes(definitions)]), plurals: customPlurals(definitions) }
     })
-    return scopeOf(apiVersion, kind, scopes)
+  }
+
+  /** Whether objects of a kind live in namespaces. */
+  scopeOf(cluster: string, apiVersion: string, kind: string): Scope | undefined {
+    return scopeOf(apiVersion, kind, this.customKinds(cluster).scopes)
   }
 }
 

@@ -13,6 +13,7 @@ import { gitLfsPointer } from './git/git-lfs-pointer.ts'
 import { gitPathAmbiguous } from './git/git-path-ambiguous.ts'
 import { gitRefAmbiguous } from './git/git-ref-ambiguous.ts'
 import { sourceIgnoreTamper } from './git/source-ignore-tamper.ts'
+import { accountCannotApply } from './identity/account-cannot-apply.ts'
 import { controllerRights } from './identity/controller-rights.ts'
 import { defaultSaPrivileged } from './identity/default-sa-privileged.ts'
 import { identityObjectTamper } from './identity/identity-object-tamper.ts'
@@ -120,6 +121,7 @@ import { podSecurity } from './workloads/pod-security.ts'
 
 /** Every rule that there is, sorted by id: one for each file that exports one. Written by docs/generate-rules.ts. */
 export const rules: readonly Rule[] = [
+  accountCannotApply,
   admissionConfig,
   baselineGrowth,
   capsuleGroupMissing,

@@ -11,6 +11,7 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
   flux: ['flux-control-plane-object', 'flux-lockdown-weakened'],
   git: ['git-attributes-tamper', 'git-lfs-pointer', 'git-path-ambiguous', 'git-ref-ambiguous', 'source-ignore-tamper'],
   identity: [
+    'account-cannot-apply',
     'controller-rights',
     'default-sa-privileged',
     'identity-object-tamper',

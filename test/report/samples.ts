@@ -1,4 +1,4 @@
-import { apiRefusal } from '../../src/rules/model/api-refusal.ts'
+import { forbidden } from '../../src/kube/rbac/request.ts'
 import type { Finding, NodeFailure, Verdict } from '../../src/rules/model/finding.ts'
 
 export const FLEET = 'https://github.com/acme/fleet'
@@ -10,7 +10,7 @@ const DASHBOARD = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'apps'
 export function finding(over: Partial<Finding> = {}): Finding {
   const { identity = 'system:serviceaccount:ops:ops-team', object = DASHBOARD } = over
   return {
-    ...(over.rule === undefined ? { clusterAnswer: `\`${apiRefusal(identity, object)}\`` } : {}),
+    ...(over.rule === undefined ? { clusterAnswer: `\`${forbidden({ name: identity, groups: [] }, { verb: 'patch', apiGroup: 'apps', resource: 'deployments', namespace: object.namespace, name: object.name })}\`` } : {}),
     rule: 'namespace-confinement',
     level: 'violation',
     severity: 'critical',

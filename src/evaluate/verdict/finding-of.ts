@@ -38,12 +38,17 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
     ...sayingOf(weight.reported ? message`${asMessage(breach.message)}${REPORTED}` : breach.message, breach.fix),
     node: node.key,
     fingerprint: fingerprintOf({ rule: rule.id, cluster: node.cluster, tenant }, object, path, breach.value),
-    ...(origin.file === '' ? {} : { cause: writtenBy(rule.id, origin, path, breach.value) }),
+    ...causeIn(rule, breach, origin),
     ...(breach.edit ? { edit: breach.edit } : {}),
     ...(breach.allowed?.length ? { allowed: breach.allowed.slice(0, MAX_ALLOWED) } : {}),
     ...(breach.clusterAnswer === undefined ? {} : { clusterAnswer: breach.clusterAnswer }),
     ...(breach.policy ? { policy: breach.policy } : {}),
   }
+}
+
+function causeIn(rule: RuleText, { path, value, cause }: Breach, origin: Origin): Pick<Finding, 'cause' | 'isShared'> {
+  if (cause !== undefined) return { cause, isShared: true }
+  return origin.file === '' ? {} : { cause: writtenBy(rule.id, origin, path, value) }
 }
 
 /** What could not be evaluated, and by what it is recognized. */

@@ -37,8 +37,22 @@ export function countFindings(findings: readonly Finding[]): number {
 }
 
 function causeKey(finding: Finding): string {
-  const { rule, level, reported = false, severity, state, origin, field, cause, tenant, object, message } = finding
+  const {
+    rule,
+    level,
+    reported = false,
+    severity,
+    state,
+    origin,
+    field,
+    cause,
+    isShared,
+    tenant,
+    object,
+    message,
+  } = finding
   const what = [rule, level, reported, severity, state]
+  if (isShared) return JSON.stringify([...what, cause])
   // without a line nothing but the object and the words tell two apart
   if (origin.file === '') return JSON.stringify([...what, tenant, object, field, message])
   const { repository, file, line, column } = origin

@@ -26,6 +26,8 @@ type Decision =
 /** What a user holds in a namespace: rules from ClusterRoleBindings first, then from its RoleBindings. */
 interface Holding {
   readonly grants: readonly Grant[]
+  /** What rules without names allow: by verb, group, resource and subresource. */
+  readonly kept: Map<string, boolean>
   readonly unresolved: readonly Binding[]
 }
 
@@ -54,9 +56,18 @@ export class Authorizer {
     return { allowed: false, message: forbidden(user, request, unresolved.map(notFound)), unresolved }
   }
 
-  /** Short for authorize(...).allowed. */
+  /** Short for authorize(...).allowed. Rules without names answer for every object of a kind: that is kept. */
   allows(user: UserInfo, request: AccessRequest): boolean {
-    return this.authorize(user, request).allowed
+    if ('nonResourceURL' in request) return this.authorize(user, request).allowed
+    const { verb, apiGroup, resource, subresource = '', namespace = '' } = request
+    const { grants, kept } = this.held(user, namespace)
+    const key = `${verb} ${apiGroup}/${resource}/${subresource}`
+    let allowed = kept.get(key)
+    if (allowed === undefined) {
+      allowed = grants.some(({ rule }) => rule.resourceNames.length === 0 && ruleAllows(rule, request))
+      kept.set(key, allowed)
+    }
+    return allowed || grants.some(({ rule }) => rule.resourceNames.length > 0 && ruleAllows(rule, request))
   }
 
   /** Everything that a user holds in a namespace ('': cluster-wide only). */
@@ -71,7 +82,7 @@ export class Authorizer {
       if (!found) unresolved.push(one.binding)
       return found ?? []
     })
-    const holding = { grants, unresolved }
+    const holding = { grants, unresolved, kept: new Map() }
     this.#held.set(key, holding)
     return holding
   }

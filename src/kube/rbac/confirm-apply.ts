@@ -1,19 +1,10 @@
 import { groupOf, idOf, type KubeObject } from '../object.ts'
-import { type CustomScopes, scopeOf } from '../scope/scope.ts'
+import { type ApplyChange, apiPlaceOf, applyRequests, type CustomKinds } from './apply-requests.ts'
 import type { Authorizer } from './authorizer.ts'
 import type { Binding } from './binding.ts'
 import { confirmWrite, type WriteRefusal } from './confirm-write.ts'
 import type { ResourceRequest, UserInfo } from './request.ts'
-import { type CustomPlurals, resourceOf } from './resource-name.ts'
-
-/** What becomes of an object: it appears, it is written again, or it is pruned. */
-export type ApplyChange = 'add' | 'change' | 'remove'
-
-/** What a cluster's definitions say about its custom kinds. */
-interface CustomKinds {
-  readonly scopes: CustomScopes
-  readonly plurals: CustomPlurals
-}
+import { resourceOf } from './resource-name.ts'
 
 interface ApplyRefusal {
   /** The verb that is refused; for a role or binding that would grant too much the verb with which it is written. */
@@ -51,19 +42,11 @@ export function confirmApply(
   return refusals
 }
 
-/**
- * The requests by which Flux applies or prunes an object (fluxcd/pkg ssa). One Namespace is read, patched and deleted in
- * itself for RBAC, so a RoleBinding inside it is enough; made it is in the cluster.
- */
+/** An object of a kind that the cluster does not define counts as one of a namespace. */
 function requestsFor(object: KubeObject, change: ApplyChange, custom: CustomKinds): ResourceRequest[] {
-  const { apiVersion, kind, namespace: written, name } = idOf(object)
-  const apiGroup = groupOf(apiVersion)
-  const resource = resourceOf(apiVersion, kind, custom.plurals)
-  const own = scopeOf(apiVersion, kind, custom.scopes) === 'Cluster' ? '' : written
-  const verbs =
-    change === 'add' ? ['get', 'patch', 'create'] : change === 'change' ? ['get', 'patch'] : ['get', 'delete']
-  return verbs.map(verb => {
-    const namespace = apiGroup === '' && kind === 'Namespace' && verb !== 'create' ? name : own
-    return { verb, apiGroup, resource, namespace, name }
-  })
+  const id = idOf(object)
+  const { apiVersion, kind, namespace } = id
+  const known = apiPlaceOf(id, custom)
+  const assumed = { apiGroup: groupOf(apiVersion), resource: resourceOf(apiVersion, kind, custom.plurals), namespace }
+  return applyRequests(id, 'problem' in known ? assumed : known, change).map(({ request }) => request)
 }

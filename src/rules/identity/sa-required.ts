@@ -26,6 +26,11 @@ export const saRequired: Rule = {
   },
 }
 
+/** Whether this rule blocks a Kustomization of a tenant, so that its account is not known. */
+export function lacksAccount(context: RuleContext, node: FleetNode): boolean {
+  return node.tenant !== undefined && evaluateFleet(context, node, node.kustomization) !== undefined
+}
+
 /** Where the platform acts in the namespace as one account only, or renders one only, that is the one. */
 function named({ index, config }: RuleContext, node: FleetNode, object: KubeObject): Pick<Breach, 'edit'> {
   const { namespace } = idOf(object)

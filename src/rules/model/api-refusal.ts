@@ -1,18 +1,18 @@
-import { groupOf, type ObjectId } from '../../kube/object.ts'
-import { forbidden } from '../../kube/rbac/request.ts'
-import { resourceOf } from '../../kube/rbac/resource-name.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { type Message, message, untyped } from '../../message/message.ts'
 
-/** More of a name is no name, and only makes a message longer. */
-const MAX_NAME = 253
+const MAX_WORDS = 1_200
 
-/** What the API server answers somebody who may not apply an object; without a namespace it belongs to the cluster. */
-export function apiRefusal(user: string, { apiVersion, kind, namespace, name }: ObjectId): string {
-  const request = {
-    verb: 'patch',
-    apiGroup: groupOf(apiVersion),
-    resource: resourceOf(apiVersion, kind.slice(0, 63), new Map()),
-    namespace,
-    name: name.slice(0, MAX_NAME),
-  }
-  return forbidden({ name: user, groups: [] }, request)
+/** The API server's words in a message. They quote what an author wrote: odd characters are shown as their numbers. */
+export function serverWords(text: string): Message {
+  const plain = text.replace(/[^\x20-\x7e\n]/gu, one => `\\u{${one.codePointAt(0)!.toString(16)}}`)
+  return untyped(plain.slice(0, MAX_WORDS))
+}
+
+/** What the API server answers the account of a node to an object, as the end of a message; '' where it allows it. */
+export function serverAnswer(index: FleetIndex, node: FleetNode, object: KubeObject): Message {
+  const refusal = index.refusals(node.key).find(one => one.object === object && one.without === 'not-applied')
+  return refusal ? message` API server: ${serverWords(refusal.message)}` : message``
 }

@@ -48,6 +48,8 @@ export interface Finding {
   readonly fingerprint: string
   /** What wrote the offending value: findings of a rule with the same cause are one finding to people. Absent without a line. */
   readonly cause?: string
+  /** The cause is not written at `origin`: findings at other lines have it too. */
+  readonly isShared?: true
   /** Of what was left out by a rule: the digest of all that it hides. It stands only while this is the same. */
   readonly hides?: string
   /** With `hides`: digest of where, as whom and in which form that is applied; absent where nothing of it is. */

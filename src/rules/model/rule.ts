@@ -48,6 +48,8 @@ export interface Breach {
   readonly allowed?: readonly string[]
   /** What the cluster would answer, where that is known for sure and the message does not say it. */
   readonly clusterAnswer?: string
+  /** What identifies its cause, where that is not the line at `origin`: people see breaches with one cause as one finding. */
+  readonly cause?: string
   /** The admission policy that denies the object or was not evaluated for it. */
   readonly policy?: FindingPolicy
 }

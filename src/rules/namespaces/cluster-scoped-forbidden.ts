@@ -3,8 +3,8 @@ import { identityPart, objectPart } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isMisplacedClusterKind } from '../../kube/scope/scope.ts'
-import { message, untyped } from '../../message/message.ts'
-import { apiRefusal } from '../model/api-refusal.ts'
+import { message } from '../../message/message.ts'
+import { serverAnswer } from '../model/api-refusal.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
 /** Objects that belong to the whole cluster are the platform's, whatever namespace a tenant writes into them. */
@@ -33,7 +33,7 @@ function evaluateFleet(index: FleetIndex, node: FleetNode, object: KubeObject): 
     object,
     path: ['kind'],
     value: kind,
-    message: message`${objectPart(kind, '', name)} is cluster-scoped, but ${identityPart(node.identity)} applies it for a tenant. Allowed: objects in the tenant's namespaces. API server, unless the account has such rights: ${untyped(apiRefusal(node.identity.user, { ...id, namespace: '' }))}.`,
+    message: message`${objectPart(kind, '', name)} is cluster-scoped, but ${identityPart(node.identity)} applies it for a tenant. Allowed: objects in the tenant's namespaces.${serverAnswer(index, node, object)}`,
     fix: message`Remove ${objectPart(kind, '', name)} from this repository, or ask a fleet admin to add it to the fleet repository.`,
   }
 }

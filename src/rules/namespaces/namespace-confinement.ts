@@ -3,8 +3,8 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isNamespaceName } from '../../kube/names.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { message, untyped } from '../../message/message.ts'
-import { apiRefusal } from '../model/api-refusal.ts'
+import { message } from '../../message/message.ts'
+import { serverAnswer } from '../model/api-refusal.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { keepsNamespace } from './support/keeps-namespace.ts'
 import { lostConfinement } from './support/lost-confinement.ts'
@@ -45,16 +45,13 @@ function evaluateFleet(context: RuleContext, node: FleetNode, tenant: string, ob
     namespace === ''
       ? 'has no namespace'
       : message`is in namespace ${quoted('object', namespace)}, which is not a namespace of tenant ${quoted('tenant', tenant)}`
-  const said =
-    namespace === ''
-      ? message`Flux: namespace not specified.`
-      : message`API server, unless the account has rights there: ${untyped(apiRefusal(node.identity.user, idOf(object)))}.`
+  const said = namespace === '' ? message` Flux: namespace not specified.` : serverAnswer(index, node, object)
   return {
     node,
     object,
     path: FIELD,
     value: namespace,
-    message: message`${objectPart(kind, namespace, name)} ${where}, and ${identityPart(node.identity)} would apply it. Allowed: ${own}. ${said}`,
+    message: message`${objectPart(kind, namespace, name)} ${where}, and ${identityPart(node.identity)} would apply it. Allowed: ${own}.${said}`,
     fix: message`Set metadata.namespace to one of: ${own}.`,
     allowed,
     ...(allowed.length === 1 && only !== undefined

@@ -6,6 +6,7 @@ import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { compactString } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import { message, part, untyped } from '../../message/message.ts'
+import { serverWords } from '../model/api-refusal.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { type Danger, dangersOf } from './support/dangerous-rights.ts'
 import { givenEscalation } from './support/given-escalation.ts'
@@ -113,12 +114,7 @@ function refused({ node, object, id }: Subject, said: string): Breach {
     object,
     path,
     value: said,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} grants rights that ${part('identity', node.identity.user)} does not have. Allowed: rights of that account. API server: ${untyped(plain(said))}`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} grants rights that ${part('identity', node.identity.user)} does not have. Allowed: rights of that account. API server: ${serverWords(said)}`,
     fix: message`Remove the rights that the applying account does not have, or ask a fleet admin to render this object.`,
   }
-}
-
-/** The API server's words quote what the author wrote; odd characters of that are shown as their numbers. */
-function plain(text: string): string {
-  return text.replace(/[^\x20-\x7e\n]/gu, one => `\\u{${one.codePointAt(0)!.toString(16)}}`).slice(0, 1200)
 }

@@ -1,5 +1,5 @@
-import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
-import type { ResourceRequest } from '../kube/rbac/request.ts'
+import type { PolicyRule } from './policy-rule.ts'
+import type { ResourceRequest } from './request.ts'
 
 /** Rules by namespace; '' for those of the whole cluster. */
 export type RulesByNamespace = ReadonlyMap<string, readonly PolicyRule[]>

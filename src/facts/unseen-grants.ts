@@ -1,0 +1,171 @@
+import type { FleetNode } from '../fleet/model/fleet.ts'
+import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
+import { renderResourceSet } from '../fleet/resource-sets/render-resource-set.ts'
+import { CONTROLLER } from '../fleet/tenancy/identity.ts'
+import { HELM_RELEASE, RESOURCE_SET } from '../flux/kinds.ts'
+import { at, canonical, stringAt } from '../kube/node.ts'
+import { display, idOf, type KubeObject } from '../kube/object.ts'
+import type { Authorizer } from '../kube/rbac/authorizer.ts'
+import { type Binding, RBAC_GROUP } from '../kube/rbac/binding.ts'
+import { userInfo } from '../kube/rbac/groups-of.ts'
+import type { ResourceRequest, UserInfo } from '../kube/rbac/request.ts'
+import { isKubernetesKind } from '../kube/scope/scope.ts'
+import type { FleetAnswers } from './fleet-answers.ts'
+import { shownObject } from './shown.ts'
+
+/** Explains why the rights of a binding's role are unknown. */
+export function unknownRole({ kind, namespace, name, roleRef }: Binding): string {
+  const role = shownObject(roleRef.kind, roleRef.kind === 'Role' ? namespace : '', roleRef.name)
+  return `${shownObject(kind, namespace, name)} refers to ${role}, which the fleet does not render, so its rights are unknown`
+}
+
+/** What could bind someone, and is not visible: each in a sentence. */
+interface Unseen {
+  /** Kustomizations that cannot be rendered. */
+  readonly failed: readonly string[]
+  /** Kustomizations whose source was not given. */
+  readonly opaque: readonly string[]
+}
+
+/**
+ * Describes the Kustomizations among `nodes` that could grant rights in a namespace ('': in the whole cluster) but are
+ * not visible.
+ */
+export function unseenBinders(nodes: Iterable<FleetNode>, authorizer: Authorizer, namespace: string): Unseen {
+  const failed: string[] = []
+  const opaque: string[] = []
+  for (const node of nodes) {
+    const reason = whyUnseen(node)
+    if (reason === undefined || !mayBind(node.identity, authorizer, namespace)) continue
+    const name = shownObject('Kustomization', node.namespace, node.name)
+    const list = node.source.opaque === undefined ? failed : opaque
+    list.push(`${name} can grant rights ${namespace ? 'there' : 'in the cluster'}, but is not visible: ${reason}`)
+  }
+  return { failed, opaque }
+}
+
+const whyUnseen = (node: FleetNode) => node.source.opaque ?? whyIncomplete(node)?.message
+
+function mayBind({ impersonated, user: name }: FleetNode['identity'], authorizer: Authorizer, where: string): boolean {
+  if (!impersonated || name === CONTROLLER.user) return true
+  const user = userInfo(name)
+  const may = (resource: string, namespace: string) =>
+    authorizer.allows(user, { verb: 'create', apiGroup: RBAC_GROUP, resource, namespace, name: '' })
+  return may('clusterrolebindings', '') || (where !== '' && may('rolebindings', where))
+}
+
+/** A cluster as its roles and bindings are visible. */
+interface VisibleRights {
+  readonly index: FleetAnswers
+  readonly cluster: string
+  /** Of the cluster. */
+  readonly nodes: readonly FleetNode[]
+  readonly authorizer: Authorizer
+  /** See grantMakersOf. */
+  readonly makers: () => readonly GrantMaker[]
+}
+
+/** Roles that Capsule makes by itself: they hold nothing but verbs on Namespaces. */
+const OF_CAPSULE = /^capsule-namespace-(?:deleter|provisioner)$/
+/** Groups of every account: what is bound to them is no grant of one account. */
+const EVERY_ACCOUNT = new Set(['system:serviceaccounts', 'system:authenticated'])
+
+/**
+ * Why a request that no visible grant allows may be allowed all the same, each in a sentence; none: it is refused. Any
+ * platform Kustomization could bind anyone, so one that is not visible counts only where it concerns the namespace, or
+ * where the account has no visible grant at all and so must live on others.
+ */
+export function unseenGrants(rights: VisibleRights, user: UserInfo, request: ResourceRequest): string[] {
+  const { index, cluster, nodes, authorizer } = rights
+  const { namespace = '', resource, apiGroup } = request
+  if (index.cluster(cluster)?.hub !== undefined) return ['the roles and bindings of another cluster are not visible']
+  const { unresolved } = authorizer.held(user, namespace)
+  const missing = unresolved.filter(({ roleRef }) => resource === 'namespaces' || !OF_CAPSULE.test(roleRef.name))
+  const { failed, opaque } = unseenBinders(nodes, authorizer, namespace)
+  const isGranted = hasGrants(authorizer, user)
+  return [
+    ...missing.map(unknownRole),
+    ...aggregated(rights, user, namespace, apiGroup),
+    ...failed,
+    ...(namespace === '' ? [] : concerning(rights, namespace)),
+    ...(isGranted ? [] : opaque),
+    ...(isGranted || hasVisibleGrants(rights) ? [] : [`no account of a tenant on ${cluster} has a visible role`]),
+  ].filter((reason, at, all) => all.indexOf(reason) === at)
+}
+
+/** The aggregated role of Kubernetes by which an operator that the fleet does not render may have given the right. */
+function aggregated(
+  { index, cluster, authorizer }: VisibleRights,
+  user: UserInfo,
+  namespace: string,
+  group: string,
+): string[] {
+  const defined = index.platformAnywhere(cluster, 'apiextensions.k8s.io/CustomResourceDefinition')
+  const isDefined = defined.some(({ object }) => stringAt(object.root, ['spec', 'group']) === group)
+  if (isDefined || isKubernetesKind(`${group}/`)) return []
+  const bound = ['', namespace].flatMap(place => authorizer.bindings.of(user, place))
+  const roles = bound.filter(({ binding }) => authorizer.isAggregated(binding.roleRef, binding.namespace))
+  return roles.map(
+    ({ binding: { roleRef } }) =>
+      `${shownObject(roleRef.kind, '', roleRef.name)} may get rules from the operator of ${group}, which is not rendered`,
+  )
+}
+
+/** Whether something binds the account itself, not only every account. */
+function hasGrants(authorizer: Authorizer, user: UserInfo): boolean {
+  return ['', ...authorizer.bindings.namespacesOf(user)].some(namespace =>
+    authorizer.bindings.of(user, namespace).some(({ subject }) => {
+      return subject.kind !== 'Group' || !EVERY_ACCOUNT.has(subject.name)
+    }),
+  )
+}
+
+const hasVisibleGrants = ({ nodes, authorizer }: VisibleRights): boolean =>
+  nodes.some(({ tenant, identity }) => tenant !== undefined && hasGrants(authorizer, userInfo(identity.user)))
+
+/** What is not visible and names the namespace, or makes bindings in any. */
+function concerning(rights: VisibleRights, namespace: string): string[] {
+  const { index, cluster, nodes, authorizer } = rights
+  const words = new Set([namespace, index.ownerOf(cluster, namespace) ?? namespace])
+  const own = nodes.filter(node => {
+    if (whyUnseen(node) === undefined || !mayBind(node.identity, authorizer, namespace)) return false
+    const target = stringAt(node.kustomization.root, ['spec', 'targetNamespace'])
+    return [node.namespace, node.name, target, ...node.path.split('/')].some(word => words.has(word ?? ''))
+  })
+  const quoted = JSON.stringify(namespace)
+  const makers = rights.makers().filter(({ object, text, isBinding }) => {
+    return isBinding || idOf(object).namespace === namespace || text.includes(quoted)
+  })
+  return [
+    ...own.map(node => `${display(idOf(node.kustomization))} is not visible: ${whyUnseen(node)}`),
+    ...makers.map(({ object }) => `what ${display(idOf(object))} creates is not visible`),
+  ]
+}
+
+/** An object of the platform by which something that is not rendered comes to the cluster. */
+export interface GrantMaker {
+  readonly object: KubeObject
+  /** What it states, as JSON. */
+  readonly text: string
+  /** It makes bindings, in any namespace. */
+  readonly isBinding: boolean
+}
+
+const GENERATING = ['kyverno.io/ClusterPolicy', 'kyverno.io/Policy', 'policies.kyverno.io/GeneratingPolicy']
+
+/** HelmReleases, ResourceSets of which a part is not rendered, and policies that generate objects. */
+export function grantMakersOf(index: FleetAnswers, cluster: string): GrantMaker[] {
+  const textOf = ({ root }: KubeObject) => canonical(at(root, ['spec']) ?? root)
+  const releases = index.platformAnywhere(cluster, HELM_RELEASE).map(({ object }) => {
+    return { object, text: textOf(object), isBinding: false }
+  })
+  const policies = GENERATING.flatMap(kind => index.platformAnywhere(cluster, kind)).map(({ object }) => object)
+  const generating = policies.filter(one => idOf(one).kind === 'GeneratingPolicy' || textOf(one).includes('"generate"'))
+  const sets = index.platformAnywhere(cluster, RESOURCE_SET).map(({ object }) => object)
+  const unrendered = sets.filter(set => renderResourceSet(set).left.length > 0)
+  const others = [...generating, ...unrendered].map(object => {
+    const text = textOf(object)
+    return { object, text, isBinding: /RoleBinding/.test(text) }
+  })
+  return [...releases, ...others]
+}

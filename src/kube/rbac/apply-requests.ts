@@ -1,0 +1,187 @@
+import { at, type Node, stringAt } from '../node.ts'
+import { display, groupOf, idOf, type KubeObject, type ObjectId } from '../object.ts'
+import { type CustomScopes, scopeOf } from '../scope/scope.ts'
+import type { ResourceRequest } from './request.ts'
+import { type CustomPlurals, resourceOf } from './resource-name.ts'
+
+/** What the CustomResourceDefinitions of a cluster say about its custom kinds. */
+export interface CustomKinds {
+  readonly scopes: CustomScopes
+  readonly plurals: CustomPlurals
+}
+
+/** What becomes of an object: it appears, it is written again, or it is pruned. */
+export type ApplyChange = 'add' | 'change' | 'remove'
+
+/**
+ * What happens where a request is refused. `not-applied`: nothing of the stage. `rewritten`: Flux writes the object at each
+ * reconcile, also where `ssa: IfNotPresent` forbids it. `not-ready`: the health check times out. `not-pruned`: the object stays.
+ */
+export type WithoutRight = 'not-applied' | 'rewritten' | 'not-ready' | 'not-pruned' | 'no-effect'
+
+/** A request that Flux or the worker sends as the account of a Kustomization, and the object that it is about. */
+export interface ApplyRequest {
+  readonly request: ResourceRequest
+  readonly without: WithoutRight
+  /** `Deployment apps/web`. */
+  readonly about: string
+}
+
+/** Where the API server has an object. */
+export interface ApiPlace {
+  readonly apiGroup: string
+  readonly resource: string
+  /** '' for an object of the whole cluster. */
+  readonly namespace: string
+}
+
+/** Where the API server has an object; a problem where that would be a guess. */
+export function apiPlaceOf(id: ObjectId, custom: CustomKinds): ApiPlace | { readonly problem: string } {
+  const { apiVersion, kind, namespace } = id
+  const scope = scopeOf(apiVersion, kind, custom.scopes)
+  if (scope === undefined) {
+    return { problem: `${display(id)}: the fleet has no CustomResourceDefinition of ${kind} (${apiVersion})` }
+  }
+  if (scope === 'Namespaced' && namespace === '') return { problem: `${display(id)}: it names no namespace` }
+  const resource = resourceOf(apiVersion, kind, custom.plurals)
+  return { apiGroup: groupOf(apiVersion), resource, namespace: scope === 'Cluster' ? '' : namespace }
+}
+
+const VERBS: Readonly<Record<ApplyChange, readonly (readonly [verb: string, without: WithoutRight])[]>> = {
+  add: [
+    ['get', 'rewritten'],
+    ['patch', 'not-applied'],
+    ['create', 'not-applied'],
+  ],
+  change: [
+    ['get', 'rewritten'],
+    ['patch', 'not-applied'],
+  ],
+  remove: [
+    ['get', 'not-pruned'],
+    ['delete', 'not-pruned'],
+  ],
+}
+
+/**
+ * The requests by which Flux applies or prunes an object, in their order (fluxcd/pkg ssa): a server-side apply, which for a
+ * new object needs `create` with the name too. A Namespace is read, patched and deleted in itself for RBAC, so a Role in it
+ * is enough; made it is in the cluster.
+ */
+export function applyRequests(id: ObjectId, place: ApiPlace, change: ApplyChange): ApplyRequest[] {
+  return VERBS[change].map(([verb, without]) => {
+    const namespace = isNamespace(id) && verb !== 'create' ? id.name : place.namespace
+    return { request: { verb, ...place, namespace, name: id.name }, without, about: display(id) }
+  })
+}
+
+/** Kinds whose status Flux works out from other objects that it lists (fluxcd/cli-utils kstatus/polling/statusreaders). */
+const LISTED: ReadonlyMap<string, readonly (readonly [group: string, resource: string])[]> = new Map([
+  [
+    'apps/Deployment',
+    [
+      ['apps', 'replicasets'],
+      ['', 'pods'],
+    ],
+  ],
+  ['apps/ReplicaSet', [['', 'pods']]],
+  ['apps/StatefulSet', [['', 'pods']]],
+])
+
+/** What a health check of an object lists. */
+export function healthRequests(id: ObjectId, namespace: string): ApplyRequest[] {
+  const listed = LISTED.get(`${groupOf(id.apiVersion)}/${id.kind}`) ?? []
+  return listed.map(([apiGroup, resource]) => ({
+    request: { verb: 'list', apiGroup, resource, namespace, name: '' },
+    // a Deployment is judged by its ReplicaSets; its Pods only make the message better (measured)
+    without: id.kind === 'Deployment' && resource === 'pods' ? 'no-effect' : 'not-ready',
+    about: display(id),
+  }))
+}
+
+/** What is applied as one account. */
+export interface Applied {
+  readonly kustomization: KubeObject
+  readonly prune: boolean
+  readonly objects: readonly KubeObject[]
+}
+
+/** The requests of one Kustomization, and the objects for which they cannot be derived. */
+interface NeededRequests {
+  readonly requests: readonly ApplyRequest[]
+  /** Each in a sentence. */
+  readonly unknown: readonly string[]
+}
+
+/**
+ * Everything that Flux's kustomize-controller, or the worker, asks the API server for as the account of a Kustomization: the
+ * requests of `applyRequests`, `delete` where it prunes or recreates objects, and what its health checks read. Sources,
+ * dependencies, variables and keys are read by the controller itself. `made`: namespaces that exist before it.
+ */
+export function neededRequests(
+  { kustomization, prune, objects }: Applied,
+  custom: CustomKinds,
+  made: ReadonlySet<string> = new Set(),
+): NeededRequests {
+  const requests: ApplyRequest[] = []
+  const unknown: string[] = []
+  const spec = kustomization.root
+  const isWaiting = waits(kustomization)
+  const deletes = prune || isTrue(at(spec, ['spec', 'force']))
+  for (const object of objects) {
+    const id = idOf(object)
+    const place = apiPlaceOf(id, custom)
+    if ('problem' in place) {
+      unknown.push(place.problem)
+      continue
+    }
+    const isMade = isNamespace(id) && made.has(id.name)
+    const own = [
+      ...applyRequests(id, place, isMade ? 'change' : 'add'),
+      ...(deletes || isForced(object) ? applyRequests(id, place, 'remove').slice(1) : []),
+    ]
+    // a Role in a Namespace that is not there yet would have no place
+    requests.push(...own.map(one => ({ ...one, request: { ...one.request, namespace: place.namespace } })))
+    if (isWaiting) requests.push(...healthRequests(id, place.namespace))
+  }
+  if (!isWaiting) for (const id of healthChecks(spec)) addHealthCheck(id, custom, requests, unknown)
+  return { requests, unknown }
+}
+
+/** Whether Flux waits until everything that a Kustomization applies is ready. */
+export const waits = ({ root }: KubeObject): boolean => isTrue(at(root, ['spec', 'wait']))
+
+/** What `spec.healthChecks` names: also objects that something else makes. */
+function healthChecks(root: Node): ObjectId[] {
+  const list = at(root, ['spec', 'healthChecks'])
+  return (list?.type === 'list' ? list.items : []).map(item => ({
+    apiVersion: stringAt(item, ['apiVersion']) ?? '',
+    kind: stringAt(item, ['kind']) ?? '',
+    namespace: stringAt(item, ['namespace']) ?? '',
+    name: stringAt(item, ['name']) ?? '',
+  }))
+}
+
+function addHealthCheck(id: ObjectId, custom: CustomKinds, requests: ApplyRequest[], unknown: string[]): void {
+  const place = apiPlaceOf(id, custom)
+  if ('problem' in place) {
+    unknown.push(`spec.healthChecks: ${place.problem}`)
+    return
+  }
+  const about = `health check of ${display(id)}`
+  requests.push({ request: { verb: 'get', ...place, name: id.name }, without: 'not-ready', about })
+  requests.push(...healthRequests(id, place.namespace))
+}
+
+/** Whether an object is a Namespace of Kubernetes. */
+export const isNamespace = ({ apiVersion, kind }: ObjectId): boolean => apiVersion === 'v1' && kind === 'Namespace'
+
+const isTrue = (node: Node | undefined) => node?.type === 'scalar' && node.value === true
+
+/** `kustomize.toolkit.fluxcd.io/force: enabled`: Flux deletes it where it cannot be changed. */
+function isForced({ root }: KubeObject): boolean {
+  return ['annotations', 'labels'].some(field => {
+    const value = stringAt(root, ['metadata', field, 'kustomize.toolkit.fluxcd.io/force'])
+    return value?.toLowerCase() === 'enabled'
+  })
+}

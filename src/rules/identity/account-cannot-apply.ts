@@ -1,0 +1,244 @@
+import type { Refusal } from '../../facts/apply-refusals.ts'
+import { hashOf } from '../../facts/fingerprint.ts'
+import { objectPart } from '../../facts/shown.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
+import { canonical, originAt } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
+import { userInfo } from '../../kube/rbac/groups-of.ts'
+import type { ResourceRequest } from '../../kube/rbac/request.ts'
+import { listed, type Message, message, part, untyped } from '../../message/message.ts'
+import { serverWords } from '../model/api-refusal.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { keepsNamespace } from '../namespaces/support/keeps-namespace.ts'
+import { deletedObjects } from '../ownership/support/deleted-objects.ts'
+import { fluxMarks } from '../ownership/support/flux-mark.ts'
+import { lacksAccount } from './sa-required.ts'
+import { type AccountPlace, bindingOrigin, rightsFix, rolesText } from './support/account-rights.ts'
+import { lateGrants } from './support/late-grants.ts'
+
+/** Everything that Flux applies as an account is what the API server lets that account apply. */
+export const accountCannotApply: Rule = {
+  id: 'account-cannot-apply',
+  severity: 'high',
+  title: 'Object that its account may not apply',
+  why: 'Flux applies the objects of a Kustomization or HelmRelease as its account. The API server refuses what the roles of the account do not allow, and Flux then applies nothing of that stage. The status of Flux names only the first refused object.',
+  source:
+    'https://kubernetes.io/docs/reference/access-authn-authz/rbac/; https://fluxcd.io/flux/components/kustomize/kustomizations/#role-based-access-control',
+  docs: 'Add the missing rights to a role of the account. A new object needs `patch` and `create`, an existing one `patch`. A role in the same Kustomization counts only after an earlier merge, because Flux tries all objects of a stage before it applies one. It is a warning where the roles are not visible: a bound role is not rendered, an operator may add rules to `admin`, `edit` or `view`, or the account already applies such objects without a visible role. Missing `get`, `list` and `delete` are warnings too. Bailiwick does not hold back an apply because of this rule: the API server gives the same answer.',
+  *checkNode(node, context) {
+    if (!node.identity.impersonated || lacksAccount(context, node)) return
+    const refused = refusedOf(node, context)
+    const late = lateRefusals(node, context, refused)
+    if (refused.length === 0 && late.length === 0 && !context.before) return
+    yield* late
+    yield* answers(node, context, refused)
+    yield* notPruned(node, context)
+  },
+}
+
+/** Refusals that matter for this change, and that no other rule is about. */
+function refusedOf(node: FleetNode, context: RuleContext, without: readonly string[] = []): Refusal[] {
+  return context.index.refusals(node.key, without).filter(one => isAsked(one, node, context))
+}
+
+const LEFT_ALONE = new Map([
+  ['kustomize.toolkit.fluxcd.io/reconcile', ['disabled']],
+  ['kustomize.toolkit.fluxcd.io/ssa', ['ignore']],
+])
+const IF_MISSING = new Map([['kustomize.toolkit.fluxcd.io/ssa', ['ifnotpresent']]])
+
+function isAsked(refusal: Refusal, node: FleetNode, context: RuleContext): boolean {
+  const { object, request, without } = refusal
+  if (isOtherRules(refusal, node, context) || fluxMarks(object, LEFT_ALONE).length > 0) return false
+  const was = earlier(object, node, context)
+  if (was === undefined) return true
+  if (without === 'escalation' || without === 'missing-role') return canonical(was.root) !== canonical(object.root)
+  const isApplied = request.verb === 'create' || request.verb === 'patch'
+  return !(request.verb === 'create' || (isApplied && fluxMarks(object, IF_MISSING).length > 0))
+}
+
+/** The object as the cluster has it before the change. */
+function earlier(object: KubeObject, { cluster }: FleetNode, { before }: RuleContext): KubeObject | undefined {
+  const { apiVersion, kind, namespace, name } = idOf(object)
+  return before?.versionsOf(cluster, `${groupOf(apiVersion)}/${kind}`, namespace, name).at(-1)?.object
+}
+
+/** Of a tenant, `cluster-scoped-forbidden`, `namespace-ownership`, `namespace-confinement` and `rbac-escalation` say it. */
+function isOtherRules({ object, request, without }: Refusal, node: FleetNode, context: RuleContext): boolean {
+  const { tenant, cluster } = node
+  if (tenant === undefined) return false
+  const { namespace = '' } = request
+  return (
+    without === 'escalation' ||
+    context.index.grantRefusal(node, object) !== undefined ||
+    isNamespace(idOf(object)) ||
+    namespace === '' ||
+    !keepsNamespace(context, cluster, tenant, namespace)
+  )
+}
+
+/** What is refused, by the account and the namespace: one edit mends it. */
+function* answers(node: FleetNode, context: RuleContext, refused: readonly Refusal[]): Iterable<Breach> {
+  const { index, before } = context
+  const groups = Map.groupBy(refused, ({ user, request }) => JSON.stringify([user, request.namespace ?? '']))
+  for (const group of groups.values()) {
+    const place = { node, user: group[0]!.user, namespace: group[0]!.request.namespace ?? '' }
+    const reasonsOf = (request: ResourceRequest): readonly string[] => [
+      ...index.unseenGrants(node.cluster, userInfo(place.user), request),
+      ...(before?.appliesUnseen(node.cluster, place.user, request)
+        ? [`the account already applies ${request.resource} there without a visible role`]
+        : []),
+    ]
+    const asked = group.map(refusal => ({ refusal, reasons: reasonsOf(refusal.request) }))
+    const certain = asked.filter(({ reasons }) => reasons.length === 0).map(({ refusal }) => refusal)
+    yield* refusals(context, place, certain)
+    const unknown = asked.filter(({ reasons, refusal }) => reasons.length > 0 && isDeciding(refusal))
+    if (unknown.length > 0) yield unknownRights(context, place, unknown)
+    const failing = new Set(asked.flatMap(({ refusal }) => (isDeciding(refusal) ? [refusal.object] : [])))
+    const applied = certain.filter(({ object }) => !failing.has(object))
+    for (const [without, all] of Map.groupBy(applied, one => one.without)) {
+      if (without in CONSEQUENCES) yield lesser(context, place, without as keyof typeof CONSEQUENCES, all)
+    }
+  }
+}
+
+const isDeciding = ({ without }: Refusal) => without === 'not-applied' || without === 'escalation'
+
+/** One breach for each object that would not be applied; people see them as one, by the role that lacks the rights. */
+function* refusals(context: RuleContext, place: AccountPlace, certain: readonly Refusal[]): Iterable<Breach> {
+  const { index } = context
+  const deciding = certain.filter(isDeciding)
+  const requests = deciding.length > 0 ? certain.map(({ request }) => request) : []
+  for (const [object, [first]] of Map.groupBy(deciding, one => one.object)) {
+    const { kind, namespace, name } = idOf(object)
+    const origin = removedGrant(context, place, first!)
+    yield {
+      node: place.node,
+      object,
+      path: ['metadata', 'name'],
+      ...(origin ? { origin } : {}),
+      value: `${place.user} ${first!.request.verb} ${first!.request.resource}`,
+      message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}`,
+      fix: rightsFix(index, place, requests, object.root.origin.repository),
+      cause: hashOf(['rights', place.user, place.namespace]),
+    }
+  }
+}
+
+/** Where a change takes the right away from an account that applies the object already. */
+function removedGrant({ index, before }: RuleContext, place: AccountPlace, { object, request }: Refusal) {
+  const { node, user } = place
+  const isTaken = before && earlier(object, node, { index, before } as RuleContext) !== undefined
+  if (!isTaken || before.refusalOf(node.cluster, user, request) !== undefined) return undefined
+  return bindingOrigin(index, place) ?? originAt(node.kustomization.root, ACCOUNT_FIELD)
+}
+
+/** Whether the account may do it is not visible: one warning, whatever the objects are. */
+function unknownRights(
+  { index }: RuleContext,
+  place: AccountPlace,
+  unknown: readonly { readonly refusal: Refusal; readonly reasons: readonly string[] }[],
+): Breach {
+  const { node, user, namespace } = place
+  const reasons = [...new Set(unknown.flatMap(one => one.reasons))]
+  const objects = [...new Set(unknown.map(({ refusal }) => refusal.object))]
+  const [{ refusal: first }] = unknown as [(typeof unknown)[0], ...typeof unknown]
+  return {
+    node,
+    object: node.kustomization,
+    path: ACCOUNT_FIELD,
+    origin: originAt(objects[0]!.root, ['metadata', 'name']),
+    level: 'warning',
+    value: `unknown ${user} ${namespace}`,
+    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listed(reasons.slice(0, MAX_SHOWN).map(untyped), '; ')}${reasons.length > MAX_SHOWN ? message` and ${reasons.length - MAX_SHOWN} more` : message``}. ${rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}`,
+    fix: message`Make these roles visible to Bailiwick, or add a role for the account to the fleet.`,
+  }
+}
+
+const CONSEQUENCES = {
+  rewritten: message`Flux then writes the objects at every reconcile, and replaces those with ${part('value', 'kustomize.toolkit.fluxcd.io/ssa: IfNotPresent')}`,
+  'not-ready': message`the health check of Flux then fails at its timeout`,
+  'not-pruned': message`Flux then keeps the objects and reports ${part('value', 'PruneFailed')}`,
+} satisfies Partial<Record<WithoutRight, Message>>
+
+/** A missing right without which objects are applied all the same. */
+function lesser(
+  { index }: RuleContext,
+  place: AccountPlace,
+  without: keyof typeof CONSEQUENCES,
+  all: readonly Refusal[],
+): Breach {
+  const { node, user, namespace } = place
+  const objects = [...new Set(all.map(({ object }) => object))]
+  return {
+    node,
+    object: node.kustomization,
+    path: ACCOUNT_FIELD,
+    origin: originAt(objects[0]!.root, ['metadata', 'name']),
+    level: 'warning',
+    severity: 'low',
+    value: `${without} ${user} ${namespace}`,
+    message: message`${shownObjects(objects)}: ${part('identity', user)} may not ${untyped([...new Set(all.map(({ request }) => request.verb))].join(' or '))} what Flux needs. ${CONSEQUENCES[without]}. API server: ${serverWords(all[0]!.message)}`,
+    fix: rightsFix(
+      index,
+      place,
+      all.map(({ request }) => request),
+      objects[0]!.root.origin.repository,
+    ),
+  }
+}
+
+const MAX_SHOWN = 3
+
+function shownObjects(objects: readonly KubeObject[]): Message {
+  const shown = objects.slice(0, MAX_SHOWN).map(object => {
+    const { kind, namespace, name } = idOf(object)
+    return objectPart(kind, namespace, name)
+  })
+  return message`${listed(shown)}${objects.length > MAX_SHOWN ? message` and ${objects.length - MAX_SHOWN} more` : message``}`
+}
+
+/** Objects that this change removes, and that the account may not delete. */
+function* notPruned(node: FleetNode, context: RuleContext): Iterable<Breach> {
+  const { index, before } = context
+  if (!before || !node.prune || !before.node(node.key)) return
+  const gone = deletedObjects(node, before.objectsOf(node.key), index)
+  const refused = gone.flatMap(object => index.pruneRefusals(node.key, object))
+  const certain = refused.filter(one => index.unseenGrants(node.cluster, userInfo(one.user), one.request).length === 0)
+  for (const all of Map.groupBy(certain, ({ request }) => request.namespace ?? '').values()) {
+    const place = { node, user: all[0]!.user, namespace: all[0]!.request.namespace ?? '' }
+    yield lesser(context, place, 'not-pruned', all)
+  }
+}
+
+/**
+ * What only roles and bindings allow that come too late: Flux tries every object of a stage before it applies one, and a
+ * Kustomization that waits for this one comes after it (fluxcd/pkg ssa manager_apply.go, ApplyAllStaged).
+ */
+function lateRefusals(node: FleetNode, context: RuleContext, refused: readonly Refusal[]): Breach[] {
+  const { index, before } = context
+  const late = before ? lateGrants(node, index, before) : []
+  if (!before || late.length === 0) return []
+  const known = Map.groupBy(refused, ({ object }) => object)
+  const names = late.map(({ name }) => name)
+  const only = refusedOf(node, context, names).filter(one => {
+    if (known.get(one.object)?.some(({ without }) => without === one.without)) return false
+    if (one.without === 'missing-role') return earlier(one.object, node, context) === undefined
+    return isDeciding(one) && before.refusalOf(node.cluster, one.user, one.request) !== undefined
+  })
+  return [...Map.groupBy(only, one => one.object)].map(([object, [first]]) => {
+    const { kind, namespace, name } = idOf(object)
+    const grants = listed(late.slice(0, MAX_SHOWN).map(one => one.shown))
+    return {
+      node,
+      object,
+      path: ['metadata', 'name'],
+      value: `late ${first!.user} ${first!.request.verb} ${first!.request.resource}`,
+      message: message`${objectPart(kind, namespace, name)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. API server: ${serverWords(first!.message)}`,
+      fix: message`Merge ${grants} first, or move it to a Kustomization that does not wait for ${objectPart('Kustomization', node.namespace, node.name)}.`,
+      cause: hashOf(['late', node.namespace, node.name, ...names]),
+    }
+  })
+}

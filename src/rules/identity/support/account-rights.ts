@@ -1,0 +1,102 @@
+import type { FleetIndex } from '../../../facts/fleet-index.ts'
+import { objectPart } from '../../../facts/shown.ts'
+import type { FleetNode } from '../../../fleet/model/fleet.ts'
+import type { KubeObject } from '../../../kube/object.ts'
+import { type Binding, RBAC_GROUP } from '../../../kube/rbac/binding.ts'
+import { leastRules } from '../../../kube/rbac/least-rules.ts'
+import type { PolicyRule } from '../../../kube/rbac/policy-rule.ts'
+import type { ResourceRequest } from '../../../kube/rbac/request.ts'
+import { listed, type Message, message, part } from '../../../message/message.ts'
+import type { Origin } from '../../../origin.ts'
+
+/** Where an account gets, or should get, its rights in a namespace ('': in the cluster). */
+export interface AccountPlace {
+  readonly node: FleetNode
+  readonly user: string
+  readonly namespace: string
+}
+
+const MAX_ROLES = 3
+
+/** Bindings that are made for the account: those of every account, which the API server makes itself, do not matter here. */
+function ownBindings(index: FleetIndex, { node, user, namespace }: AccountPlace): readonly Binding[] {
+  const all = index.bindingsOf(node.cluster, user, namespace)
+  return all.filter(({ subjects }) => subjects.some(one => one.kind !== 'Group' || !/^system:[^:]+$/.test(one.name)))
+}
+
+/** Which roles the account has, through which bindings: one sentence. */
+export function rolesText(index: FleetIndex, place: AccountPlace): Message {
+  const own = ownBindings(index, place)
+  if (own.length === 0) return message`No visible binding gives the account a role there.`
+  const shown = own.slice(0, MAX_ROLES).map(({ kind, namespace, name, roleRef }) => {
+    const role = objectPart(roleRef.kind, roleRef.kind === 'Role' ? namespace : '', roleRef.name)
+    return message`${role} through ${objectPart(kind, namespace, name)}`
+  })
+  const more = own.length > MAX_ROLES ? message` and ${own.length - MAX_ROLES} more` : message``
+  return message`The account has ${listed(shown)}${more}.`
+}
+
+/** Where the first binding of the account in the fleet states its role; undefined where the fleet renders none. */
+export function bindingOrigin(index: FleetIndex, place: AccountPlace): Origin | undefined {
+  const written = ownBindings(index, place).map(({ kind, namespace, name }) =>
+    writtenOf(index, place.node, kind, namespace, name),
+  )
+  const found = written.find(one => one !== undefined)
+  return found && (found.root.fields.get('roleRef')?.value.origin ?? found.root.origin)
+}
+
+/**
+ * The smallest rights that would allow these requests, as an edit of the role that the account has there, or as a role of its
+ * own beside it. A reader of another repository than the role's can only ask for it.
+ */
+export function rightsFix(
+  index: FleetIndex,
+  place: AccountPlace,
+  requests: readonly ResourceRequest[],
+  reader: string,
+): Message {
+  const own = ownBindings(index, place)
+  const roles = own.flatMap(({ namespace, roleRef: { kind, name } }) => {
+    const of = kind === 'Role' ? namespace : ''
+    const object = writtenOf(index, place.node, kind, of, name)
+    return object ? [{ object, shown: objectPart(kind, of, name) }] : []
+  })
+  const rules = listed(
+    [...leastRules(requests, new Set()).values()].flat().map(rule => message`${part('text', ruleText(rule))}`),
+    ' and ',
+  )
+  const [role] = roles
+  const binding = own[0] && writtenOf(index, place.node, own[0].kind, own[0].namespace, own[0].name)
+  const beside = role?.object ?? binding
+  const isReaders = beside === undefined || beside.root.origin.repository === reader
+  const ask = isReaders ? message`Add` : message`Ask a fleet admin to add`
+  const to = beside ? message` (${positionOf(beside)})` : message``
+  if (role) return message`${ask} to the rules of ${role.shown}${to}: ${rules}.`
+  const where =
+    place.namespace === '' ? message`a ClusterRole` : message`a Role in namespace ${part('object', place.namespace)}`
+  const near =
+    binding && own[0] ? message`, beside ${objectPart(own[0].kind, own[0].namespace, own[0].name)}${to}` : message``
+  return message`${ask} ${where}${near} with this rule, and bind ${part('identity', place.user)} to it: ${rules}.`
+}
+
+/** As one line of YAML, to be pasted into `rules`. */
+function ruleText({ apiGroups, resources, resourceNames, verbs }: PolicyRule): string {
+  const list = (values: readonly string[]) => `[${values.map(value => JSON.stringify(value)).join(', ')}]`
+  const names = resourceNames.length > 0 ? `, resourceNames: ${list(resourceNames)}` : ''
+  return `\`- {apiGroups: ${list(apiGroups)}, resources: ${list(resources)}${names}, verbs: ${list(verbs)}}\``
+}
+
+function positionOf({ root: { origin } }: KubeObject): Message {
+  const repository = origin.repository === '' ? message`` : message`${part('repository', origin.repository)} `
+  return message`${repository}${part('path', origin.file)}:${origin.line}`
+}
+
+function writtenOf(
+  index: FleetIndex,
+  { cluster }: FleetNode,
+  kind: string,
+  namespace: string,
+  name: string,
+): KubeObject | undefined {
+  return index.versionsOf(cluster, `${RBAC_GROUP}/${kind}`, namespace, name).at(-1)?.object
+}
