@@ -9,15 +9,15 @@ import type { PolicyRule } from './policy-rule.ts'
  * by chance: it counts.
  */
 export class Aggregation {
-  readonly #all: readonly Role[]
+  readonly #byName: readonly Role[]
   readonly #selected = new Map<Role, readonly Role[]>()
 
   /** Every ClusterRole of the cluster, each name once. */
   constructor(all: readonly Role[]) {
-    this.#all = all
+    this.#byName = all.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   }
 
-  /** Each rule once, the roles by name. */
+  /** Each rule once, in the order in which the controller gathers them: refusals list verbs in it. */
   rulesOf(role: Role): readonly PolicyRule[] {
     const reached = this.#reach(role)
     const circular = this.#below(this.#circular(reached))
@@ -25,7 +25,7 @@ export class Aggregation {
     const keeps = (one: Role) => circular.has(one) || !this.#edges(one).some(other => filled.has(other))
     const sources = [...reached].filter(one => (one.selectors ? keeps(one) : true))
     const rules = new Map<string, PolicyRule>()
-    for (const source of sources.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    for (const source of sources) {
       for (const rule of source.rules) rules.set(JSON.stringify(rule), rule)
     }
     return [...rules.values()]
@@ -37,8 +37,13 @@ export class Aggregation {
   }
 
   #below(roles: ReadonlySet<Role>): ReadonlySet<Role> {
-    const reached = new Set(roles)
-    for (const one of reached) for (const other of this.#edges(one)) reached.add(other)
+    const reached = new Set<Role>()
+    const open = [...roles]
+    for (let one = open.pop(); one; one = open.pop()) {
+      if (reached.has(one)) continue
+      reached.add(one)
+      open.push(...this.#edges(one).toReversed())
+    }
     return reached
   }
 
@@ -91,8 +96,10 @@ export class Aggregation {
     const known = this.#selected.get(role)
     if (known) return known
     const { selectors = [], name } = role
-    const matches = (other: Role) => other.name !== name && selectors.some(selector => selects(selector, other.labels))
-    const found = selectors.length > 0 ? this.#all.filter(matches) : []
+    const bySelector = selectors.flatMap(selector =>
+      this.#byName.filter(other => other.name !== name && selects(selector, other.labels)),
+    )
+    const found = [...new Set(bySelector)]
     this.#selected.set(role, found)
     return found
   }
