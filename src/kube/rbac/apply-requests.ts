@@ -65,12 +65,12 @@ const VERBS: Readonly<Record<ApplyChange, readonly (readonly [verb: string, with
 
 /**
  * The requests by which Flux applies or prunes an object, in their order (fluxcd/pkg ssa): a server-side apply, which for a
- * new object needs `create` with the name too. A Namespace is read, patched and deleted in itself for RBAC, so a Role in it
- * is enough; made it is in the cluster.
+ * new object needs `create` with the name too. A request for one Namespace is a request inside it for RBAC, so a Role there is
+ * enough, also where it is new.
  */
 export function applyRequests(id: ObjectId, place: ApiPlace, change: ApplyChange): ApplyRequest[] {
   return VERBS[change].map(([verb, without]) => {
-    const namespace = isNamespace(id) && verb !== 'create' ? id.name : place.namespace
+    const namespace = isNamespace(id) ? id.name : place.namespace
     return { request: { verb, ...place, namespace, name: id.name }, without, about: display(id) }
   })
 }

@@ -30,15 +30,17 @@ export function confirmApply(
   before?: KubeObject,
 ): ApplyRefusal[] {
   const refusals: ApplyRefusal[] = []
+  const written = change === 'remove' ? undefined : confirmWrite(authorizer, user, object, before)
   for (const request of requestsFor(object, change, custom)) {
+    const { verb } = request
+    // the storage of roles and bindings asks before the new object is
+    if (written && verb === 'create') refusals.push({ verb, ...written, unresolved: [] })
     const decision = authorizer.authorize(user, request)
     if (decision.allowed) continue
     const { message, unresolved } = decision
-    refusals.push({ verb: request.verb, reason: 'forbidden', message, unresolved })
+    refusals.push({ verb, reason: 'forbidden', message, unresolved })
   }
-  if (change === 'remove') return refusals
-  const refusal = confirmWrite(authorizer, user, object, { before })
-  if (refusal) refusals.push({ verb: change === 'add' ? 'create' : 'patch', ...refusal, unresolved: [] })
+  if (written && change === 'change') refusals.push({ verb: 'patch', ...written, unresolved: [] })
   return refusals
 }
 
