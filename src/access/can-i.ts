@@ -2,7 +2,6 @@ import type { FleetIndex } from '../facts/fleet-index.ts'
 import { unknownRole, unseenBinders } from '../facts/unseen-grants.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import type { AccessRequest, UserInfo } from '../kube/rbac/request.ts'
-import { fluxGrant } from './flux-itself.ts'
 import { type GrantView, grantView, ruleText } from './grant-view.ts'
 
 /** Whether one cluster allows a user to do something, and why. */
@@ -37,8 +36,6 @@ export function canI(
     const allowedBy = { ...grantView(index, cluster, decision.grant), rule: ruleText(decision.grant) }
     return { cluster, answer: 'yes', allowedBy, reasons: [], notSeen: [] }
   }
-  const flux = fluxGrant(authorizer, user.name)
-  if (flux) return { cluster, answer: 'yes', allowedBy: flux, reasons: [], notSeen: [] }
   const isPath = 'nonResourceURL' in request
   const namespace = isPath ? '' : (request.namespace ?? '')
   const { opaque } = unseenBinders(

@@ -1,5 +1,6 @@
-import { canonical, type Node } from '../node.ts'
+import { at, canonical } from '../node.ts'
 import { groupOf, idOf, type KubeObject } from '../object.ts'
+import { textMapOf } from '../read-text.ts'
 import type { Authorizer } from './authorizer.ts'
 import { type Binding, RBAC_GROUP, type Role } from './binding.ts'
 import { uncovered } from './covers.ts'
@@ -22,20 +23,13 @@ export interface WriteRefusal {
   readonly missing: readonly PolicyRule[]
 }
 
-/** How it is written: `apply` (server-side apply, as Flux does) names the object in the request, `create` (POST) does not. */
-interface WriteOptions {
-  readonly by?: 'apply' | 'create'
-  /** The object as it stands in the cluster: writing it again unchanged is always allowed. */
-  readonly before?: KubeObject | undefined
-}
-
 const FULL_AUTHORITY: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
   { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
 ]
 
 /**
- * What the API server checks beyond authorization when a user writes a Role, ClusterRole, RoleBinding or ClusterRoleBinding:
+ * What the API server checks beyond authorization when a user applies a Role, ClusterRole, RoleBinding or ClusterRoleBinding:
  * nobody grants what they do not hold, but by the verbs `escalate` and `bind` (policybased storage of k8s.io/kubernetes
  * pkg/registry/rbac). Undefined: allowed, or another kind. Whether the user may write it at all is `authorize`'s answer.
  */
@@ -43,30 +37,29 @@ export function confirmWrite(
   authorizer: Authorizer,
   user: UserInfo,
   object: KubeObject,
-  options: WriteOptions = {},
+  before?: KubeObject,
 ): WriteRefusal | undefined {
   const { apiVersion, kind } = idOf(object)
   if (groupOf(apiVersion) !== RBAC_GROUP) return undefined
   const check = kind.endsWith('Binding') ? confirmBinding : confirmRole
   if (!['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'].includes(kind)) return undefined
-  return check(authorizer, user, object, options)
+  return check(authorizer, user, object, before)
 }
 
 function confirmRole(
   authorizer: Authorizer,
   user: UserInfo,
   object: KubeObject,
-  { by, before }: WriteOptions,
+  before: KubeObject | undefined,
 ): WriteRefusal | undefined {
   const role = readRole(object)
   if (!role) return INVALID
   if (user.groups.includes(MASTERS)) return undefined
-  const { namespace } = role
+  const { namespace, name } = role
   const resource = role.kind === 'Role' ? 'roles' : 'clusterroles'
-  const name = by === 'create' ? '' : role.name
   if (authorizer.allows(user, { verb: 'escalate', apiGroup: RBAC_GROUP, resource, namespace, name })) return undefined
   if (before && isUnchanged(object, before) && standsAsWritten(authorizer, role, object)) return undefined
-  const place = { resource, name: role.name, namespace }
+  const place = { resource, name, namespace }
   const refusal = confirmRules(authorizer, user, role.rules, place)
   if (refusal) return refusal
   if (!role.selectors && !(before && readRole(before)?.selectors)) return undefined
@@ -79,7 +72,7 @@ function confirmBinding(
   authorizer: Authorizer,
   user: UserInfo,
   object: KubeObject,
-  { before }: WriteOptions,
+  before: KubeObject | undefined,
 ): WriteRefusal | undefined {
   const binding = readBinding(object)
   if (!binding) return INVALID
@@ -155,16 +148,14 @@ function standsAsWritten(
   return sorted(authorizer.rulesOf({ kind, name }, namespace) ?? []) === sorted(rules)
 }
 
-/** Whether nothing but owner references and finalizers differs (IsOnlyMutatingGCFields). */
+/** Whether nothing but owner references and finalizers differs (IsOnlyMutatingGCFields): an empty list is an absent one. */
 function isUnchanged(object: KubeObject, before: KubeObject): boolean {
-  return canonical(withoutGarbageFields(object.root)) === canonical(withoutGarbageFields(before.root))
+  return meaningOf(object) === meaningOf(before)
 }
 
-function withoutGarbageFields(root: KubeObject['root']): Node {
-  const metadata = root.fields.get('metadata')
-  if (metadata?.value.type !== 'map') return root
-  const fields = new Map(metadata.value.fields)
-  for (const name of ['ownerReferences', 'finalizers', 'managedFields', 'selfLink']) fields.delete(name)
-  const value = { ...metadata.value, fields }
-  return { ...root, fields: new Map(root.fields).set('metadata', { ...metadata, value }) }
+function meaningOf(object: KubeObject): string {
+  const role = readRole(object)
+  const texts = (field: string) => [...(textMapOf(at(object.root, ['metadata', field])) ?? [])].sort()
+  const aggregation = role?.selectors && canonical(at(object.root, ['aggregationRule'])!)
+  return JSON.stringify([role?.rules ?? readBinding(object), aggregation, texts('labels'), texts('annotations')])
 }
