@@ -1,6 +1,7 @@
 import { accountOf, kubeConfigOf } from '../fleet/model/appliers.ts'
 import type { FleetNode, Lockdown } from '../fleet/model/fleet.ts'
 import { HELM_RELEASE } from '../flux/kinds.ts'
+import { isSubdomain } from '../kube/names.ts'
 import { stringAt } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 import {
@@ -102,7 +103,7 @@ function askRelease(
   const account = accountOf(release, lockdown)
   const { namespace, name } = idOf(release)
   // the account of its own cluster says nothing about another one
-  if (account === undefined || kubeConfigOf(release)) return
+  if (account === undefined || !isSubdomain(account) || kubeConfigOf(release)) return
   const text = (field: string) => stringAt(release.root, ['spec', field]) || undefined
   const target = text('targetNamespace')
   const revision = `sh.helm.release.v1.${text('releaseName') ?? (target ? `${target}-${name}` : name)}.v1`

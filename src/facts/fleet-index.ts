@@ -246,12 +246,12 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
     return decision.allowed ? undefined : decision.message
   }
 
-  /** Why a request that no visible grant allows may be allowed all the same. */
-  unseenGrants(cluster: string, user: UserInfo, request: ResourceRequest): readonly string[] {
+  /** Why a request that no visible grant allows may be allowed all the same. `hadRight`: a visible grant did before the change. */
+  unseenGrants(cluster: string, user: UserInfo, request: ResourceRequest, hadRight = false): readonly string[] {
     const authorizer = this.authorizer(cluster)
     const nodes = this.#facts.nodes().filter(node => node.cluster === cluster)
     const makers = () => this.#facts.memo(`grant makers ${cluster}`, () => grantMakersOf(this, cluster))
-    return unseenGrants({ index: this, cluster, nodes, authorizer, makers }, user, request)
+    return unseenGrants({ index: this, cluster, nodes, authorizer, makers }, user, request, hadRight)
   }
 
   /** The bindings of a user in a namespace and in the cluster. */

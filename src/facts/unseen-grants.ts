@@ -73,16 +73,21 @@ const EVERY_ACCOUNT = new Set(['system:serviceaccounts', 'system:authenticated']
 /**
  * Why a request that no visible grant allows may be allowed all the same, each in a sentence; none: it is refused. Any
  * platform Kustomization could bind anyone, so one that is not visible counts only where it concerns the namespace, or
- * where the account has no visible grant at all and so must live on others.
+ * where the account has no visible grant at all and so must live on others. `hadRight`: before a change a visible one did.
  */
-export function unseenGrants(rights: VisibleRights, user: UserInfo, request: ResourceRequest): string[] {
+export function unseenGrants(
+  rights: VisibleRights,
+  user: UserInfo,
+  request: ResourceRequest,
+  hadRight: boolean,
+): string[] {
   const { index, cluster, nodes, authorizer } = rights
   const { namespace = '', resource, apiGroup } = request
   if (index.cluster(cluster)?.hub !== undefined) return ['the roles and bindings of another cluster are not visible']
   const { unresolved } = authorizer.held(user, namespace)
   const missing = unresolved.filter(({ roleRef }) => resource === 'namespaces' || !OF_CAPSULE.test(roleRef.name))
   const { failed, opaque } = unseenBinders(nodes, authorizer, namespace)
-  const isGranted = hasGrants(authorizer, user)
+  const isGranted = hadRight || hasGrants(authorizer, user)
   return [
     ...missing.map(unknownRole),
     ...aggregated(rights, user, namespace, apiGroup),
@@ -133,8 +138,9 @@ function concerning(rights: VisibleRights, namespace: string): string[] {
     return [node.namespace, node.name, target, ...node.path.split('/')].some(word => words.has(word ?? ''))
   })
   const quoted = JSON.stringify(namespace)
+  const isTenants = index.ownerOf(cluster, namespace) !== undefined
   const makers = rights.makers().filter(({ object, text, isBinding }) => {
-    return isBinding || idOf(object).namespace === namespace || text.includes(quoted)
+    return isBinding || (isTenants && idOf(object).namespace === namespace) || text.includes(quoted)
   })
   return [
     ...own.map(node => `${display(idOf(node.kustomization))} is not visible: ${whyUnseen(node)}`),

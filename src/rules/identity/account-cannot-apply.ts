@@ -1,21 +1,20 @@
 import type { Refusal } from '../../facts/apply-refusals.ts'
 import { hashOf } from '../../facts/fingerprint.ts'
 import { objectPart } from '../../facts/shown.ts'
+import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
-import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
-import { userInfo } from '../../kube/rbac/groups-of.ts'
-import type { ResourceRequest } from '../../kube/rbac/request.ts'
+import { accountOf, userInfo } from '../../kube/rbac/groups-of.ts'
 import { listed, type Message, message, part, untyped } from '../../message/message.ts'
 import { serverWords } from '../model/api-refusal.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
-import { keepsNamespace } from '../namespaces/support/keeps-namespace.ts'
 import { deletedObjects } from '../ownership/support/deleted-objects.ts'
 import { fluxMarks } from '../ownership/support/flux-mark.ts'
 import { lacksAccount } from './sa-required.ts'
-import { type AccountPlace, bindingOrigin, rightsFix, rolesText } from './support/account-rights.ts'
+import { type AccountPlace, bindingOrigin, ownBindings, rightsFix, rolesText } from './support/account-rights.ts'
 import { lateGrants } from './support/late-grants.ts'
 
 /** Everything that Flux applies as an account is what the API server lets that account apply. */
@@ -28,7 +27,9 @@ export const accountCannotApply: Rule = {
     'https://kubernetes.io/docs/reference/access-authn-authz/rbac/; https://fluxcd.io/flux/components/kustomize/kustomizations/#role-based-access-control',
   docs: 'Add the missing rights to a role of the account. A new object needs `patch` and `create`, an existing one `patch`. A role in the same Kustomization counts only after an earlier merge, because Flux tries all objects of a stage before it applies one. It is a warning where the roles are not visible: a bound role is not rendered, an operator may add rules to `admin`, `edit` or `view`, or the account already applies such objects without a visible role. Missing `get`, `list` and `delete` are warnings too. Bailiwick does not hold back an apply because of this rule: the API server gives the same answer.',
   *checkNode(node, context) {
-    if (!node.identity.impersonated || lacksAccount(context, node)) return
+    // what Flux refuses is an error, and of another cluster no role is visible
+    if (!node.identity.impersonated || node.error || node.hub !== undefined) return
+    if (lacksAccount(context, node, node.kustomization)) return
     const refused = refusedOf(node, context)
     const late = lateRefusals(node, context, refused)
     if (refused.length === 0 && late.length === 0 && !context.before) return
@@ -60,38 +61,35 @@ function isAsked(refusal: Refusal, node: FleetNode, context: RuleContext): boole
 }
 
 /** The object as the cluster has it before the change. */
-function earlier(object: KubeObject, { cluster }: FleetNode, { before }: RuleContext): KubeObject | undefined {
+function earlier(
+  object: KubeObject,
+  { cluster }: FleetNode,
+  { before }: Pick<RuleContext, 'before'>,
+): KubeObject | undefined {
   const { apiVersion, kind, namespace, name } = idOf(object)
   return before?.versionsOf(cluster, `${groupOf(apiVersion)}/${kind}`, namespace, name).at(-1)?.object
 }
 
-/** Of a tenant, `cluster-scoped-forbidden`, `namespace-ownership`, `namespace-confinement` and `rbac-escalation` say it. */
-function isOtherRules({ object, request, without }: Refusal, node: FleetNode, context: RuleContext): boolean {
-  const { tenant, cluster } = node
+/**
+ * Of a tenant, `cluster-scoped-forbidden`, `namespace-ownership`, `namespace-confinement` and `rbac-escalation` say it; of a
+ * release without an account, `sa-required`.
+ */
+function isOtherRules({ object, user, request, without }: Refusal, node: FleetNode, context: RuleContext): boolean {
+  const { index } = context
+  const { tenant, cluster, identity } = node
+  if (user !== identity.user && lacksAccount(context, node, object)) return true
   if (tenant === undefined) return false
-  const { namespace = '' } = request
-  return (
-    without === 'escalation' ||
-    context.index.grantRefusal(node, object) !== undefined ||
-    isNamespace(idOf(object)) ||
-    namespace === '' ||
-    !keepsNamespace(context, cluster, tenant, namespace)
-  )
+  if (without === 'escalation' || isNamespace(idOf(object))) return true
+  return !index.owns(cluster, tenant, request.namespace ?? '') || index.grantRefusal(node, object) !== undefined
 }
 
 /** What is refused, by the account and the namespace: one edit mends it. */
 function* answers(node: FleetNode, context: RuleContext, refused: readonly Refusal[]): Iterable<Breach> {
-  const { index, before } = context
   const groups = Map.groupBy(refused, ({ user, request }) => JSON.stringify([user, request.namespace ?? '']))
   for (const group of groups.values()) {
-    const place = { node, user: group[0]!.user, namespace: group[0]!.request.namespace ?? '' }
-    const reasonsOf = (request: ResourceRequest): readonly string[] => [
-      ...index.unseenGrants(node.cluster, userInfo(place.user), request),
-      ...(before?.appliesUnseen(node.cluster, place.user, request)
-        ? [`the account already applies ${request.resource} there without a visible role`]
-        : []),
-    ]
-    const asked = group.map(refusal => ({ refusal, reasons: reasonsOf(refusal.request) }))
+    const place: AccountPlace = { node, user: group[0]!.user, namespace: group[0]!.request.namespace ?? '' }
+    if (lostAllRights(context, place)) continue
+    const asked = group.map(refusal => ({ refusal, reasons: whyUnknown(context, place, refusal) }))
     const certain = asked.filter(({ reasons }) => reasons.length === 0).map(({ refusal }) => refusal)
     yield* refusals(context, place, certain)
     const unknown = asked.filter(({ reasons, refusal }) => reasons.length > 0 && isDeciding(refusal))
@@ -102,6 +100,42 @@ function* answers(node: FleetNode, context: RuleContext, refused: readonly Refus
       if (without in CONSEQUENCES) yield lesser(context, place, without as keyof typeof CONSEQUENCES, all)
     }
   }
+}
+
+/** Why it is not known whether it is refused; none: it is. */
+function whyUnknown(
+  { index, before, config }: RuleContext,
+  place: AccountPlace,
+  { object, request }: Refusal,
+): string[] {
+  const { node, user } = place
+  const { cluster } = node
+  const hadRight = before !== undefined && before.refusalOf(cluster, user, request) === undefined
+  const own = display(idOf(object))
+  const reasons = [
+    // what a release creates is not there before the release
+    ...index.unseenGrants(cluster, userInfo(user), request, hadRight).filter(reason => !reason.includes(own)),
+    ...(isDeclared({ index, config }, place) ? ['the fleet declares the account and renders no role of it'] : []),
+  ]
+  // an object that was refused already is the same finding as before
+  if (!before || earlier(object, node, { before }) || !before.appliesUnseen(cluster, user, request)) return reasons
+  return [...reasons, `the account already applies ${request.resource} there without a visible role`]
+}
+
+/** Whether something on the cluster makes the account, by what the fleet's file states, and no role of it is visible. */
+function isDeclared({ index, config }: Pick<RuleContext, 'index' | 'config'>, place: AccountPlace): boolean {
+  const account = accountOf(place.user)
+  const { cluster } = place.node
+  if (!account || ownBindings(index, place).length > 0) return false
+  const ofTenant = index.ownerOf(cluster, account.namespace) !== undefined
+  return isDeclaredAccount(config, { cluster, ...account, ofTenant })
+}
+
+/** Whether the account has lost every role that it had: `prune-account-removed` says it where the Kustomization prunes. */
+function lostAllRights({ index, before }: RuleContext, place: AccountPlace): boolean {
+  const { tenant, prune } = place.node
+  if (tenant === undefined || !prune || !before) return false
+  return ownBindings(before, place).length > 0 && ownBindings(index, place).length === 0
 }
 
 const isDeciding = ({ without }: Refusal) => without === 'not-applied' || without === 'escalation'
@@ -130,7 +164,7 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
 /** Where a change takes the right away from an account that applies the object already. */
 function removedGrant({ index, before }: RuleContext, place: AccountPlace, { object, request }: Refusal) {
   const { node, user } = place
-  const isTaken = before && earlier(object, node, { index, before } as RuleContext) !== undefined
+  const isTaken = before && earlier(object, node, { before }) !== undefined
   if (!isTaken || before.refusalOf(node.cluster, user, request) !== undefined) return undefined
   return bindingOrigin(index, place) ?? originAt(node.kustomization.root, ACCOUNT_FIELD)
 }
@@ -152,6 +186,7 @@ function unknownRights(
     origin: originAt(objects[0]!.root, ['metadata', 'name']),
     level: 'warning',
     value: `unknown ${user} ${namespace}`,
+    cause: hashOf(['unknown', ...reasons]),
     message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listed(reasons.slice(0, MAX_SHOWN).map(untyped), '; ')}${reasons.length > MAX_SHOWN ? message` and ${reasons.length - MAX_SHOWN} more` : message``}. ${rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}`,
     fix: message`Make these roles visible to Bailiwick, or add a role for the account to the fleet.`,
   }
@@ -204,12 +239,18 @@ function shownObjects(objects: readonly KubeObject[]): Message {
 function* notPruned(node: FleetNode, context: RuleContext): Iterable<Breach> {
   const { index, before } = context
   if (!before || !node.prune || !before.node(node.key)) return
-  const gone = deletedObjects(node, before.objectsOf(node.key), index)
+  const { cluster, tenant } = node
+  const gone = deletedObjects(node, before.objectsOf(node.key), index).filter(object => {
+    const id = idOf(object)
+    const owns = (one: typeof index) => tenant === undefined || one.owns(cluster, tenant, id.namespace)
+    // the roles in a namespace that goes too go with it
+    return owns(before) && owns(index) && !(tenant !== undefined && isNamespace(id))
+  })
   const refused = gone.flatMap(object => index.pruneRefusals(node.key, object))
-  const certain = refused.filter(one => index.unseenGrants(node.cluster, userInfo(one.user), one.request).length === 0)
+  const certain = refused.filter(one => index.unseenGrants(cluster, userInfo(one.user), one.request).length === 0)
   for (const all of Map.groupBy(certain, ({ request }) => request.namespace ?? '').values()) {
     const place = { node, user: all[0]!.user, namespace: all[0]!.request.namespace ?? '' }
-    yield lesser(context, place, 'not-pruned', all)
+    if (!lostAllRights(context, place)) yield lesser(context, place, 'not-pruned', all)
   }
 }
 

@@ -26,9 +26,9 @@ export const saRequired: Rule = {
   },
 }
 
-/** Whether this rule blocks a Kustomization of a tenant, so that its account is not known. */
-export function lacksAccount(context: RuleContext, node: FleetNode): boolean {
-  return node.tenant !== undefined && evaluateFleet(context, node, node.kustomization) !== undefined
+/** Whether this rule blocks an object that acts for a tenant: its account is not known. */
+export function lacksAccount(context: RuleContext, node: FleetNode, object: KubeObject): boolean {
+  return context.index.actsFor(node, object) !== undefined && evaluateFleet(context, node, object) !== undefined
 }
 
 /** Where the platform acts in the namespace as one account only, or renders one only, that is the one. */

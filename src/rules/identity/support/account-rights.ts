@@ -19,7 +19,7 @@ export interface AccountPlace {
 const MAX_ROLES = 3
 
 /** Bindings that are made for the account: those of every account, which the API server makes itself, do not matter here. */
-function ownBindings(index: FleetIndex, { node, user, namespace }: AccountPlace): readonly Binding[] {
+export function ownBindings(index: FleetIndex, { node, user, namespace }: AccountPlace): readonly Binding[] {
   const all = index.bindingsOf(node.cluster, user, namespace)
   return all.filter(({ subjects }) => subjects.some(one => one.kind !== 'Group' || !/^system:[^:]+$/.test(one.name)))
 }
