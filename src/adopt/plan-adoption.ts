@@ -6,7 +6,7 @@ import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import { KUSTOMIZATION, ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { isSubdomain } from '../kube/names.ts'
 import { display, groupOf, idOf } from '../kube/object.ts'
-import { type ApplyRequest, type CustomKinds, isNamespace, neededRequests } from '../kube/rbac/apply-requests.ts'
+import { type AccountRequest, type CustomKinds, isNamespace, neededRequests } from '../kube/rbac/apply-requests.ts'
 import { grantingRequests } from '../kube/rbac/granting-requests.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import { leastRules } from '../kube/rbac/least-rules.ts'
@@ -86,7 +86,7 @@ function planGroup(
   return { files, proven: prove(after, keys, customOf, draft.made), loud: loudRights(draft.rights(new Map(all))) }
 }
 
-function requestsOf(node: FleetNode, custom: CustomKinds, made: ReadonlySet<string>): readonly ApplyRequest[] {
+function requestsOf(node: FleetNode, custom: CustomKinds, made: ReadonlySet<string>): readonly AccountRequest[] {
   const { requests, unknown } = neededRequests(node, custom, made)
   if (unknown.length > 0) throw notProven(node, unknown.join('; '))
   return requests
@@ -103,7 +103,7 @@ function customKinds({ nodes }: Fleet): (cluster: string) => CustomKinds {
   }
 }
 
-type Requests = ReadonlyMap<FleetNode, readonly ApplyRequest[]>
+type Requests = ReadonlyMap<FleetNode, readonly AccountRequest[]>
 
 /** The files of an adoption, as the fleet renders them. */
 class Draft {

@@ -5,7 +5,7 @@ import { isSubdomain } from '../kube/names.ts'
 import { stringAt } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 import {
-  type ApplyRequest,
+  type AccountRequest,
   apiPlaceOf,
   applyRequests,
   type CustomKinds,
@@ -20,7 +20,7 @@ import type { ResourceRequest, UserInfo } from '../kube/rbac/request.ts'
 import { kindOf } from './kind-of.ts'
 
 /** A request about an object that the API server refuses, as far as roles and bindings are visible. */
-export interface Refusal {
+export interface RightRefusal {
   readonly object: KubeObject
   /** As whom it is sent: the account of the node, or that of a HelmRelease. */
   readonly user: string
@@ -41,10 +41,10 @@ export function applyRefusals(
   authorizer: Authorizer,
   custom: CustomKinds,
   lockdown: Lockdown | undefined,
-): Refusal[] {
+): RightRefusal[] {
   const user = userInfo(identity.user)
   const isWaiting = waits(kustomization)
-  const refused: Refusal[] = []
+  const refused: RightRefusal[] = []
   for (const object of objects) {
     const id = idOf(object)
     const place = apiPlaceOf(id, custom)
@@ -67,10 +67,10 @@ export function pruneRefusals(
   object: KubeObject,
   authorizer: Authorizer,
   custom: CustomKinds,
-): Refusal[] {
+): RightRefusal[] {
   const id = idOf(object)
   const place = apiPlaceOf(id, custom)
-  const refused: Refusal[] = []
+  const refused: RightRefusal[] = []
   const requests = 'problem' in place ? [] : applyRequests(id, place, 'remove')
   ask(authorizer, userInfo(identity.user), object, requests, refused)
   return refused
@@ -80,8 +80,8 @@ function ask(
   authorizer: Authorizer,
   user: UserInfo,
   object: KubeObject,
-  requests: readonly ApplyRequest[],
-  refused: Refusal[],
+  requests: readonly AccountRequest[],
+  refused: RightRefusal[],
 ): void {
   for (const { request, without } of requests) {
     if (without === 'no-effect' || authorizer.allows(user, request)) continue
@@ -98,7 +98,7 @@ function askRelease(
   authorizer: Authorizer,
   release: KubeObject,
   lockdown: Lockdown | undefined,
-  refused: Refusal[],
+  refused: RightRefusal[],
 ): void {
   const account = accountOf(release, lockdown)
   const { namespace, name } = idOf(release)

@@ -15,7 +15,7 @@ import type { WriteRefusal } from '../kube/rbac/confirm-write.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
 import type { ResourceRequest, UserInfo } from '../kube/rbac/request.ts'
-import { applyRefusals, pruneRefusals, type Refusal } from './apply-refusals.ts'
+import { applyRefusals, pruneRefusals, type RightRefusal } from './apply-refusals.ts'
 import { capsuleHomes } from './capsule-homes.ts'
 import { chartPartsOf, entriesAt, knownChartsOf } from './chart-parts-of.ts'
 import { type ClusterRights, clusterRightsOf, type ForeignRight } from './cluster-rights.ts'
@@ -37,7 +37,7 @@ import { type TenantRights, tenantRights } from './tenant-rights.ts'
 import { grantMakersOf, unseenGrants } from './unseen-grants.ts'
 
 const NO_NAMES: readonly string[] = []
-const NO_REFUSALS: readonly Refusal[] = []
+const NO_REFUSALS: readonly RightRefusal[] = []
 
 /**
  * Answers that rules need again and again, from the facts of one fleet. Kinds are `<group>/<Kind>`. Answers are recorded
@@ -196,7 +196,7 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
    * The requests of a node that its account is refused. `without`: roles and bindings that do not count, as `display` writes
    * them.
    */
-  refusals(key: string, without: readonly string[] = NO_NAMES): readonly Refusal[] {
+  refusals(key: string, without: readonly string[] = NO_NAMES): readonly RightRefusal[] {
     const node = this.node(key)
     if (!node?.identity.impersonated) return NO_REFUSALS
     const rights = this.#rights(node.cluster)
@@ -207,7 +207,7 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
   }
 
   /** The requests by which a node would prune an object and that its account is refused. */
-  pruneRefusals(key: string, object: KubeObject): readonly Refusal[] {
+  pruneRefusals(key: string, object: KubeObject): readonly RightRefusal[] {
     const node = this.node(key)
     if (!node?.identity.impersonated) return NO_REFUSALS
     return pruneRefusals(node, object, this.authorizer(node.cluster), this.customKinds(node.cluster))

@@ -149,7 +149,7 @@ function concerning(rights: VisibleRights, namespace: string): string[] {
 }
 
 /** An object of the platform by which something that is not rendered comes to the cluster. */
-export interface GrantMaker {
+interface GrantMaker {
   readonly object: KubeObject
   /** What it states, as JSON. */
   readonly text: string

@@ -20,7 +20,7 @@ export type ApplyChange = 'add' | 'change' | 'remove'
 export type WithoutRight = 'not-applied' | 'rewritten' | 'not-ready' | 'not-pruned' | 'no-effect'
 
 /** A request that Flux or the worker sends as the account of a Kustomization, and the object that it is about. */
-export interface ApplyRequest {
+export interface AccountRequest {
   readonly request: ResourceRequest
   readonly without: WithoutRight
   /** `Deployment apps/web`. */
@@ -28,7 +28,7 @@ export interface ApplyRequest {
 }
 
 /** Where the API server has an object. */
-export interface ApiPlace {
+interface ApiPlace {
   readonly apiGroup: string
   readonly resource: string
   /** '' for an object of the whole cluster. */
@@ -68,7 +68,7 @@ const VERBS: Readonly<Record<ApplyChange, readonly (readonly [verb: string, with
  * new object needs `create` with the name too. A request for one Namespace is a request inside it for RBAC, so a Role there is
  * enough, also where it is new.
  */
-export function applyRequests(id: ObjectId, place: ApiPlace, change: ApplyChange): ApplyRequest[] {
+export function applyRequests(id: ObjectId, place: ApiPlace, change: ApplyChange): AccountRequest[] {
   return VERBS[change].map(([verb, without]) => {
     const namespace = isNamespace(id) ? id.name : place.namespace
     return { request: { verb, ...place, namespace, name: id.name }, without, about: display(id) }
@@ -89,7 +89,7 @@ const LISTED: ReadonlyMap<string, readonly (readonly [group: string, resource: s
 ])
 
 /** What a health check of an object lists. */
-export function healthRequests(id: ObjectId, namespace: string): ApplyRequest[] {
+export function healthRequests(id: ObjectId, namespace: string): AccountRequest[] {
   const listed = LISTED.get(`${groupOf(id.apiVersion)}/${id.kind}`) ?? []
   return listed.map(([apiGroup, resource]) => ({
     request: { verb: 'list', apiGroup, resource, namespace, name: '' },
@@ -100,7 +100,7 @@ export function healthRequests(id: ObjectId, namespace: string): ApplyRequest[] 
 }
 
 /** What is applied as one account. */
-export interface Applied {
+export interface AppliedObjects {
   readonly kustomization: KubeObject
   readonly prune: boolean
   readonly objects: readonly KubeObject[]
@@ -108,7 +108,7 @@ export interface Applied {
 
 /** The requests of one Kustomization, and the objects for which they cannot be derived. */
 interface NeededRequests {
-  readonly requests: readonly ApplyRequest[]
+  readonly requests: readonly AccountRequest[]
   /** Each in a sentence. */
   readonly unknown: readonly string[]
 }
@@ -119,11 +119,11 @@ interface NeededRequests {
  * dependencies, variables and keys are read by the controller itself. `made`: namespaces that exist before it.
  */
 export function neededRequests(
-  { kustomization, prune, objects }: Applied,
+  { kustomization, prune, objects }: AppliedObjects,
   custom: CustomKinds,
   made: ReadonlySet<string> = new Set(),
 ): NeededRequests {
-  const requests: ApplyRequest[] = []
+  const requests: AccountRequest[] = []
   const unknown: string[] = []
   const spec = kustomization.root
   const isWaiting = waits(kustomization)
@@ -162,7 +162,7 @@ function healthChecks(root: Node): ObjectId[] {
   }))
 }
 
-function addHealthCheck(id: ObjectId, custom: CustomKinds, requests: ApplyRequest[], unknown: string[]): void {
+function addHealthCheck(id: ObjectId, custom: CustomKinds, requests: AccountRequest[], unknown: string[]): void {
   const place = apiPlaceOf(id, custom)
   if ('problem' in place) {
     unknown.push(`spec.healthChecks: ${place.problem}`)

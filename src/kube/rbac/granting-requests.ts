@@ -1,5 +1,5 @@
 import { display, idOf } from '../object.ts'
-import type { Applied, ApplyRequest } from './apply-requests.ts'
+import type { AccountRequest, AppliedObjects } from './apply-requests.ts'
 import type { Authorizer } from './authorizer.ts'
 import { RBAC_GROUP } from './binding.ts'
 import { confirmWrite } from './confirm-write.ts'
@@ -15,9 +15,9 @@ import type { UserInfo } from './request.ts'
 export function grantingRequests(
   authorizer: Authorizer,
   user: UserInfo,
-  { objects }: Pick<Applied, 'objects'>,
-): ApplyRequest[] {
-  const needed: ApplyRequest[] = []
+  { objects }: Pick<AppliedObjects, 'objects'>,
+): AccountRequest[] {
+  const needed: AccountRequest[] = []
   const own = new Set(objects.map(object => display(idOf(object))))
   for (const object of objects) {
     const about = display(idOf(object))

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../facts/apply-refusals.ts'
+import type { RightRefusal } from '../../facts/apply-refusals.ts'
 import { hashOf } from '../../facts/fingerprint.ts'
 import { objectPart } from '../../facts/shown.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
@@ -40,7 +40,7 @@ export const accountCannotApply: Rule = {
 }
 
 /** Refusals that matter for this change, and that no other rule is about. */
-function refusedOf(node: FleetNode, context: RuleContext, without: readonly string[] = []): Refusal[] {
+function refusedOf(node: FleetNode, context: RuleContext, without: readonly string[] = []): RightRefusal[] {
   return context.index.refusals(node.key, without).filter(one => isAsked(one, node, context))
 }
 
@@ -50,7 +50,7 @@ const LEFT_ALONE = new Map([
 ])
 const IF_MISSING = new Map([['kustomize.toolkit.fluxcd.io/ssa', ['ifnotpresent']]])
 
-function isAsked(refusal: Refusal, node: FleetNode, context: RuleContext): boolean {
+function isAsked(refusal: RightRefusal, node: FleetNode, context: RuleContext): boolean {
   const { object, request, without } = refusal
   if (isOtherRules(refusal, node, context) || fluxMarks(object, LEFT_ALONE).length > 0) return false
   const was = earlier(object, node, context)
@@ -74,7 +74,11 @@ function earlier(
  * Of a tenant, `cluster-scoped-forbidden`, `namespace-ownership`, `namespace-confinement` and `rbac-escalation` say it; of a
  * release without an account, `sa-required`.
  */
-function isOtherRules({ object, user, request, without }: Refusal, node: FleetNode, context: RuleContext): boolean {
+function isOtherRules(
+  { object, user, request, without }: RightRefusal,
+  node: FleetNode,
+  context: RuleContext,
+): boolean {
   const { index } = context
   const { tenant, cluster, identity } = node
   if (user !== identity.user && lacksAccount(context, node, object)) return true
@@ -84,7 +88,7 @@ function isOtherRules({ object, user, request, without }: Refusal, node: FleetNo
 }
 
 /** What is refused, by the account and the namespace: one edit mends it. */
-function* answers(node: FleetNode, context: RuleContext, refused: readonly Refusal[]): Iterable<Breach> {
+function* answers(node: FleetNode, context: RuleContext, refused: readonly RightRefusal[]): Iterable<Breach> {
   const groups = Map.groupBy(refused, ({ user, request }) => JSON.stringify([user, request.namespace ?? '']))
   for (const group of groups.values()) {
     const place: AccountPlace = { node, user: group[0]!.user, namespace: group[0]!.request.namespace ?? '' }
@@ -106,7 +110,7 @@ function* answers(node: FleetNode, context: RuleContext, refused: readonly Refus
 function whyUnknown(
   { index, before, config }: RuleContext,
   place: AccountPlace,
-  { object, request }: Refusal,
+  { object, request }: RightRefusal,
 ): string[] {
   const { node, user } = place
   const { cluster } = node
@@ -138,10 +142,10 @@ function lostAllRights({ index, before }: RuleContext, place: AccountPlace): boo
   return ownBindings(before, place).length > 0 && ownBindings(index, place).length === 0
 }
 
-const isDeciding = ({ without }: Refusal) => without === 'not-applied' || without === 'escalation'
+const isDeciding = ({ without }: RightRefusal) => without === 'not-applied' || without === 'escalation'
 
 /** One breach for each object that would not be applied; people see them as one, by the role that lacks the rights. */
-function* refusals(context: RuleContext, place: AccountPlace, certain: readonly Refusal[]): Iterable<Breach> {
+function* refusals(context: RuleContext, place: AccountPlace, certain: readonly RightRefusal[]): Iterable<Breach> {
   const { index } = context
   const deciding = certain.filter(isDeciding)
   const requests = deciding.length > 0 ? certain.map(({ request }) => request) : []
@@ -162,7 +166,7 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
 }
 
 /** Where a change takes the right away from an account that applies the object already. */
-function removedGrant({ index, before }: RuleContext, place: AccountPlace, { object, request }: Refusal) {
+function removedGrant({ index, before }: RuleContext, place: AccountPlace, { object, request }: RightRefusal) {
   const { node, user } = place
   const isTaken = before && earlier(object, node, { before }) !== undefined
   if (!isTaken || before.refusalOf(node.cluster, user, request) !== undefined) return undefined
@@ -173,7 +177,7 @@ function removedGrant({ index, before }: RuleContext, place: AccountPlace, { obj
 function unknownRights(
   { index }: RuleContext,
   place: AccountPlace,
-  unknown: readonly { readonly refusal: Refusal; readonly reasons: readonly string[] }[],
+  unknown: readonly { readonly refusal: RightRefusal; readonly reasons: readonly string[] }[],
 ): Breach {
   const { node, user, namespace } = place
   const reasons = [...new Set(unknown.flatMap(one => one.reasons))]
@@ -203,7 +207,7 @@ function lesser(
   { index }: RuleContext,
   place: AccountPlace,
   without: keyof typeof CONSEQUENCES,
-  all: readonly Refusal[],
+  all: readonly RightRefusal[],
 ): Breach {
   const { node, user, namespace } = place
   const objects = [...new Set(all.map(({ object }) => object))]
@@ -258,7 +262,7 @@ function* notPruned(node: FleetNode, context: RuleContext): Iterable<Breach> {
  * What only roles and bindings allow that come too late: Flux tries every object of a stage before it applies one, and a
  * Kustomization that waits for this one comes after it (fluxcd/pkg ssa manager_apply.go, ApplyAllStaged).
  */
-function lateRefusals(node: FleetNode, context: RuleContext, refused: readonly Refusal[]): Breach[] {
+function lateRefusals(node: FleetNode, context: RuleContext, refused: readonly RightRefusal[]): Breach[] {
   const { index, before } = context
   const late = before ? lateGrants(node, index, before) : []
   if (!before || late.length === 0) return []

@@ -1,6 +1,6 @@
 import { groupOf, idOf } from '../../../src/kube/object.ts'
-import type { Authorizer } from '../../../src/kube/rbac/authorizer.ts'
 import type { ApplyChange } from '../../../src/kube/rbac/apply-requests.ts'
+import type { Authorizer } from '../../../src/kube/rbac/authorizer.ts'
 import { confirmApply } from '../../../src/kube/rbac/confirm-apply.ts'
 import { userInfo } from '../../../src/kube/rbac/groups-of.ts'
 import { customPlurals, resourceOf } from '../../../src/kube/rbac/resource-name.ts'

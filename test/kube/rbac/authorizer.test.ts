@@ -105,7 +105,7 @@ test('a role that two write, or the API server too, allows what it may allow at 
   expect(authorizerOf([], DEFAULT_POLICY).allows(userInfo('x', ['system:masters']), request('ns'))).toBe(true)
 })
 
-test('a RoleBinding to cluster-admin reaches the Namespace itself, but neither makes one nor leaves it', () => {
+test('a RoleBinding to cluster-admin reaches the Namespace itself, also where it is new, and no other one', () => {
   const rights = authorizer(binding('apps', 'b', 'ClusterRole cluster-admin', 'User foo'))
   const custom = { scopes: new Map(), plurals: new Map() }
   const refusals = (object: Json, change: 'add' | 'change' | 'remove') =>
@@ -113,7 +113,8 @@ test('a RoleBinding to cluster-admin reaches the Namespace itself, but neither m
   const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   expect(refusals(namespace('apps'), 'change')).toEqual([])
   expect(refusals(namespace('apps'), 'remove')).toEqual([])
-  expect(refusals(namespace('apps'), 'add')).toEqual(['create'])
+  expect(refusals(namespace('apps'), 'add')).toEqual([])
+  expect(refusals(namespace('other'), 'add')).toEqual(['get', 'patch', 'create'])
   expect(refusals(namespace('other'), 'change')).toEqual(['get', 'patch'])
   expect(refusals(role('', 'r', READ), 'add')).toEqual(['get', 'patch', 'create', 'create'])
   expect(refusals(role('apps', 'r', READ), 'add')).toEqual([])

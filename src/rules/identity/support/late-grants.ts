@@ -7,7 +7,7 @@ import { RBAC_GROUP } from '../../../kube/rbac/binding.ts'
 import type { MessagePart } from '../../../message/message.ts'
 
 /** A role or binding of a change that the cluster gets only after a Kustomization was applied. */
-export interface LateGrant {
+interface LateGrant {
   /** As `display` writes it. */
   readonly name: string
   readonly shown: MessagePart
