@@ -16,6 +16,7 @@ import {
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
 import { confirmWrite } from '../kube/rbac/confirm-write.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
+import { readBinding } from '../kube/rbac/read-binding.ts'
 import type { ResourceRequest, UserInfo } from '../kube/rbac/request.ts'
 import { kindOf } from './kind-of.ts'
 
@@ -37,7 +38,7 @@ export interface RightRefusal {
  * define is left to the rules about kinds.
  */
 export function applyRefusals(
-  { identity, kustomization, objects }: FleetNode,
+  { identity, tenant, kustomization, objects }: FleetNode,
   authorizer: Authorizer,
   custom: CustomKinds,
   lockdown: Lockdown | undefined,
@@ -51,7 +52,9 @@ export function applyRefusals(
     if ('problem' in place) continue
     const health = isWaiting ? healthRequests(id, place.namespace) : []
     ask(authorizer, user, object, [...applyRequests(id, place, 'add'), ...health], refused)
-    const { reason, message } = confirmWrite(authorizer, user, object) ?? {}
+    // what a tenant grants is another rule's; only a Role of the same stage may be missing
+    const isGrant = tenant === undefined || readBinding(object)?.roleRef.kind === 'Role'
+    const { reason, message } = (isGrant && confirmWrite(authorizer, user, object)) || {}
     if (message !== undefined && (reason === 'escalation' || reason === 'missing-role')) {
       const request = { verb: 'patch', ...place, name: id.name }
       refused.push({ object, user: user.name, request, without: reason, message })

@@ -197,13 +197,24 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
    * them.
    */
   refusals(key: string, without: readonly string[] = NO_NAMES): readonly RightRefusal[] {
-    const node = this.node(key)
-    if (!node?.identity.impersonated) return NO_REFUSALS
-    const rights = this.#rights(node.cluster)
-    const authorizer = without.length === 0 ? rights.every : rights.without(new Set(without))
-    // what only an earlier build had is a fact, and nothing that is applied
-    if (this.#facts.objects(key).length === 0) return NO_REFUSALS
-    return applyRefusals(node, authorizer, this.customKinds(node.cluster), this.cluster(node.cluster)?.lockdown)
+    return this.#facts.memo(`refusals ${key} ${without.join(', ')}`, () => {
+      const node = this.node(key)
+      // what only an earlier build had is a fact, and nothing that is applied
+      if (!node?.identity.impersonated || this.#facts.objects(key).length === 0) return NO_REFUSALS
+      const rights = this.#rights(node.cluster)
+      const authorizer = without.length === 0 ? rights.every : rights.without(new Set(without))
+      return applyRefusals(node, authorizer, this.customKinds(node.cluster), this.cluster(node.cluster)?.lockdown)
+    })
+  }
+
+  /** The API server's words where it refuses the account of a node to apply an object. */
+  applyRefusal(key: string, object: KubeObject): string | undefined {
+    const all = this.#facts.memo(`refused objects ${key}`, () => {
+      const deciding = this.refusals(key).filter(({ without }) => without === 'not-applied')
+      // the first of each object is what Flux meets first
+      return new Map(deciding.reverse().map(one => [one.object, one.message]))
+    })
+    return all.get(object)
   }
 
   /** The requests by which a node would prune an object and that its account is refused. */

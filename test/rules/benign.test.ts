@@ -72,7 +72,7 @@ test('the platform’s cluster-wide roles, and a release without account in a na
   )
   expect(
     platform(
-      'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x, namespace: monitoring}\nspec: {}\n',
+      'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x, namespace: monitoring}\nspec: {}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: default, namespace: monitoring}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}\nsubjects: [{kind: ServiceAccount, name: default, namespace: monitoring}]\n',
     ),
   ).toEqual([])
 })

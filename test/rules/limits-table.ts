@@ -186,7 +186,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/kube/yaml/resolve-scalar.ts LONGEST',
     'src/kube/yaml/simple-keys.ts LONGEST',
     'src/kustomize/paths/refuse-pointer.ts MAX_POINTER',
-    'src/rules/model/api-refusal.ts MAX_NAME',
     'src/rules/secrets/support/credential-keys.ts MAX_LINE',
   ],
   cluster: [
@@ -260,6 +259,9 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/jobs/redeliver.ts MOST_SENT',
   ],
   shown: [
+    'src/rules/identity/account-cannot-apply.ts MAX_SHOWN',
+    'src/rules/identity/support/account-rights.ts MAX_ROLES',
+    'src/rules/model/api-refusal.ts MAX_WORDS',
     ...PAGE_LIMITS,
     'src/onboard/completion/completion-text.ts MOST_NAMED',
     'src/evaluate/verdict/filter-verdict.ts MAX_URLS',

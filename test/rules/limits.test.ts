@@ -32,7 +32,6 @@ test('nothing that a rule looks at is cut by a number', () => {
     'src/fleet/config/shape.ts .slice(0, 100)',
     'src/fleet/model/node-key.ts .slice(0, 253)',
     'src/fleet/sources/resolve-source.ts .slice(0, 500)',
-    'src/rules/rbac/rbac-escalation.ts .slice(0, 1200)',
     'src/rules/references/cross-namespace-ref.ts .slice(0, 600)',
   ])
 })

@@ -74,7 +74,8 @@ test('sa-required: a tenant’s Kustomization that the platform renders without 
 })
 
 test('sa-required: absent is fine where the default names an account that the fleet renders', () => {
-  const account = '---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default, namespace: apps}\n'
+  const account =
+    '---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default, namespace: apps}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: default, namespace: apps}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit}\nsubjects: [{kind: ServiceAccount, name: default, namespace: apps}]\n'
   const file = fleetFiles['tenants/dev-team.yaml']!.replace('  serviceAccountName: dev-team\n', '')
   const { verdict, nodes } = evaluationOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file + account } }))
   expect(verdict.result).toBe('pass')

@@ -13,6 +13,6 @@ export function serverWords(text: string): Message {
 
 /** What the API server answers the account of a node to an object, as the end of a message; '' where it allows it. */
 export function serverAnswer(index: FleetIndex, node: FleetNode, object: KubeObject): Message {
-  const refusal = index.refusals(node.key).find(one => one.object === object && one.without === 'not-applied')
-  return refusal ? message` API server: ${serverWords(refusal.message)}` : message``
+  const words = index.applyRefusal(node.key, object)
+  return words === undefined ? message`` : message` API server: ${serverWords(words)}`
 }
