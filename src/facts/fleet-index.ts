@@ -34,7 +34,7 @@ import { remainsIn } from './remains-in.ts'
 import { repositoryAuthors } from './repository-authors.ts'
 import { namedVersions, ownVersions, runningVersion } from './running-version.ts'
 import { type TenantRights, tenantRights } from './tenant-rights.ts'
-import { grantMakersOf, unseenGrants } from './unseen-grants.ts'
+import { type EarlierGrants, grantMakersOf, hasVisibleGrants, unseenGrants } from './unseen-grants.ts'
 
 const NO_NAMES: readonly string[] = []
 const NO_REFUSALS: readonly RightRefusal[] = []
@@ -257,12 +257,18 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
     return decision.allowed ? undefined : decision.message
   }
 
-  /** Why a request that no visible grant allows may be allowed all the same. `hadRight`: a visible grant did before the change. */
-  unseenGrants(cluster: string, user: UserInfo, request: ResourceRequest, hadRight = false): readonly string[] {
+  /** Why a request that no visible grant allows may be allowed all the same. */
+  unseenGrants(cluster: string, user: UserInfo, request: ResourceRequest, was: EarlierGrants = {}): readonly string[] {
     const authorizer = this.authorizer(cluster)
     const nodes = this.#facts.nodes().filter(node => node.cluster === cluster)
     const makers = () => this.#facts.memo(`grant makers ${cluster}`, () => grantMakersOf(this, cluster))
-    return unseenGrants({ index: this, cluster, nodes, authorizer, makers }, user, request, hadRight)
+    return unseenGrants({ index: this, cluster, nodes, authorizer, makers }, user, request, was)
+  }
+
+  /** Whether any account of a tenant has a visible grant on a cluster. */
+  hasVisibleGrants(cluster: string): boolean {
+    const nodes = this.#facts.nodes().filter(node => node.cluster === cluster)
+    return hasVisibleGrants({ nodes, authorizer: this.authorizer(cluster) })
   }
 
   /** The bindings of a user in a namespace and in the cluster. */

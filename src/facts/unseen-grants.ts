@@ -7,7 +7,7 @@ import { at, canonical, stringAt } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
 import { type Binding, RBAC_GROUP } from '../kube/rbac/binding.ts'
-import { userInfo } from '../kube/rbac/groups-of.ts'
+import { accountOf, userInfo } from '../kube/rbac/groups-of.ts'
 import type { ResourceRequest, UserInfo } from '../kube/rbac/request.ts'
 import { isKubernetesKind } from '../kube/scope/scope.ts'
 import type { FleetAnswers } from './fleet-answers.ts'
@@ -65,6 +65,14 @@ interface VisibleRights {
   readonly makers: () => readonly GrantMaker[]
 }
 
+/** What was visible before a change. */
+export interface EarlierGrants {
+  /** A grant allowed the request. */
+  readonly right?: boolean
+  /** Accounts of tenants had grants. */
+  readonly ofTenants?: boolean
+}
+
 /** Roles that Capsule makes by itself: they hold nothing but verbs on Namespaces. */
 const OF_CAPSULE = /^capsule-namespace-(?:deleter|provisioner)$/
 /** Groups of every account: what is bound to them is no grant of one account. */
@@ -73,30 +81,36 @@ const EVERY_ACCOUNT = new Set(['system:serviceaccounts', 'system:authenticated']
 /**
  * Why a request that no visible grant allows may be allowed all the same, each in a sentence; none: it is refused. Any
  * platform Kustomization could bind anyone, so one that is not visible counts only where it concerns the namespace, or
- * where the account has no visible grant at all and so must live on others. `hadRight`: before a change a visible one did.
+ * where the account has no visible grant at all and so must live on others.
  */
 export function unseenGrants(
   rights: VisibleRights,
   user: UserInfo,
   request: ResourceRequest,
-  hadRight: boolean,
+  was: EarlierGrants,
 ): string[] {
   const { index, cluster, nodes, authorizer } = rights
   const { namespace = '', resource, apiGroup } = request
+  const { name } = user
   if (index.cluster(cluster)?.hub !== undefined) return ['the roles and bindings of another cluster are not visible']
   const { unresolved } = authorizer.held(user, namespace)
   const missing = unresolved.filter(({ roleRef }) => resource === 'namespaces' || !OF_CAPSULE.test(roleRef.name))
   const { failed, opaque } = unseenBinders(nodes, authorizer, namespace)
-  const isGranted = hadRight || hasGrants(authorizer, user)
+  const isGranted = was.right === true || hasGrants(authorizer, user)
   return [
     ...missing.map(unknownRole),
     ...aggregated(rights, user, namespace, apiGroup),
     ...failed,
     ...(namespace === '' ? [] : concerning(rights, namespace)),
     ...(isGranted ? [] : opaque),
-    ...(isGranted || hasVisibleGrants(rights) ? [] : [`no account of a tenant on ${cluster} has a visible role`]),
+    ...(isGranted || was.ofTenants || !isAccount(name) || hasVisibleGrants(rights)
+      ? []
+      : [`no account of a tenant on ${cluster} has a visible role`]),
   ].filter((reason, at, all) => all.indexOf(reason) === at)
 }
+
+/** Whether Flux applies as this user, which is then not a person. */
+const isAccount = (user: string) => accountOf(user) !== undefined || /^gotk:[^:]+:reconciler$/.test(user)
 
 /** The aggregated role of Kubernetes by which an operator that the fleet does not render may have given the right. */
 function aggregated(
@@ -125,7 +139,8 @@ function hasGrants(authorizer: Authorizer, user: UserInfo): boolean {
   )
 }
 
-const hasVisibleGrants = ({ nodes, authorizer }: VisibleRights): boolean =>
+/** Whether any account of a tenant has a visible grant. */
+export const hasVisibleGrants = ({ nodes, authorizer }: Pick<VisibleRights, 'nodes' | 'authorizer'>): boolean =>
   nodes.some(({ tenant, identity }) => tenant !== undefined && hasGrants(authorizer, userInfo(identity.user)))
 
 /** What is not visible and names the namespace, or makes bindings in any. */

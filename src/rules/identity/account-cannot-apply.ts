@@ -114,11 +114,14 @@ function whyUnknown(
 ): string[] {
   const { node, user } = place
   const { cluster } = node
-  const hadRight = before !== undefined && before.refusalOf(cluster, user, request) === undefined
+  const was = before && {
+    right: before.refusalOf(cluster, user, request) === undefined,
+    ofTenants: before.hasVisibleGrants(cluster),
+  }
   const own = display(idOf(object))
   const reasons = [
     // what a release creates is not there before the release
-    ...index.unseenGrants(cluster, userInfo(user), request, hadRight).filter(reason => !reason.includes(own)),
+    ...index.unseenGrants(cluster, userInfo(user), request, was).filter(reason => !reason.includes(own)),
     ...(isDeclared({ index, config }, place) ? ['the fleet declares the account and renders no role of it'] : []),
   ]
   // an object that was refused already is the same finding as before
@@ -158,7 +161,7 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
       path: ['metadata', 'name'],
       ...(origin ? { origin } : {}),
       value: `${place.user} ${first!.request.verb} ${first!.request.resource}`,
-      message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}`,
+      message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
       fix: rightsFix(index, place, requests, object.root.origin.repository),
       cause: hashOf(['rights', place.user, place.namespace]),
     }
@@ -191,7 +194,7 @@ function unknownRights(
     level: 'warning',
     value: `unknown ${user} ${namespace}`,
     cause: hashOf(['unknown', ...reasons]),
-    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listed(reasons.slice(0, MAX_SHOWN).map(untyped), '; ')}${reasons.length > MAX_SHOWN ? message` and ${reasons.length - MAX_SHOWN} more` : message``}. ${rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}`,
+    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listed(reasons.slice(0, MAX_SHOWN).map(untyped), '; ')}${reasons.length > MAX_SHOWN ? message` and ${reasons.length - MAX_SHOWN} more` : message``}. ${rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}.`,
     fix: message`Make these roles visible to Bailiwick, or add a role for the account to the fleet.`,
   }
 }
@@ -219,7 +222,7 @@ function lesser(
     level: 'warning',
     severity: 'low',
     value: `${without} ${user} ${namespace}`,
-    message: message`${shownObjects(objects)}: ${part('identity', user)} may not ${untyped([...new Set(all.map(({ request }) => request.verb))].join(' or '))} what Flux needs. ${CONSEQUENCES[without]}. API server: ${serverWords(all[0]!.message)}`,
+    message: message`${shownObjects(objects)}: ${part('identity', user)} may not ${untyped([...new Set(all.map(({ request }) => request.verb))].join(' or '))} what Flux needs. ${CONSEQUENCES[without]}. API server: ${serverWords(all[0]!.message)}.`,
     fix: rightsFix(
       index,
       place,
@@ -281,7 +284,7 @@ function lateRefusals(node: FleetNode, context: RuleContext, refused: readonly R
       object,
       path: ['metadata', 'name'],
       value: `late ${first!.user} ${first!.request.verb} ${first!.request.resource}`,
-      message: message`${objectPart(kind, namespace, name)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. API server: ${serverWords(first!.message)}`,
+      message: message`${objectPart(kind, namespace, name)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. API server: ${serverWords(first!.message)}.`,
       fix: message`Merge ${grants} first, or move it to a Kustomization that does not wait for ${objectPart('Kustomization', node.namespace, node.name)}.`,
       cause: hashOf(['late', node.namespace, node.name, ...names]),
     }

@@ -14,5 +14,5 @@ export function serverWords(text: string): Message {
 /** What the API server answers the account of a node to an object, as the end of a message; '' where it allows it. */
 export function serverAnswer(index: FleetIndex, node: FleetNode, object: KubeObject): Message {
   const words = index.applyRefusal(node.key, object)
-  return words === undefined ? message`` : message` API server: ${serverWords(words)}`
+  return words === undefined ? message`` : message` API server: ${serverWords(words)}.`
 }
