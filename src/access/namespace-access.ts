@@ -12,7 +12,6 @@ import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import { type Account, reachableAccounts } from '../kube/rbac/reachable-accounts.ts'
 import type { ResourceTable } from '../kube/rbac/resource-table.ts'
 import { changingGrants } from './changing-grants.ts'
-import { fluxGrant } from './flux-itself.ts'
 import { type GrantView, grantView } from './grant-view.ts'
 import { unknownRole } from './not-known.ts'
 
@@ -127,8 +126,6 @@ class Rights {
   #find(user: string): Pick<Changer, 'grants' | 'by'> {
     const own = this.#changing(user)
     if (own.length > 0) return { grants: own }
-    const flux = fluxGrant(this.#authorizer, user)
-    if (flux) return { grants: [flux] }
     const accounts = this.#bound().flatMap(({ subject }) => accountOfSubject(subject))
     for (const [name, { way, account }] of reachableAccounts(this.#authorizer, userInfo(user), accounts)) {
       const [grant] = this.#changing(name)

@@ -1,3 +1,4 @@
+import { assumedText } from '../facts/assumed-rbac.ts'
 import type { FleetIndex } from '../facts/fleet-index.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import { displayRbac } from '../kube/rbac/binding.ts'
@@ -21,6 +22,8 @@ export interface WhoCan {
   readonly unknown: readonly string[]
   /** Kustomizations that may bind others, whose source is not visible. */
   readonly notVisible: readonly string[]
+  /** Roles and bindings that the fleet does not render and every Flux has. */
+  readonly assumed: readonly string[]
 }
 
 /** Every subject that may make a request on a cluster, the bindings that allow it, and the Kustomizations that are applied as that subject. Pure. */
@@ -52,5 +55,6 @@ export function whoCan(fleet: Fleet, index: FleetIndex, cluster: string, request
       })),
     unknown: [...unresolved.map(unknownRole), ...failed],
     notVisible: opaque,
+    assumed: [assumedText(index.assumedRbac(cluster)) ?? []].flat(),
   }
 }

@@ -1,3 +1,4 @@
+import { assumedText } from '../facts/assumed-rbac.ts'
 import { shown } from '../facts/shown.ts'
 import { featureGate, flagMap, isOn } from '../fleet/lockdown/controller-flags.ts'
 import {
@@ -41,34 +42,36 @@ const GATES = [
 ]
 
 /** Checks where Flux is installed from and the flags of its controllers. */
-export function fluxItems({ cluster, nodes }: AuditedCluster): AuditItem[] {
+export function fluxItems({ cluster, nodes, index }: AuditedCluster): AuditItem[] {
   const { flux } = cluster.lockdown
-  if (!flux) return [notSeen(nodes[0])]
-  return [installation(flux), ...flags(flux), ...weakenings(flux), ...keys(flux), ...gates(flux)]
+  const assumed = assumedText(index.assumedRbac(cluster.name))
+  if (!flux) return [notSeen(nodes[0], assumed)]
+  return [installation(flux, assumed), ...flags(flux), ...weakenings(flux), ...keys(flux), ...gates(flux)]
 }
 
-function notSeen(root: AuditedCluster['nodes'][number] | undefined): AuditItem {
+function notSeen(root: AuditedCluster['nodes'][number] | undefined, assumed = ''): AuditItem {
+  const also = assumed && `; ${assumed}`
   return {
     check: 'installation',
     subject: '',
     state: 'unknown',
     message: root?.error
-      ? `the root of the cluster cannot be rendered (${root.error.code}), so the settings of Flux are unknown`
-      : 'the fleet contains neither Deployments of Flux nor a FluxInstance, so the flags of Flux are unknown',
+      ? `the root of the cluster cannot be rendered (${root.error.code}), so the settings of Flux are unknown${also}`
+      : `the fleet contains neither Deployments of Flux nor a FluxInstance, so the flags of Flux are unknown${also}`,
     why: 'without these flags every tenant can have cluster-admin rights',
     fix: "Add the objects of Flux, or their patches, to the cluster's folder in the fleet.",
     ...(root ? { origin: place(originAt(root.kustomization.root, ['metadata', 'name'])) } : {}),
   }
 }
 
-function installation({ from, version, controllers }: FluxInstallation): AuditItem {
+function installation({ from, version, controllers }: FluxInstallation, assumed?: string): AuditItem {
   const names = controllers.map(({ name }) => name).join(', ')
   const release = version === undefined ? 'unknown version' : `version ${shown(version)}`
   return {
     check: 'installation',
     subject: '',
     state: from === 'patches' || version === undefined ? 'unknown' : 'ok',
-    message: `${FROM[from]}; ${release}; controllers: ${names}`,
+    message: `${FROM[from]}; ${release}; controllers: ${names}${assumed ? `; ${assumed}` : ''}`,
     why: 'the flags and their effects depend on the version',
     fix: version === undefined ? 'Keep the gotk-components.yaml of `flux bootstrap` in the fleet.' : '',
     ...(from === 'deployments' && controllers[0] ? { origin: place(controllers[0].origin) } : {}),

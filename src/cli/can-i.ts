@@ -2,6 +2,8 @@ import { canI as ask, type CanIAnswer } from '../access/can-i.ts'
 import { isKnownUser, knownNamespaces, knownResources } from '../access/known-names.ts'
 import { FleetIndex } from '../facts/fleet-index.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
+import { INSTALLED_ACCOUNTS } from '../flux/installed-rbac.ts'
+import { ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { idOf } from '../kube/object.ts'
 import { accountOf, userInfo } from '../kube/rbac/groups-of.ts'
 import type { AccessRequest } from '../kube/rbac/request.ts'
@@ -105,11 +107,12 @@ function notesOnUser(user: string, { fleet, index, clusters, namespaces }: Known
   ]
 }
 
-/** Accounts that the fleet renders or names. */
+/** Accounts that the fleet renders or names, and those of Flux. */
 function accountNames(fleet: Fleet, index: FleetIndex, cluster: string): string[] {
   const rendered = index.renderedAnywhere(cluster, '/ServiceAccount').map(({ object }) => idOf(object))
   const acting = fleet.nodes.flatMap(node => (node.cluster === cluster ? (accountOf(node.identity.user) ?? []) : []))
-  return [...rendered, ...acting].map(({ namespace, name }) => `${namespace}/${name}`)
+  const flux = INSTALLED_ACCOUNTS.map(name => `${ROOT_NAMESPACE}/${name}`)
+  return [...[...rendered, ...acting].map(({ namespace, name }) => `${namespace}/${name}`), ...flux]
 }
 
 function notInFleet(what: string, name: string, known: ReadonlySet<string>): string {

@@ -55,14 +55,18 @@ Exit code 0: done; 2: a role or a Kustomization could not be read, so the list m
   },
 }
 
-function textOf(title: string, { cluster, allowed, appliedAs, unknown, notVisible }: WhoCan, width = 100): string[] {
+function textOf(
+  title: string,
+  { cluster, allowed, appliedAs, unknown, notVisible, assumed }: WhoCan,
+  width = 100,
+): string[] {
   const subjects = allowed.map(({ subject, by }) => [visible(subject), visible(by, 500)])
   const applied = appliedAs.map(({ kustomization, repository, account }) => {
     const { namespace, name } = accountOf(account) ?? {}
     const who = namespace === undefined ? account : `${namespace}/${name}`
     return [visible(kustomization), visible(shortUrl(repository) || 'the fleet'), visible(who)]
   })
-  const open = [...unknown.map(one => `not known: ${one}`), ...notVisible.map(one => `not visible: ${one}`)]
+  const open = [...unknown.map(one => `not known: ${one}`), ...notVisible.map(one => `not visible: ${one}`), ...assumed]
   return [
     `${title} on ${visible(cluster)}`,
     '',

@@ -73,7 +73,8 @@ function authorizer(fleet: Fleet, cluster: string): Authorizer {
       else byKind.set(kind, [{ node, object }])
     }
   }
-  const owners = fleet.clusters.find(one => one.name === cluster)?.owners ?? new Map<string, string>()
+  const found = fleet.clusters.find(one => one.name === cluster)
+  const owners = found?.owners ?? new Map<string, string>()
   return clusterRights(
     kind => byKind.get(kind) ?? [],
     namespace => {
@@ -81,6 +82,7 @@ function authorizer(fleet: Fleet, cluster: string): Authorizer {
       if (tenant === undefined) return [namespace]
       return [...owners].flatMap(([other, owner]) => (owner === tenant ? [other] : [])).sort()
     },
+    found,
   ).every
 }
 

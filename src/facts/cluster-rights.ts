@@ -1,3 +1,4 @@
+import type { Cluster } from '../fleet/model/fleet.ts'
 import { capsuleBindings } from '../fleet/tenancy/capsule-bindings.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
@@ -6,6 +7,7 @@ import { RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
 import { confirmWrite, type WriteRefusal } from '../kube/rbac/confirm-write.ts'
 import { accountOf, userInfo } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
+import { assumedRbac } from './assumed-rbac.ts'
 import { excessAggregation } from './excess-aggregation.ts'
 import { excessRights, type RightsHolder, rulesText } from './excess-rights.ts'
 import type { FleetAnswers } from './fleet-answers.ts'
@@ -24,12 +26,13 @@ export interface ForeignRight {
 }
 
 /**
- * What the roles and bindings of a cluster come to, with those that Capsule makes of the platform's Tenants. `rendered`: the
- * objects of a kind; `namespacesWith`: the namespaces of the tenant that a namespace belongs to.
+ * What the roles and bindings of a cluster come to, with those that Capsule makes of the platform's Tenants and those that Flux
+ * installs. `rendered`: the objects of a kind; `namespacesWith`: the namespaces of the tenant that a namespace belongs to.
  */
 export function clusterRights(
   rendered: (kind: string) => readonly Rendered[],
   namespacesWith: (namespace: string) => readonly string[],
+  cluster: Pick<Cluster, 'hub' | 'lockdown'> | undefined,
 ): ClusterRights {
   const own = rendered('capsule.clastix.io/Tenant').filter(({ node }) => node.tenant === undefined)
   const made = capsuleBindings(
@@ -39,16 +42,22 @@ export function clusterRights(
   const all = (...kinds: readonly string[]) => kinds.flatMap(kind => rendered(`${RBAC_GROUP}/${kind}`))
   const excess = excessAggregation(all('ClusterRole'))
   const roles = all('Role', 'ClusterRole').filter(({ object }) => !excess.has(object))
-  return new ClusterRights(roles, all('RoleBinding', 'ClusterRoleBinding'), made)
+  const platform = all('ClusterRole', 'ClusterRoleBinding').filter(({ node }) => node.tenant === undefined)
+  const flux = assumedRbac(
+    cluster,
+    platform.map(({ object }) => object),
+  )
+  return new ClusterRights(roles, all('RoleBinding', 'ClusterRoleBinding'), made, flux)
 }
 
 /** The same for the cluster of an index. */
 export function clusterRightsOf(index: FleetAnswers, cluster: string): ClusterRights {
   const all = (kind: string) => index.renderedAnywhere(cluster, kind)
-  return clusterRights(all, namespace => {
+  const namespacesWith = (namespace: string) => {
     const tenant = index.ownerOf(cluster, namespace)
     return tenant === undefined ? [namespace] : index.namespacesOf(cluster, tenant)
-  })
+  }
+  return clusterRights(all, namespacesWith, index.cluster(cluster))
 }
 
 /** Roles that Capsule makes by itself: they hold nothing but verbs on Namespaces (internal/controllers/rbac). */
@@ -63,13 +72,22 @@ export class ClusterRights {
    * are evaluated, or a binding would justify itself.
    */
   readonly given: Authorizer
+  /** What Flux installs and the fleet does not render, of both. */
+  readonly assumed: readonly KubeObject[]
 
-  /** `capsule`: the bindings that Capsule makes of its Tenants. */
-  constructor(roles: readonly Rendered[], bindings: readonly Rendered[], capsule: readonly KubeObject[]) {
+  /** `capsule`: the bindings that Capsule makes of its Tenants; `flux`: what Flux installs. */
+  constructor(
+    roles: readonly Rendered[],
+    bindings: readonly Rendered[],
+    capsule: readonly KubeObject[],
+    flux: readonly KubeObject[],
+  ) {
     const objects = (all: readonly Rendered[]) => all.map(one => one.object)
-    this.every = authorizerOf([...objects(roles), ...objects(bindings), ...capsule])
+    const made = [...capsule, ...flux]
+    this.assumed = flux
+    this.every = authorizerOf([...objects(roles), ...objects(bindings), ...made])
     const given = bindings.filter(({ node }) => node.tenant === undefined)
-    this.given = authorizerOf([...objects(roles), ...objects(given), ...capsule])
+    this.given = authorizerOf([...objects(roles), ...objects(given), ...made])
   }
 
   /** The rules that a role stands for where a binding in `namespace` ('': a ClusterRoleBinding) names it. */

@@ -166,6 +166,11 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
     return this.#rights(cluster).every
   }
 
+  /** The roles and bindings of Flux that it takes for granted, because the fleet does not render them. */
+  assumedRbac(cluster: string): readonly KubeObject[] {
+    return this.#rights(cluster).assumed
+  }
+
   /** The rules that a role stands for where a binding in `namespace` ('': a ClusterRoleBinding) names it. */
   roleRules(cluster: string, role: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     return this.#rights(cluster).rulesOf(role, namespace)

@@ -1,3 +1,6 @@
+import { INSTALLED_ACCOUNTS, installedRbac } from '../../flux/installed-rbac.ts'
+import { ROOT_NAMESPACE } from '../../flux/kinds.ts'
+
 interface Controller {
   readonly name: string
   readonly args?: readonly string[]
@@ -83,8 +86,15 @@ spec:
       volumes: ${JSON.stringify(volumes.map(volume => ({ emptyDir: {}, name: volume })))}
 `
 
-/** The controllers that Flux installs: what patches of an installation write their flags to. */
-export const BOOTSTRAP_COMPONENTS = CONTROLLERS.map(deployment).join('')
+const document = (value: unknown) => `---\n${JSON.stringify(value)}\n`
+const DEPLOYMENTS = CONTROLLERS.map(deployment).join('')
+const ACCOUNTS = INSTALLED_ACCOUNTS.map(name =>
+  document({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: ROOT_NAMESPACE } }),
+).join('')
+
+/** What Flux installs of a version: the controllers, to which patches of an installation write flags, and their rights. */
+export const bootstrapComponents = (version?: string): string =>
+  `${DEPLOYMENTS}${ACCOUNTS}${installedRbac(version).map(document).join('')}`
 
 /** The Kustomization that an installation of Flux follows. */
 export const bootstrapSync = (path: string): string => `apiVersion: kustomize.toolkit.fluxcd.io/v1

@@ -13,7 +13,7 @@ import { at, type MapNode, type Node, originAt, stringAt } from '../../kube/node
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import type { Origin } from '../../origin.ts'
 import { nodeOf } from '../model/synthetic.ts'
-import { BOOTSTRAP_COMPONENTS, bootstrapSync } from './bootstrap-components.ts'
+import { bootstrapComponents, bootstrapSync } from './bootstrap-components.ts'
 import { profilePatches } from './instance-profiles.ts'
 import { overlayTree } from './overlay-tree.ts'
 
@@ -52,12 +52,12 @@ export function installedFlux(objects: readonly KubeObject[]): InstalledFlux | u
     fields: new Map([['patches', { key: root.origin, value: { type: 'list', items: patches, origin: root.origin } }]]),
   }
   const kustomization: MapNode = { ...spec, fields: new Map([['spec', { key: root.origin, value: patched }]]) }
+  const version = stringAt(root, ['spec', 'distribution', 'version'])
   const files = new Map([
-    ['components.yaml', BOOTSTRAP_COMPONENTS],
+    ['components.yaml', bootstrapComponents(version)],
     ['sync.yaml', syncText(instance) ?? bootstrapSync('./')],
   ])
   const artifact = { repository: root.origin.repository, tree: overlayTree(EMPTY, files) }
-  const version = stringAt(root, ['spec', 'distribution', 'version'])
   return {
     objects: renderKustomization(artifact, { root: kustomization, trail: [] }),
     ...(version === undefined ? {} : { version }),

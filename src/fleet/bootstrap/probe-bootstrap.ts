@@ -2,7 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import type { Artifact } from '../../flux/artifact.ts'
 import { renderWithHoles } from '../../flux/render-with-holes.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { BOOTSTRAP_COMPONENTS, bootstrapSync } from './bootstrap-components.ts'
+import { bootstrapComponents, bootstrapSync } from './bootstrap-components.ts'
 import { isEmpty } from './layout-roots.ts'
 import { overlayTree } from './overlay-tree.ts'
 
@@ -17,7 +17,7 @@ export function probeBootstrap(
   artifact: Artifact,
 ): readonly KubeObject[] | undefined {
   const files = new Map<string, string>()
-  const contents = { 'gotk-components.yaml': BOOTSTRAP_COMPONENTS, 'gotk-sync.yaml': bootstrapSync(`./${path}`) }
+  const contents = { 'gotk-components.yaml': bootstrapComponents(), 'gotk-sync.yaml': bootstrapSync(`./${path}`) }
   for (const [name, content] of Object.entries(contents)) {
     const file = `${path === '' ? '' : `${path}/`}flux-system/${name}`
     if (artifact.tree.entry(file)?.type === 'file' && isEmpty(artifact.tree.read(file))) files.set(file, content)

@@ -1,8 +1,10 @@
-import { originAt, stringAt } from '../../kube/node.ts'
-import type { KubeObject } from '../../kube/object.ts'
+import { installedRbac, isInstalledRbac, type Manifest } from '../../flux/installed-rbac.ts'
+import { canonical, type Node, originAt, stringAt, toJson } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import { fluxControllers, type RunningController } from '../bootstrap/flux-controllers.ts'
 import { installedFlux } from '../bootstrap/flux-instance.ts'
 import type { FluxController, FluxInstallation, Lockdown } from '../model/fleet.ts'
+import { nodeOf } from '../model/synthetic.ts'
 import { controllerFlags, featureGate, flagsOf, isOn } from './controller-flags.ts'
 
 /** Nothing is locked down: Flux's own defaults. */
@@ -50,8 +52,21 @@ function readDeployments(
     ...(account ? { defaultServiceAccount: account } : {}),
     ...(helmAccount ? { helmDefaultServiceAccount: helmAccount } : {}),
     ...(strict ? {} : { strictSubstitution: false }),
-    flux: { from, ...(written === undefined ? {} : { version: written }), controllers: running.map(controllerOf) },
+    flux: {
+      from,
+      ...(written === undefined ? {} : { version: written }),
+      controllers: running.map(controllerOf),
+      ...(from === 'deployments' ? {} : patchedRbac(objects, installedRbac(version))),
+    },
   }
+}
+
+/** The roles and bindings of Flux among what its placeholder renders, where patches made them others than `installed`. */
+function patchedRbac(objects: readonly KubeObject[], installed: readonly Manifest[]) {
+  const roots = objects.filter(one => isInstalledRbac(idOf(one).kind, idOf(one).name)).map(({ root }) => root)
+  const text = (nodes: readonly Node[]) => nodes.map(canonical).sort().join('\n')
+  if (text(roots) === text(installed.map(one => nodeOf(one, roots[0]?.origin ?? objects[0]!.root.origin)))) return {}
+  return { rbac: roots.map(root => toJson(root) as Manifest) }
 }
 
 /** Which instance takes an object is a matter of labels that tenants write: an account is certain where all have it. */

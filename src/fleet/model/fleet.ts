@@ -1,4 +1,5 @@
 import type { BailiwickError } from '../../errors.ts'
+import type { Manifest } from '../../flux/installed-rbac.ts'
 import type { Tree } from '../../git/tree.ts'
 import type { Hole } from '../../kube/hole.ts'
 import type { KubeObject } from '../../kube/object.ts'
@@ -175,6 +176,8 @@ export interface FluxInstallation {
   /** As it is written; may be a range. */
   readonly version?: string
   readonly controllers: readonly FluxController[]
+  /** Its roles and bindings, where they are not rendered and patches change what that version installs. */
+  readonly rbac?: readonly Manifest[]
 }
 
 export interface FluxController {

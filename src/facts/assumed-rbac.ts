@@ -1,0 +1,40 @@
+import type { Cluster } from '../fleet/model/fleet.ts'
+import { nodeOf } from '../fleet/model/synthetic.ts'
+import { installedRbac, isInstalledRbac } from '../flux/installed-rbac.ts'
+import type { MapNode } from '../kube/node.ts'
+import { idOf, type KubeObject } from '../kube/object.ts'
+
+const NOWHERE = { repository: '', file: '', line: 1, column: 1 }
+/** By the manifests, so that their roles are read once for all clusters. */
+const OBJECTS = new WeakMap<readonly object[], readonly KubeObject[]>()
+
+/**
+ * Flux's own roles and bindings on a cluster, as far as the fleet does not render them: what Flux installs, with the fleet's
+ * patches. Where the Deployments of Flux are rendered with any of these, those are all. `rendered`: the platform's
+ * ClusterRoles and ClusterRoleBindings.
+ */
+export function assumedRbac(
+  cluster: Pick<Cluster, 'hub' | 'lockdown'> | undefined,
+  rendered: readonly KubeObject[],
+): readonly KubeObject[] {
+  // the Flux of another cluster applies there
+  if (!cluster || cluster.hub !== undefined) return []
+  const { flux } = cluster.lockdown
+  const names = new Set(rendered.map(keyOf).filter(key => key !== undefined))
+  if (flux?.from === 'deployments' && names.size > 0) return []
+  const manifests = flux?.rbac ?? installedRbac(flux?.version)
+  const objects = OBJECTS.get(manifests) ?? manifests.map(one => ({ root: nodeOf(one, NOWHERE) as MapNode, trail: [] }))
+  OBJECTS.set(manifests, objects)
+  return objects.filter(object => !names.has(keyOf(object)!))
+}
+
+/** Says once what is assumed on a cluster; undefined where that is nothing. */
+export function assumedText(objects: readonly KubeObject[]): string | undefined {
+  const names = objects.map(keyOf).sort().join(', ')
+  return names === '' ? undefined : `not rendered, and assumed as Flux installs them: ${names}`
+}
+
+function keyOf(object: KubeObject): string | undefined {
+  const { kind, name } = idOf(object)
+  return isInstalledRbac(kind, name) ? `${kind} ${name}` : undefined
+}

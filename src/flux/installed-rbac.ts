@@ -1,0 +1,65 @@
+import { RBAC_GROUP } from '../kube/rbac/binding.ts'
+import table from './installed-rbac.json' with { type: 'json' }
+import { ROOT_NAMESPACE } from './kinds.ts'
+
+/** A ClusterRole or ClusterRoleBinding, or a part of one, as plain JSON. */
+export type Manifest = { readonly [key: string]: string | readonly string[] | Manifest | readonly Manifest[] }
+type Version = readonly [minor: number, patch: number]
+
+/** Flux installs them with its namespace behind their names. */
+const SUFFIX = `-${ROOT_NAMESPACE}`
+const kindOf = (row: (typeof table)[number]) => (row.role === undefined ? 'ClusterRoleBinding' : 'ClusterRole')
+const idOf = (row: (typeof table)[number]) => `${kindOf(row)} ${row.role ?? row.binding}${SUFFIX}`
+const IDS = new Set(table.map(idOf))
+const NEWEST = manifestsAt([Infinity, Infinity])
+const known = new Map<string, readonly Manifest[]>()
+
+/** Whether Flux installs a role or binding of this kind and name. */
+export const isInstalledRbac = (kind: string, name: string): boolean => IDS.has(`${kind} ${name}`)
+
+/**
+ * The roles and bindings that Flux installs (manifests/rbac of fluxcd/flux2). `version`: as a fleet writes it; of most
+ * ranges, and where there is none, the newest counts.
+ */
+export function installedRbac(version = ''): readonly Manifest[] {
+  const [, from = '', minor, patch = 'x'] = /^\s*([~=]?)\s*v?2\.(\d+)(?:\.(\d+|[xX*]))?\s*$/.exec(version) ?? []
+  if (minor === undefined) return NEWEST
+  const exact = from === '~' || !/\d/.test(patch) ? Infinity : Number(patch)
+  const made = known.get(version) ?? manifestsAt([Number(minor), exact])
+  known.set(version, made)
+  return made
+}
+
+/** Names of the service accounts of its controllers. */
+export const INSTALLED_ACCOUNTS: readonly string[] = [
+  ...new Set(table.flatMap(({ subjects = [] }) => subjects.map(text => text.slice(text.indexOf('/') + 1)))),
+]
+
+function manifestsAt([minor, patch]: Version): Manifest[] {
+  const rows = new Map<string, Manifest>()
+  for (const row of table) {
+    const [, ofMinor = 0, ofPatch = 0] = row.since.split('.').map(Number)
+    if (ofMinor < minor || (ofMinor === minor && ofPatch <= patch)) rows.set(idOf(row), manifestOf(row))
+  }
+  return [...rows.values()]
+}
+
+function manifestOf(row: (typeof table)[number]): Manifest {
+  const { role, binding, aggregatedTo = [], rules = [], roleRef = '', subjects = [] } = row
+  const labels = Object.fromEntries(aggregatedTo.map(to => [`${RBAC_GROUP}/aggregate-to-${to}`, 'true']))
+  const metadata = { name: `${role ?? binding}${SUFFIX}`, ...(aggregatedTo.length > 0 ? { labels } : {}) }
+  const head = { apiVersion: `${RBAC_GROUP}/v1`, kind: kindOf(row), metadata }
+  if (role !== undefined) return { ...head, rules: rules.map(ruleOf) }
+  const name = IDS.has(`ClusterRole ${roleRef}${SUFFIX}`) ? `${roleRef}${SUFFIX}` : roleRef
+  const bound = subjects.map(text => {
+    const [kind = '', namespace = '', account = ''] = text.split(/[ /]/)
+    return { kind, name: account, namespace }
+  })
+  return { ...head, roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name }, subjects: bound }
+}
+
+/** `<verbs> <groups> <resources>`, or `<verbs> <paths>`; lists with commas, the core group is empty. */
+function ruleOf(text: string): Manifest {
+  const [verbs = [], second = [], resources] = text.split(' ').map(part => part.split(','))
+  return resources ? { apiGroups: second, resources, verbs } : { nonResourceURLs: second, verbs }
+}
