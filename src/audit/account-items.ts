@@ -141,7 +141,7 @@ const roleText = ({ roleRef, namespace }: Binding) =>
 
 function namespacesText(names: readonly string[]): string {
   const few = fewNames(names.map(shown))
-  return names.length === 1 ? `namespace ${few}` : `${names.length} namespaces: ${few}`
+  return names.length === 1 ? `namespace ${few}` : `${names.length} namespaces (${few})`
 }
 
 const statusOf = (namespace: string) => ({

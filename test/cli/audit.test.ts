@@ -169,7 +169,7 @@ test('a role that Flux extends is weak once in a cluster, and its fix can be mad
   const [found, ...others] = writers(edit)
   expect(others).toEqual([])
   expect(found?.message).toBe(
-    'ClusterRole "edit" includes writing the status of sources, because "flux-edit-flux-system" of Flux is aggregated into it; RoleBinding apps/gotk-reconciler and 1 more gives it in 2 namespaces: "apps", "ops"',
+    'ClusterRole "edit" includes writing the status of sources, because "flux-edit-flux-system" of Flux is aggregated into it; RoleBinding apps/gotk-reconciler and 1 more gives it in 2 namespaces ("apps", "ops")',
   )
   const [, file, item] = /^Add to patches in "([^"]+)": `(.*)`$/.exec(found!.fix) ?? []
   expect(file).toBe(KUSTOMIZATION)
@@ -197,7 +197,7 @@ test('forty tenants with one role are one line, not forty', async () => {
     ['status-writers', 'weak', ''],
   ])
   expect(rows[1]?.message).toContain(
-    'RoleBinding apps/gotk-reconciler and 41 more gives it in 42 namespaces: "apps", "ops"',
+    'RoleBinding apps/gotk-reconciler and 41 more gives it in 42 namespaces ("apps", "ops"',
   )
   const { stdout: one } = await run(dir, 'audit', '--url', FLEET_URL, '--tenant', 'team7', '-o', 'json')
   const own = (JSON.parse(one) as { clusters: Audit[] }).clusters[0]!.items
