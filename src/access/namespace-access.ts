@@ -39,7 +39,8 @@ export interface NamespaceAccess {
   /** The tenant whose namespace it is; '' for the platform's. */
   readonly tenant: string
   readonly changers: readonly Changer[]
-  /** Users, groups and accounts that no object of Flux acts as. Kubernetes' own components are left out. */
+  /** Users, groups and accounts that no object of Flux acts as. The components of Kubernetes and Flux are left out, if
+   * they are not cluster-admin. */
   readonly others: readonly GrantView[]
   /** What is not known, each in a sentence. */
   readonly unknown: readonly string[]
@@ -113,7 +114,8 @@ class Rights {
     const others = this.#bound().filter(({ subject: { kind, namespace, name }, roleRef, view }) => {
       const user = kind === 'ServiceAccount' ? userOfAccount(namespace, name) : name
       if (kind !== 'Group' && acting.has(user)) return false
-      return view.from.by !== 'kubernetes' || (roleRef.kind === 'ClusterRole' && roleRef.name === 'cluster-admin')
+      const isOwn = view.from.by === 'fleet' || view.from.by === 'capsule'
+      return isOwn || (roleRef.kind === 'ClusterRole' && roleRef.name === 'cluster-admin')
     })
     return others.map(({ view }) => view)
   }

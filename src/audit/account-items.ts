@@ -1,78 +1,147 @@
 import { shown } from '../facts/shown.ts'
-import { SOURCE_GROUP } from '../flux/kinds.ts'
+import { TENANT_ROLE } from '../fleet/tenancy/tenant-role.ts'
+import { WRITTEN_RESOURCES } from '../flux/installed-rbac.ts'
+import { ROOT_NAMESPACE, SOURCE_GROUP } from '../flux/kinds.ts'
 import { originAt } from '../kube/node.ts'
 import { type Binding, displayRbac, RBAC_GROUP } from '../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import { ruleAllows } from '../kube/rbac/rule-allows.ts'
+import { andMore } from '../message/and-more.ts'
 import { type AuditItem, place } from './audit-item.ts'
 import { type AuditedCluster, isPlatforms, unseenPart } from './audited-cluster.ts'
+import { fewNames } from './few-names.ts'
 
 /** Checks that the default service accounts in tenant namespaces have no rights. */
 export function* accountItems(audited: AuditedCluster): Iterable<AuditItem> {
-  const { cluster, index } = audited
-  const { defaultServiceAccount, helmDefaultServiceAccount } = cluster.lockdown
+  const { defaultServiceAccount, helmDefaultServiceAccount } = audited.cluster.lockdown
   const names = new Set(['default', defaultServiceAccount ?? '', helmDefaultServiceAccount ?? ''])
   names.delete('')
   const unseen = unseenPart(audited, isPlatforms)
-  const authorizer = index.authorizer(cluster.name)
-  for (const namespace of tenantNamespaces(audited)) {
-    for (const name of names) {
-      const { grants, unresolved } = authorizer.held(userInfo(userOfAccount(namespace, name)), namespace)
-      const own = grants.find(({ binding }) => !isStandard(binding.roleRef.name))
-      const missing = unresolved[0]
-      const subject = `${namespace}/${name}`
-      const common = {
-        check: 'default-account',
-        subject,
-        why: 'every pod and every Flux object without a service account of its own runs as this account',
-      }
-      const who = `service account ${name} of namespace ${shown(namespace)}`
-      if (own) {
-        const message = `${displayRbac(own.binding)} gives ${own.binding.roleRef.kind} ${shown(own.binding.roleRef.name)} to ${who}`
-        const origin = originOf(audited, own.binding)
-        const fix = 'Bind the role to a separate service account, and set that account where the rights are needed.'
-        yield { ...common, state: 'weak', message, fix, ...(origin ? { origin } : {}) }
-      } else if (missing || unseen) {
-        const message = missing
-          ? `${displayRbac(missing)} binds ${who} to a role that the fleet does not render`
-          : `${who} has no rights in what the fleet renders, but ${unseen}`
-        yield { ...common, state: 'unknown', message, fix: 'Render the role in the fleet, or make its source visible.' }
-      } else yield { ...common, state: 'ok', message: `${who} has no rights`, fix: '' }
-    }
+  for (const name of names) {
+    const held = audited.namespaces.map(namespace => heldBy(audited, namespace, name))
+    for (const alike of Map.groupBy(held, ({ key }) => key).values()) yield accountItem(audited, name, alike, unseen)
   }
 }
 
-/** Bindings that let a tenant write the status of sources, and so deploy content from outside any repository. */
+interface HeldThere {
+  readonly namespace: string
+  readonly own?: Binding
+  readonly missing?: Binding
+  /** The same for accounts with the same finding. */
+  readonly key: string
+}
+
+function heldBy({ cluster, index }: AuditedCluster, namespace: string, name: string): HeldThere {
+  const authorizer = index.authorizer(cluster.name)
+  const { grants, unresolved } = authorizer.held(userInfo(userOfAccount(namespace, name)), namespace)
+  const own = grants.find(({ binding }) => !isStandard(binding.roleRef.name))?.binding
+  const [missing] = unresolved
+  const role = own ?? missing
+  const key = `${own ? 'own' : 'missing'} ${role?.roleRef.kind} ${role?.roleRef.name}`
+  return { namespace, ...(own ? { own } : {}), ...(missing ? { missing } : {}), key }
+}
+
+function accountItem(audited: AuditedCluster, name: string, alike: readonly HeldThere[], unseen?: string): AuditItem {
+  const [{ namespace, own, missing }] = alike as [HeldThere]
+  const who = `service account ${name} of ${namespacesText(alike.map(one => one.namespace))}`
+  const common = {
+    check: 'default-account',
+    subject: alike.length === 1 ? `${namespace}/${name}` : name,
+    why: 'every pod and every Flux object without a service account of its own runs as this account',
+  }
+  if (own) {
+    const message = `${displayRbac(own)} gives ${roleText(own)} to ${who}`
+    const origin = originOf(audited, own)
+    const fix = 'Bind the role to a separate service account, and set that account where the rights are needed.'
+    return { ...common, state: 'weak', message, fix, ...(origin ? { origin } : {}) }
+  }
+  if (!missing && !unseen) return { ...common, state: 'ok', message: `${who} has no rights`, fix: '' }
+  const message = missing
+    ? `${displayRbac(missing)} binds ${who} to a role that the fleet does not render`
+    : `${who} has no rights in what the fleet renders, but ${unseen}`
+  return { ...common, state: 'unknown', message, fix: 'Render the role in the fleet, or make its source visible.' }
+}
+
+/** Roles that let a tenant write the status of sources, and so deploy content from outside any repository: each once. */
 export function* statusItems(audited: AuditedCluster): Iterable<AuditItem> {
   const authorizer = audited.index.authorizer(audited.cluster.name)
   const unseen = unseenPart(audited, isPlatforms)
-  for (const namespace of tenantNamespaces(audited)) {
-    const common = {
-      check: 'status-writers',
-      subject: namespace,
-      why: 'the status of a source holds the address of the artifact that Flux deploys: writing it bypasses git and every check',
-    }
-    const writers = bindingsFor(audited, namespace).filter(binding => {
-      const rules = binding.subjects.length > 0 ? (authorizer.rulesOf(binding.roleRef, binding.namespace) ?? []) : []
+  const writers = audited.namespaces.map(namespace => ({
+    namespace,
+    bindings: bindingsFor(audited, namespace).filter(({ subjects, roleRef, namespace: place }) => {
+      const rules = subjects.length > 0 ? (authorizer.rulesOf(roleRef, place) ?? []) : []
       return rules.some(rule => ruleAllows(rule, statusOf(namespace)))
-    })
-    for (const binding of writers) {
-      const origin = originOf(audited, binding)
-      const names = binding.subjects.map(({ kind, name }) => `${kind} ${shown(name)}`).join(', ')
-      yield {
-        ...common,
-        state: 'weak',
-        message: `${displayRbac(binding)} gives ${binding.roleRef.kind} ${shown(binding.roleRef.name)} to ${names}, which includes writing the status of sources in ${shown(namespace)}`,
-        fix: 'Bind a role that lists Flux resources by name, without `*` and without `/status`.',
-        ...(origin ? { origin } : {}),
-      }
-    }
-    if (writers.length > 0) continue
-    const said = `only Flux can write the status of sources in ${shown(namespace)}`
-    if (unseen)
-      yield { ...common, state: 'unknown', message: `${said}, as far as the fleet is visible; ${unseen}`, fix: '' }
-    else yield { ...common, state: 'ok', message: said, fix: '' }
+    }),
+  }))
+  const bound = writers.flatMap(({ namespace, bindings }) => bindings.map(binding => ({ namespace, binding })))
+  for (const alike of Map.groupBy(bound, ({ binding }) => roleText(binding)).values()) yield writerItem(audited, alike)
+  const safe = writers.filter(({ bindings }) => bindings.length === 0).map(({ namespace }) => namespace)
+  if (safe.length === 0) return
+  const said = `only Flux can write the status of sources in ${namespacesText(safe)}`
+  const message = unseen ? `${said}, as far as the fleet is visible; ${unseen}` : said
+  yield { ...statusCheck(safe), state: unseen ? 'unknown' : 'ok', message, fix: '' }
+}
+
+type Bound = { readonly namespace: string; readonly binding: Binding }
+
+function writerItem(audited: AuditedCluster, alike: readonly Bound[]): AuditItem {
+  const [{ binding }] = alike as [Bound]
+  const namespaces = [...new Set(alike.map(({ namespace }) => namespace))]
+  const origin = originOf(audited, binding)
+  const role = roleText(binding)
+  const ofFlux = isByFlux(audited, binding)
+  const by = ofFlux ? `, because ${shown(FLUX_EDIT.name)} of Flux is aggregated into it` : ''
+  return {
+    ...statusCheck(namespaces),
+    state: 'weak',
+    message: `${role} includes writing the status of sources${by}; ${displayRbac(binding)}${andMore(alike.length - 1)} gives it in ${namespacesText(namespaces)}`,
+    fix: ofFlux ? statusPatch(audited) : statusFix(binding),
+    ...(origin ? { origin } : {}),
   }
+}
+
+const statusCheck = (namespaces: readonly string[]) => ({
+  check: 'status-writers',
+  subject: namespaces.length === 1 ? namespaces[0]! : '',
+  why: 'the status of a source holds the address of the artifact that Flux deploys: writing it bypasses git and every check',
+})
+
+const FLUX_EDIT = { kind: 'ClusterRole', name: `flux-edit-${ROOT_NAMESPACE}` }
+
+/** Whether only what Flux aggregates into a role of Kubernetes allows it: the fleet cannot change that role itself. */
+function isByFlux({ cluster, index }: AuditedCluster, { roleRef, namespace }: Binding): boolean {
+  const authorizer = index.authorizer(cluster.name)
+  if (!authorizer.isAggregated(roleRef, namespace)) return false
+  const ofFlux = new Set((authorizer.rulesOf(FLUX_EDIT, '') ?? []).map(rule => JSON.stringify(rule)))
+  const others = authorizer.rulesOf(roleRef, namespace)?.filter(rule => !ofFlux.has(JSON.stringify(rule))) ?? []
+  return !others.some(rule => ruleAllows(rule, statusOf(namespace)))
+}
+
+function statusFix({ roleRef }: Binding): string {
+  return roleRef.name === 'cluster-admin'
+    ? `Bind ClusterRole ${TENANT_ROLE} in a new RoleBinding, and remove this one; \`bailiwick onboard --role tenant\` writes that role.`
+    : `List the resources of Flux by name in ${roleRef.kind} ${shown(roleRef.name)}, without \`*\` and without \`/status\`.`
+}
+
+/** The patch that leaves tenants all that Flux's role gives them but the status. */
+function statusPatch({ cluster, index }: AuditedCluster): string {
+  const rendered = index.versionsOf(cluster.name, `${RBAC_GROUP}/ClusterRole`, '', FLUX_EDIT.name).at(-1)?.object
+  const file = rendered?.root.origin.file ?? `${cluster.path}/flux-system/gotk-components.yaml`
+  const place =
+    cluster.lockdown.flux?.from === 'flux-instance'
+      ? 'spec.kustomize.patches of the FluxInstance'
+      : `patches in ${shown(`${file.slice(0, file.lastIndexOf('/'))}/kustomization.yaml`)}`
+  const value = [...WRITTEN_RESOURCES.values()].flat().sort()
+  const patch = `[{"op": "replace", "path": "/rules/0/resources", "value": ${JSON.stringify(value).replaceAll(',', ', ')}}]`
+  return `Add to ${place}: \`- {target: {kind: ClusterRole, name: ${FLUX_EDIT.name}}, patch: '${patch}'}\``
+}
+
+const roleText = ({ roleRef, namespace }: Binding) =>
+  `${roleRef.kind} ${shown(roleRef.kind === 'Role' ? `${namespace}/${roleRef.name}` : roleRef.name)}`
+
+function namespacesText(names: readonly string[]): string {
+  const few = fewNames(names.map(shown))
+  return names.length === 1 ? `namespace ${few}` : `${names.length} namespaces (${few})`
 }
 
 const statusOf = (namespace: string) => ({
@@ -108,8 +177,3 @@ const isStandard = (role: string) =>
     'system:public-info-viewer',
     'system:service-account-issuer-discovery',
   ].includes(role)
-
-/** Namespaces of tenants, sorted. */
-function tenantNamespaces({ cluster }: AuditedCluster): string[] {
-  return [...(cluster.owners?.keys() ?? [])].sort()
-}

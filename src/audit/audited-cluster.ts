@@ -9,6 +9,8 @@ export interface AuditedCluster {
   /** All of the cluster. */
   readonly nodes: readonly FleetNode[]
   readonly index: FleetIndex
+  /** Of tenants, sorted. */
+  readonly namespaces: readonly string[]
 }
 
 /** Explains which Kustomization could hide objects from the audit because it failed or could not be read; undefined if there is none. */

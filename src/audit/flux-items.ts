@@ -44,38 +44,52 @@ const GATES = [
 /** Checks where Flux is installed from and the flags of its controllers. */
 export function fluxItems({ cluster, nodes, index }: AuditedCluster): AuditItem[] {
   const { flux } = cluster.lockdown
-  const assumed = assumedText(index.assumedRbac(cluster.name))
-  if (!flux) return [notSeen(nodes[0], assumed)]
-  return [installation(flux, assumed), ...flags(flux), ...weakenings(flux), ...keys(flux), ...gates(flux)]
+  const assumed = assumedRights(flux, assumedText(index.assumedRbac(cluster.name)))
+  if (!flux) return [notSeen(nodes[0]), ...assumed]
+  return [installation(flux), ...assumed, ...flags(flux), ...weakenings(flux), ...keys(flux), ...gates(flux)]
 }
 
-function notSeen(root: AuditedCluster['nodes'][number] | undefined, assumed = ''): AuditItem {
-  const also = assumed && `; ${assumed}`
+function notSeen(root: AuditedCluster['nodes'][number] | undefined): AuditItem {
   return {
     check: 'installation',
     subject: '',
     state: 'unknown',
     message: root?.error
-      ? `the root of the cluster cannot be rendered (${root.error.code}), so the settings of Flux are unknown${also}`
-      : `the fleet contains neither Deployments of Flux nor a FluxInstance, so the flags of Flux are unknown${also}`,
+      ? `the root of the cluster cannot be rendered (${root.error.code}), so the settings of Flux are unknown`
+      : 'the fleet contains neither Deployments of Flux nor a FluxInstance, so the flags of Flux are unknown',
     why: 'without these flags every tenant can have cluster-admin rights',
     fix: "Add the objects of Flux, or their patches, to the cluster's folder in the fleet.",
     ...(root ? { origin: place(originAt(root.kustomization.root, ['metadata', 'name'])) } : {}),
   }
 }
 
-function installation({ from, version, controllers }: FluxInstallation, assumed?: string): AuditItem {
+function installation({ from, version, controllers }: FluxInstallation): AuditItem {
   const names = controllers.map(({ name }) => name).join(', ')
   const release = version === undefined ? 'unknown version' : `version ${shown(version)}`
   return {
     check: 'installation',
     subject: '',
     state: from === 'patches' || version === undefined ? 'unknown' : 'ok',
-    message: `${FROM[from]}; ${release}; controllers: ${names}${assumed ? `; ${assumed}` : ''}`,
+    message: `${FROM[from]}; ${release}; controllers: ${names}`,
     why: 'the flags and their effects depend on the version',
     fix: version === undefined ? 'Keep the gotk-components.yaml of `flux bootstrap` in the fleet.' : '',
     ...(from === 'deployments' && controllers[0] ? { origin: place(controllers[0].origin) } : {}),
   }
+}
+
+function assumedRights(flux: FluxInstallation | undefined, text: string | undefined): AuditItem[] {
+  if (text === undefined) return []
+  const isKnown = flux?.from === 'flux-instance' && flux.version !== undefined
+  return [
+    {
+      check: 'flux-rbac',
+      subject: '',
+      state: isKnown ? 'ok' : 'unknown',
+      message: text,
+      why: 'the rights of accounts follow from these roles and bindings',
+      fix: isKnown ? '' : 'Keep the gotk-components.yaml of `flux bootstrap` in the fleet.',
+    },
+  ]
 }
 
 function* flags(flux: FluxInstallation): Iterable<AuditItem> {

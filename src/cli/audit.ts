@@ -39,7 +39,7 @@ Exit code 0: done; 1: a setting is weak, with --strict; 2: a Kustomization of th
       node => whyIncomplete(node) && !node.tenant && part.clusters.includes(node.cluster),
     )
     for (const node of failed) io.stderr(`${errorLine(whyIncomplete(node)!)}\n`)
-    const found = ofTenants(fleet, part.tenants, auditFleet(fleet, part.clusters))
+    const found = ofTenants(fleet, part.tenants, auditFleet(fleet, part.clusters, part.tenants))
     if (output === 'json') io.stdout(json(found))
     else {
       const all = found.flatMap((one, at) => [...(at === 0 ? [] : ['']), ...lines(one, here, io.columns)])
@@ -81,7 +81,7 @@ function lines(found: ClusterAudit, here: string, width = 100): string[] {
 }
 
 /** The advice for one item. */
-const adviceText = ({ check, why, fix }: AuditItem) => `  ${visible(`${check}: ${why}.${fix ? ` ${fix}` : ''}`, 600)}`
+const adviceText = ({ check, why, fix }: AuditItem) => `  ${visible(`${check}: ${why}.${fix ? ` ${fix}` : ''}`, 1000)}`
 
 const STATES: readonly AuditState[] = ['weak', 'unknown', 'ok']
 const weakFirst = (items: readonly AuditItem[]) => STATES.flatMap(state => items.filter(item => item.state === state))

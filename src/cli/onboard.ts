@@ -27,7 +27,7 @@ export const onboard: Command = {
   --path ./DIR      directory of the tenant's repository (default: its root)
   --tag, --semver, --commit, --digest VALUE
                     what to apply instead of a branch; an oci:// address needs one
-  --role ROLE       cluster-admin (default), admin or edit, inside the namespaces
+  --role ROLE       tenant (default), cluster-admin, admin or edit, inside the namespaces
   --interval, --timeout DURATION, --prune, --wait BOOLEAN, --service-account NAME
                     as in the commands of the flux CLI
   --access HOW      credentials: none (default), deploy-key, token or github-app
@@ -70,11 +70,11 @@ Without a file for the credentials, and for deploy-key, the commands to run are 
   },
 }
 
-/** Warns about the flux CLI's default role, which grants more than most tenants need. */
+/** Warns about the role that `flux create tenant` writes, which grants more than most tenants need. */
 function roleNotes(request: OnboardRequest): string[] {
   if (roleOf(request) !== 'cluster-admin') return []
   return [
-    'cluster-admin allows everything inside the namespaces, roles and quotas too. For workloads alone use --role edit.',
+    "cluster-admin allows everything inside the namespaces: quotas and the status of Flux's objects too. Without --role, a tenant does not have them.",
   ]
 }
 

@@ -30,8 +30,9 @@ export function assumedRbac(
 
 /** Says once what is assumed on a cluster; undefined where that is nothing. */
 export function assumedText(objects: readonly KubeObject[]): string | undefined {
-  const names = objects.map(keyOf).sort().join(', ')
-  return names === '' ? undefined : `not rendered, and assumed as Flux installs them: ${names}`
+  const names = [...new Set(objects.map(object => idOf(object).name))].sort().join(', ')
+  if (names === '') return undefined
+  return `ClusterRoles and ClusterRoleBindings of Flux are not rendered; assumed as Flux installs them: ${names}`
 }
 
 function keyOf(object: KubeObject): string | undefined {

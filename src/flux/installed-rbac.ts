@@ -1,6 +1,6 @@
 import { RBAC_GROUP } from '../kube/rbac/binding.ts'
 import table from './installed-rbac.json' with { type: 'json' }
-import { ROOT_NAMESPACE } from './kinds.ts'
+import { FLUX_KINDS, ROOT_NAMESPACE } from './kinds.ts'
 
 /** A ClusterRole or ClusterRoleBinding, or a part of one, as plain JSON. */
 export type Manifest = { readonly [key: string]: string | readonly string[] | Manifest | readonly Manifest[] }
@@ -10,6 +10,7 @@ type Version = readonly [minor: number, patch: number]
 const SUFFIX = `-${ROOT_NAMESPACE}`
 const kindOf = (row: (typeof table)[number]) => (row.role === undefined ? 'ClusterRoleBinding' : 'ClusterRole')
 const idOf = (row: (typeof table)[number]) => `${kindOf(row)} ${row.role ?? row.binding}${SUFFIX}`
+const FLUX_GROUP = /\.(?:toolkit|extensions)\.fluxcd\.io$/
 const IDS = new Set(table.map(idOf))
 const NEWEST = manifestsAt([Infinity, Infinity])
 const known = new Map<string, readonly Manifest[]>()
@@ -34,6 +35,16 @@ export function installedRbac(version = ''): readonly Manifest[] {
 export const INSTALLED_ACCOUNTS: readonly string[] = [
   ...new Set(table.flatMap(({ subjects = [] }) => subjects.map(text => text.slice(text.indexOf('/') + 1)))),
 ]
+
+/** The resources that people write, by API group: all of Flux's own but what only its controllers make. */
+export const WRITTEN_RESOURCES: ReadonlyMap<string, readonly string[]> = new Map(
+  [
+    ...Map.groupBy(
+      FLUX_KINDS.filter(({ group, kind }) => FLUX_GROUP.test(group) && kind !== 'ExternalArtifact'),
+      ({ group }) => group,
+    ),
+  ].map(([group, rows]) => [group, rows.map(({ plural }) => plural).sort()]),
+)
 
 function manifestsAt([minor, patch]: Version): Manifest[] {
   const rows = new Map<string, Manifest>()

@@ -1,6 +1,6 @@
 import { TENANT_LABEL_KEY } from '../flux/kinds.ts'
 import { type ManifestMap, printManifests } from './manifests/print-manifest.ts'
-import { accountOf, type OnboardRequest, roleOf } from './request.ts'
+import { accountOf, clusterRoleOf, type OnboardRequest } from './request.ts'
 
 const RBAC = 'rbac.authorization.k8s.io'
 
@@ -28,7 +28,6 @@ export function capsuleManifest(request: OnboardRequest, version: CapsuleVersion
   const account = accountOf(request)
   const user = `system:serviceaccount:${home}:${account}`
   const subject = { kind: 'ServiceAccount', name: account, namespace: home }
-  const accounts = { apiGroup: RBAC, kind: 'Group', name: `system:serviceaccounts:${home}` }
   const impersonator = `${home}-${account}-impersonator`
   const provisioner = version.provisioner ?? `${home}-namespace-provisioner`
   // by it, offboarding finds what is of the whole cluster
@@ -39,7 +38,7 @@ export function capsuleManifest(request: OnboardRequest, version: CapsuleVersion
     metadata: { labels, name: request.tenant },
     spec: {
       ...version.shared,
-      additionalRoleBindings: [{ clusterRoleName: roleOf(request), subjects: [subject] }],
+      additionalRoleBindings: [{ clusterRoleName: clusterRoleOf(request), subjects: [subject] }],
       owners: [{ kind: 'ServiceAccount', name: user }],
     },
   }
@@ -48,7 +47,7 @@ export function capsuleManifest(request: OnboardRequest, version: CapsuleVersion
     clusterRole({ labels, name: impersonator }, 'users', 'impersonate', [user]),
     clusterRoleBinding({ labels, name: impersonator }, impersonator, subject),
     ...(version.provisioner === undefined ? [clusterRole({ labels, name: provisioner }, 'namespaces', 'patch')] : []),
-    clusterRoleBinding({ labels, name: `${provisioner}-${request.tenant}` }, provisioner, accounts),
+    clusterRoleBinding({ labels, name: `${provisioner}-${request.tenant}` }, provisioner, subject),
   ])
 }
 

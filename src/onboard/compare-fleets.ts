@@ -6,10 +6,8 @@ import { stableText } from './stable-text.ts'
 
 /** What the new tenant must be on each of its clusters. */
 export interface Expected {
-  /** The text of its manifests. */
-  readonly manifests: string
-  /** Key of the node that renders its objects, and the path that its Kustomization has there. */
-  readonly nodes: ReadonlyMap<string, string>
+  /** By key of the node that renders its objects: their manifests, and the path that its Kustomization has there. */
+  readonly nodes: ReadonlyMap<string, { readonly manifests: string; readonly path: string }>
   /** A text that lists of objects of one kind get; nothing else of them changes. */
   readonly listed?: { readonly group: string; readonly kind: string; readonly value: string }
 }
@@ -50,8 +48,8 @@ export function compareFleets(before: Fleet, after: Fleet, expected: Expected): 
 }
 
 function compareNode(before: FleetNode, after: FleetNode, expected: Expected): string | undefined {
-  const path = expected.nodes.get(after.key)
-  const wanted = path === undefined ? [] : expectedObjects(expected.manifests, path)
+  const here = expected.nodes.get(after.key)
+  const wanted = here === undefined ? [] : expectedObjects(here.manifests, here.path)
   const old = new Map(before.objects.map(object => [keyOf(idOf(object)), object]))
   const now = new Map(after.objects.map(object => [keyOf(idOf(object)), object]))
   for (const [key, object] of old) {

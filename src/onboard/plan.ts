@@ -1,8 +1,10 @@
 import { BailiwickError } from '../errors.ts'
 import { overlayTree } from '../fleet/bootstrap/overlay-tree.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
+import { TENANT_ROLE } from '../fleet/tenancy/tenant-role.ts'
 import type { Tree } from '../git/tree.ts'
 import { originAt, stringAt } from '../kube/node.ts'
+import { idOf, type KubeObject } from '../kube/object.ts'
 import { CAPSULE_GROUP, type CapsulePlan, groupOfAccounts, planCapsule } from './capsule-plan.ts'
 import { quote } from './checked-names.ts'
 import { codeOwners } from './code-owners.ts'
@@ -10,12 +12,14 @@ import { compareFleets, type Expected } from './compare-fleets.ts'
 import { addToList, readKustomization } from './edit-kustomization.ts'
 import { findConflicts } from './find-conflicts.ts'
 import { fleetAt } from './fleet-at.ts'
+import { tenantRoleManifest } from './manifests/tenant-role.ts'
 import { namespaceMoves } from './namespace-moves.ts'
 import { relativePath } from './relative-path.ts'
-import type { OnboardRequest } from './request.ts'
+import { clusterRoleOf, type OnboardRequest } from './request.ts'
+import { servedVersion, type VersionOf } from './served-version.ts'
 import { directoryOf, tenantFiles } from './tenant-files.ts'
 import { type TenantLayout, tenantLayout } from './tenant-layout.ts'
-import { pathPatch } from './tenant-manifests.ts'
+import { baseKustomization, pathPatch } from './tenant-manifests.ts'
 
 /** One file of an onboarding: its whole new content. */
 interface OnboardFile {
@@ -50,7 +54,14 @@ export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: st
   if (request.access === 'deploy-key' || request.decryption) assertDecrypting(before, layouts)
   const capsule = planCapsule(before, tree, request)
   const own = tenantFiles(request, tree, before, layouts, capsule)
-  const created = kept(tree, new Map([...own.objects, ...own.kustomizations, ...patches(request, layouts)]), own)
+  const roles = withoutRole(request, before)
+  const written = [
+    ...own.objects,
+    ...own.kustomizations,
+    ...patches(request, layouts, servedVersion(before, request.clusters)),
+  ]
+  const shared = roleFiles(tree, layouts, roles)
+  const created = kept(tree, new Map([...written, ...shared]), own)
   const present = [...created].filter(([path, text]) => readText(tree, path) === text).map(([path]) => path)
   const ownFiles = new Set(
     [...created.keys()].every(path => present.includes(path)) ? present : partial(present, request),
@@ -64,11 +75,16 @@ export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: st
     ...own.edits,
     ...rules,
     ...(capsule?.edits ?? []),
-    ...overlayEdits(request, tree, layouts),
+    ...overlayEdits(request, tree, layouts, roles),
   ])
   const expected: Expected = {
-    manifests: [...own.objects.keys()].map(path => withStart(created.get(path)!)).join(''),
-    nodes: new Map(layouts.map(({ node, cluster }) => [node, pathOn(request, cluster) ?? './'])),
+    nodes: new Map(
+      layouts.map(({ node, cluster, base }) => {
+        const paths = [...own.objects.keys(), ...(roles.has(cluster) ? [`${roleFolder(base)}/${ROLE_FILE}`] : [])]
+        const manifests = paths.map(path => withStart(created.get(path)!)).join('')
+        return [node, { manifests, path: pathOn(request, cluster) ?? './' }]
+      }),
+    ),
     ...(capsule?.isWritten
       ? { listed: { group: CAPSULE_GROUP, kind: 'CapsuleConfiguration', value: groupOfAccounts(request) } }
       : {}),
@@ -147,10 +163,10 @@ function kept(
 }
 
 /** The directory of the tenant's repository that each overlay names. */
-function patches(request: OnboardRequest, layouts: readonly TenantLayout[]): [string, string][] {
+function patches(request: OnboardRequest, layouts: readonly TenantLayout[], versionOf: VersionOf): [string, string][] {
   return layouts.flatMap(({ cluster, overlay }): [string, string][] => {
     const path = pathOn(request, cluster)
-    return path === undefined ? [] : [[`${overlay}/${request.tenant}-patch.yaml`, pathPatch(request, path)]]
+    return path === undefined ? [] : [[`${overlay}/${request.tenant}-patch.yaml`, pathPatch(request, path, versionOf)]]
   })
 }
 
@@ -174,14 +190,42 @@ function refuseOtherContent(tree: Tree, created: ReadonlyMap<string, string>): v
   }
 }
 
-function overlayEdits(request: OnboardRequest, tree: Tree, layouts: readonly TenantLayout[]): Map<string, string> {
+/** The clusters of a request that do not have the role of tenants yet. */
+function withoutRole(request: OnboardRequest, { nodes }: Fleet): ReadonlySet<string> {
+  const isRole = (object: KubeObject) => idOf(object).kind === 'ClusterRole' && idOf(object).name === TENANT_ROLE
+  const have = new Set(nodes.filter(one => !one.tenant && one.objects.some(isRole)).map(({ cluster }) => cluster))
+  return new Set(clusterRoleOf(request) === TENANT_ROLE ? request.clusters.filter(one => !have.has(one)) : [])
+}
+
+const ROLE_FILE = 'cluster-roles.yaml'
+const roleFolder = (base: string) => (base === '' ? 'tenant-role' : `${base}/tenant-role`)
+
+/** The role of tenants, once for all of them, as far as the files are not there. */
+function roleFiles(tree: Tree, layouts: readonly TenantLayout[], clusters: ReadonlySet<string>): [string, string][] {
+  const files = [
+    ['kustomization.yaml', baseKustomization([ROLE_FILE])],
+    [ROLE_FILE, tenantRoleManifest()],
+  ] as const
+  return layouts
+    .filter(({ cluster }) => clusters.has(cluster))
+    .flatMap(({ base }) => files.map(([name, text]): [string, string] => [`${roleFolder(base)}/${name}`, text]))
+    .map(([path, text]) => [path, readText(tree, path) ?? text])
+}
+
+function overlayEdits(
+  request: OnboardRequest,
+  tree: Tree,
+  layouts: readonly TenantLayout[],
+  roles: ReadonlySet<string>,
+): Map<string, string> {
   const edits = new Map<string, string>()
   for (const { file, overlay, base, cluster } of layouts) {
     let text = edits.get(file) ?? readText(tree, file)!
-    const entry = relativePath(overlay, base === '' ? request.tenant : `${base}/${request.tenant}`)
     const data = readKustomization({ path: file, text })
     const resources = Array.isArray(data.resources) ? data.resources : []
-    if (!resources.some(item => item === entry || item === `./${entry}` || item === `${entry}/`)) {
+    for (const folder of [...(roles.has(cluster) ? [roleFolder(base)] : []), directoryOf(request, base)]) {
+      const entry = relativePath(overlay, folder)
+      if (resources.some(item => item === entry || item === `./${entry}` || item === `${entry}/`)) continue
       text = addToList({ path: file, text }, 'resources', entry)
     }
     const patch = `${request.tenant}-patch.yaml`

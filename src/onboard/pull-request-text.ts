@@ -2,7 +2,15 @@ import { capsuleText } from './capsule-text.ts'
 import { codeSpan as code } from './code-span.ts'
 import { onboardLine } from './parse-command.ts'
 import { type OnboardPlan, pathOn } from './plan.ts'
-import { accountOf, type OnboardRequest, roleOf, secretOf, sourceAddress, type TenantRole } from './request.ts'
+import {
+  accountOf,
+  clusterRoleOf,
+  type OnboardRequest,
+  roleOf,
+  secretOf,
+  sourceAddress,
+  type TenantRole,
+} from './request.ts'
 
 interface PullRequestText {
   readonly title: string
@@ -34,7 +42,7 @@ export function planParts(request: OnboardRequest, plan: OnboardPlan): string[] 
     '### What this tenant will be able to do',
     [
       `- ${whoDecides(request)} what runs in ${code(namespaces[0]!)}: ${paths.join(', ')}.`,
-      `- It is applied as the account ${code(accountOf(request))}, which has the role ${code(roleOf(request))} inside ${code(namespaces[0]!)} and no rights outside.`,
+      `- It is applied as the account ${code(accountOf(request))}, which has the role ${code(clusterRoleOf(request))} inside ${code(namespaces[0]!)} and no rights outside.`,
       ...furtherNamespaces(request),
     ].join('\n'),
     rights(request),
@@ -49,7 +57,7 @@ export function planParts(request: OnboardRequest, plan: OnboardPlan): string[] 
 }
 
 const clusterAdmin = (request: OnboardRequest) =>
-  `⚠️ ${code('cluster-admin')} allows everything inside the namespaces: also roles and quotas. The flux CLI writes it by default. For workloads alone, use ${code('edit')} instead:\n\n\`\`\`\n${onboardLine({ ...request, role: 'edit' })}\n\`\`\``
+  `⚠️ ${code('cluster-admin')} allows everything inside the namespaces: also roles and quotas. The flux CLI writes it by default. A role without the status of Flux's objects is ${code('tenant')}:\n\n\`\`\`\n${onboardLine({ ...request, role: 'tenant' })}\n\`\`\``
 
 function furtherNamespaces({ namespaces }: OnboardRequest): string[] {
   if (namespaces.length === 1) return []
@@ -60,6 +68,8 @@ function furtherNamespaces({ namespaces }: OnboardRequest): string[] {
 
 /** Verbs of the roles by the defaults of Kubernetes (docs of RBAC, user-facing roles); a cluster may aggregate more into them. */
 const VERBS: Readonly<Record<TenantRole, string>> = {
+  tenant:
+    "read and write workloads, Services, ConfigMaps, Secrets, Ingresses, NetworkPolicies, Flux's objects without their status, Roles and RoleBindings; read quotas",
   'cluster-admin': 'every verb on every kind, roles and quotas too',
   admin:
     'read and write workloads, Services, ConfigMaps, Secrets, Ingresses, NetworkPolicies, Roles and RoleBindings; read quotas',
@@ -72,7 +82,7 @@ function rights(request: OnboardRequest): string {
   const credentials = access === undefined ? 'no credentials' : `the Secret ${code(secretOf(request)!)} (${access})`
   const rows = [
     ['Accounts', namespaces.map(namespace => code(`${namespace}/${accountOf(request)}`)).join(', ')],
-    ['Verbs', `${code(roleOf(request))}: ${VERBS[roleOf(request)]}`],
+    ['Verbs', `${code(clusterRoleOf(request))}: ${VERBS[roleOf(request)]}`],
     ['Namespaces', list(namespaces)],
     ['Clusters', list(clusters)],
     ['Source', `${code(sourceAddress(request))}, ${reference}, read with ${credentials}`],

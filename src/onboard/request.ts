@@ -1,3 +1,5 @@
+import { TENANT_ROLE } from '../fleet/tenancy/tenant-role.ts'
+
 /** What an admin asks for: a tenant, where its content lies, and where it may live. Checked by parseOnboardArguments. */
 export interface OnboardRequest {
   readonly tenant: string
@@ -27,7 +29,7 @@ export interface OnboardRequest {
   readonly installationId?: string
   /** Directory of the tenant's repository, `./x`; absent: its root, or a directory named like the cluster. */
   readonly path?: string
-  /** The ClusterRole that its account has inside its namespaces; absent: cluster-admin, as `flux create tenant` gives. */
+  /** What its account may do inside its namespaces; absent: `tenant`. */
   readonly role?: TenantRole
   /** The Secret of `access` as SOPS sealed it: a whole file. */
   readonly sealed?: string
@@ -65,12 +67,18 @@ export type TenantDecryption = (typeof TENANT_DECRYPTION)[number]
 export const TENANT_STARTERS = ['pull-request'] as const
 export type TenantStarter = (typeof TENANT_STARTERS)[number]
 
-/** Roles of Kubernetes itself that a tenant may be given inside its namespaces, the most first. */
-export const TENANT_ROLES = ['cluster-admin', 'admin', 'edit'] as const
+/** What a tenant may be inside its namespaces: the role of the fleet's tenants, or one of Kubernetes itself, the most first. */
+export const TENANT_ROLES = ['tenant', 'cluster-admin', 'admin', 'edit'] as const
 export type TenantRole = (typeof TENANT_ROLES)[number]
 
 /** The role that a request asks for. */
-export const roleOf = ({ role }: OnboardRequest): TenantRole => role ?? 'cluster-admin'
+export const roleOf = ({ role }: OnboardRequest): TenantRole => role ?? 'tenant'
+
+/** The ClusterRole of it. */
+export function clusterRoleOf(request: OnboardRequest): string {
+  const role = roleOf(request)
+  return role === 'tenant' ? TENANT_ROLE : role
+}
 
 /** The account that applies what the tenant has in git. */
 export const accountOf = ({ tenant, account }: OnboardRequest): string => account ?? tenant

@@ -5,6 +5,7 @@ import { customScopes } from '../kube/scope/scope.ts'
 import { CAPSULE_FILE, capsuleManifest } from './capsule-objects.ts'
 import type { CapsulePlan } from './capsule-plan.ts'
 import { accountOf, type OnboardRequest } from './request.ts'
+import { servedVersion } from './served-version.ts'
 import { addOwners } from './template/add-owners.ts'
 import { fillTemplate } from './template/fill-template.ts'
 import { readTemplate } from './template/read-template.ts'
@@ -42,6 +43,7 @@ export function tenantFiles(
   const notes = new Set<string>()
   const { tenant, team, namespaces } = request
   const named = { tenant, team, namespaces, account: accountOf(request) }
+  const versionOf = servedVersion(fleet, request.clusters)
   const scopes = customScopes(fleet.nodes.flatMap(node => node.objects))
   for (const base of new Set(layouts.map(layout => layout.base))) {
     const directory = directoryOf(request, base)
@@ -50,7 +52,7 @@ export function tenantFiles(
     if (request.sealed !== undefined) files.set(AUTH_FILE, request.sealed)
     if (request.sealedKey !== undefined) files.set(KEY_FILE, request.sealedKey)
     if (capsule?.isWritten) files.set(CAPSULE_FILE, capsuleManifest(request, capsule))
-    files.set('sync.yaml', syncManifest(request, capsule?.isWritten ? capsule.kubeConfigKey : undefined))
+    files.set('sync.yaml', syncManifest(request, capsule?.isWritten ? capsule.kubeConfigKey : undefined, versionOf))
     for (const [name, text] of template.files) {
       const path = `${template.folder}/${name}`
       if (OWN.includes(name)) throw reserved(path)

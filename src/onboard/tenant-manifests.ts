@@ -1,39 +1,46 @@
-import { apiVersionOf, KUSTOMIZATION } from '../flux/kinds.ts'
+import { apiVersionOf, GIT_REPOSITORY, KUSTOMIZATION, OCI_REPOSITORY } from '../flux/kinds.ts'
 import { createKustomization } from './manifests/create-kustomization.ts'
 import { createSourceGit, createSourceOci } from './manifests/create-source.ts'
 import { createTenant } from './manifests/create-tenant.ts'
 import { printManifests } from './manifests/print-manifest.ts'
 import {
   accountOf,
+  clusterRoleOf,
   isArtifact,
   keySecretOf,
   kubeConfigSecretOf,
   type OnboardRequest,
-  roleOf,
   secretOf,
   sourceAddress,
 } from './request.ts'
+import type { VersionOf } from './served-version.ts'
 
 /** Namespaces, accounts and their rights, as `flux create tenant --export` prints them. */
 export function tenantManifest(request: OnboardRequest): string {
   const { tenant: name, namespaces } = request
-  return printManifests(createTenant({ name, namespaces, account: accountOf(request), role: roleOf(request) }))
+  return printManifests(createTenant({ name, namespaces, account: accountOf(request), role: clusterRoleOf(request) }))
 }
 
 /**
  * The output of `flux create source` and `flux create kustomization` with `--export`, in the tenant's first namespace.
  * `kubeConfigKey`: the Kustomization uses the kubeconfig of its account.
  */
-export function syncManifest(request: OnboardRequest, kubeConfigKey?: string): string {
+export function syncManifest(
+  request: OnboardRequest,
+  kubeConfigKey?: string,
+  versionOf: VersionOf = apiVersionOf,
+): string {
   const { tenant: name, interval = '1m0s', prune = true, wait = false, timeout = '2m0s', access } = request
   const namespace = request.namespaces[0]!
   const ref = request.ref ? { [request.ref.field]: request.ref.value } : { branch: request.branch }
-  const source = { name, namespace, interval, ref, url: sourceAddress(request), secret: secretOf(request) }
-  const provider = access === 'github-app' ? 'github' : undefined
   const isOci = isArtifact(request)
+  const apiVersion = versionOf(isOci ? OCI_REPOSITORY : GIT_REPOSITORY)
+  const source = { apiVersion, name, namespace, interval, ref, url: sourceAddress(request), secret: secretOf(request) }
+  const provider = access === 'github-app' ? 'github' : undefined
   return printManifests([
     isOci ? createSourceOci(source) : createSourceGit({ ...source, provider }),
     createKustomization({
+      apiVersion: versionOf(KUSTOMIZATION),
       name,
       namespace,
       interval,
@@ -64,8 +71,8 @@ ${files.map(file => `  - ${file}\n`).join('')}`
 }
 
 /** The patch of one cluster's overlay that says which directory of the tenant's repository this cluster gets. */
-export function pathPatch({ tenant, namespaces }: OnboardRequest, path: string): string {
+export function pathPatch({ tenant, namespaces }: OnboardRequest, path: string, versionOf: VersionOf): string {
   const metadata = { name: tenant, namespace: namespaces[0]! }
-  const patch = { apiVersion: apiVersionOf(KUSTOMIZATION), kind: 'Kustomization', metadata, spec: { path } }
+  const patch = { apiVersion: versionOf(KUSTOMIZATION), kind: 'Kustomization', metadata, spec: { path } }
   return printManifests([patch]).slice('---\n'.length)
 }

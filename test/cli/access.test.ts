@@ -154,8 +154,17 @@ test('the way through another account is found, a reader is not, and a controlle
     by: { account: 'tools/deployer', way: 'runs pods', grant: { role: 'ClusterRole edit' } },
   })
   expect(row('of-reader')).toBeUndefined()
-  expect(row('of-nobody')).toMatchObject({ impersonated: false, grants: [{ from: { by: 'flux' } }] })
-  expect(one!.others.map(({ subject, role }) => [subject, role])).toEqual([
+  const flux = { clusterWide: true, from: { by: 'flux' } }
+  expect(row('of-nobody')).toMatchObject({
+    impersonated: false,
+    grants: [
+      { ...flux, role: 'ClusterRole cluster-admin' },
+      { ...flux, role: 'ClusterRole crd-controller-flux-system' },
+    ],
+  })
+  const others = one!.others.map(({ subject, role }) => [subject, role])
+  expect(others).toContainEqual(['ServiceAccount flux-system/helm-controller', 'ClusterRole cluster-admin'])
+  expect(others.filter(([subject]) => !subject?.includes('flux-system/'))).toEqual([
     ['Group system:masters', 'ClusterRole cluster-admin'],
     ['Group devs', 'ClusterRole admin'],
   ])

@@ -110,8 +110,7 @@ test('what is off, or opens something, is weak', async () => {
     'weak default-service-account helm-controller clusters/staging/flux-system/gotk-components.yaml:21',
     `weak feature-gates StrictPostBuildSubstitutions ${KUSTOMIZATION}:7`,
     `weak feature-gates ExternalArtifact ${KUSTOMIZATION}:7`,
-    'weak status-writers apps tenants/dev-team.yaml:22',
-    'weak status-writers ops tenants/ops-team.yaml:22',
+    'weak status-writers  tenants/dev-team.yaml:22',
   ])
   const keys = await miniAudit({ [KUSTOMIZATION]: patch('--sops-age-secret=all') })
   expect(weakOf(keys)).toContain(`weak sops-age-secret kustomize-controller ${KUSTOMIZATION}:7`)
@@ -139,14 +138,71 @@ test('what the fleet does not show is unknown, never ok', async () => {
   const nothing = await miniAudit({ [KUSTOMIZATION]: 'resources: [gotk-sync.yaml]\n' })
   expect(nothing.items[0]).toMatchObject({ check: 'installation', state: 'unknown' })
   expect(nothing.items.filter(({ check }) => check.startsWith('no-'))).toEqual([])
+  expect(nothing.items[1]).toMatchObject({ check: 'flux-rbac', state: 'unknown' })
   const elsewhere = sync.replaceAll('flux-system', 'elsewhere').replace('acme/fleet', 'acme/elsewhere')
   const unseen = await miniAudit({
     'clusters/staging/kustomization.yaml': 'resources: [flux-system, tenants.yaml, elsewhere.yaml]\n',
     'clusters/staging/elsewhere.yaml': elsewhere.replaceAll('namespace: elsewhere', 'namespace: flux-system'),
   })
   const states = new Map(unseen.items.map(({ check, subject, state }) => [`${check} ${subject}`, state]))
-  expect(states.get('default-account apps/default')).toBe('unknown')
+  expect(states.get('default-account default')).toBe('unknown')
   expect(states.get('remote-bases ')).toBe('unknown')
+})
+
+const EMPTY = '# This file is written by flux bootstrap.\n'
+const PLACEHOLDER = {
+  'clusters/staging/flux-system/gotk-components.yaml': EMPTY,
+  'clusters/staging/flux-system/gotk-sync.yaml': EMPTY,
+  [KUSTOMIZATION]: 'resources: [gotk-components.yaml, gotk-sync.yaml]\n',
+}
+
+test('a role that Flux extends is weak once in a cluster, and its fix can be made', async () => {
+  const bound = (role: string) =>
+    Object.fromEntries(
+      ['dev-team', 'ops-team'].map(name => {
+        const path = `tenants/${name}.yaml`
+        return [path, fleetFiles[path]!.replace('name: cluster-admin', `name: ${role}`)]
+      }),
+    )
+  const writers = ({ items }: Audit) => items.filter(({ check }) => check === 'status-writers')
+  const edit = await miniAudit({ ...PLACEHOLDER, ...bound('edit') })
+  const [found, ...others] = writers(edit)
+  expect(others).toEqual([])
+  expect(found?.message).toBe(
+    'ClusterRole "edit" includes writing the status of sources, because "flux-edit-flux-system" of Flux is aggregated into it; RoleBinding apps/gotk-reconciler and 1 more gives it in 2 namespaces ("apps", "ops")',
+  )
+  const [, file, item] = /^Add to patches in "([^"]+)": `(.*)`$/.exec(found!.fix) ?? []
+  expect(file).toBe(KUSTOMIZATION)
+  const patched = { ...PLACEHOLDER, [KUSTOMIZATION]: `${PLACEHOLDER[KUSTOMIZATION]}patches:\n  ${item}\n` }
+  const ok = [expect.objectContaining({ state: 'ok', message: expect.stringMatching(/^only Flux can write/) })]
+  expect(writers(await miniAudit({ ...patched, ...bound('edit') }))).toEqual(ok)
+  expect(writers(await miniAudit({ ...patched, ...bound('admin') }))).toEqual(ok)
+  expect(writers(await miniAudit({ ...PLACEHOLDER, ...bound('view') }))).toEqual(ok)
+})
+
+test('forty tenants with one role are one line, not forty', async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `team${index}`)
+  const files = names.map(name => {
+    const text = fleetFiles['tenants/dev-team.yaml']!.replaceAll('dev-team', name).replaceAll('apps', `${name}-apps`)
+    return [`tenants/${name}.yaml`, text] as const
+  })
+  const list = `resources: [dev-team.yaml, ops-team.yaml, ${names.map(name => `${name}.yaml`).join(', ')}]\n`
+  const dir = scratch()
+  write(dir, { ...fleetFiles, ...Object.fromEntries(files), 'tenants/kustomization.yaml': list })
+  const { stdout } = await run(dir, 'audit', '--url', FLEET_URL, '-o', 'json')
+  const { items } = (JSON.parse(stdout) as { clusters: Audit[] }).clusters[0]!
+  const rows = items.filter(({ check }) => check === 'status-writers' || check === 'default-account')
+  expect(rows.map(({ check, state, subject }) => [check, state, subject])).toEqual([
+    ['default-account', 'ok', 'default'],
+    ['status-writers', 'weak', ''],
+  ])
+  expect(rows[1]?.message).toContain(
+    'RoleBinding apps/gotk-reconciler and 41 more gives it in 42 namespaces ("apps", "ops"',
+  )
+  const { stdout: one } = await run(dir, 'audit', '--url', FLEET_URL, '--tenant', 'team7', '-o', 'json')
+  const own = (JSON.parse(one) as { clusters: Audit[] }).clusters[0]!.items
+  const messages = own.filter(({ check }) => check === 'status-writers').map(({ message }) => message)
+  expect(messages).toEqual([expect.stringContaining('RoleBinding team7-apps/gotk-reconciler gives it in namespace')])
 })
 
 test('a remote base, and sources without encryption', async () => {

@@ -86,10 +86,7 @@ describe('a fleet whose CapsuleConfiguration is in git', () => {
     ])
     expect([binding.roleRef.name, binding.subjects]).toEqual([role.metadata.name, SUBJECTS])
     expect(patcher.rules).toEqual([{ apiGroups: [''], resources: ['namespaces'], verbs: ['patch'] }])
-    expect([patching.roleRef.name, patching.subjects]).toEqual([
-      patcher.metadata.name,
-      [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:serviceaccounts:ops' }],
-    ])
+    expect([patching.roleRef.name, patching.subjects]).toEqual([patcher.metadata.name, SUBJECTS])
     expect(file('tenants/base/ops-team/kustomization.yaml')).toContain('  - capsule.yaml\n')
     expect(body).toContain('`capsule.yaml` has the Tenant `ops-team`')
   })

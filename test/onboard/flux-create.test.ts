@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
 import {
   accountOf,
+  clusterRoleOf,
   keySecretOf,
   type OnboardRequest,
-  roleOf,
   secretOf,
   sourceAddress,
 } from '../../src/onboard/request.ts'
@@ -27,7 +27,7 @@ function exported(request: OnboardRequest): string {
   return [
     run(
       ...['tenant', tenant, ...namespaces.map(name => `--with-namespace=${name}`)],
-      ...[`--cluster-role=${roleOf(request)}`, `--with-service-account=${accountOf(request)}`],
+      ...[`--cluster-role=${clusterRoleOf(request)}`, `--with-service-account=${accountOf(request)}`],
     ),
     run(
       ...['source', isOci ? 'oci' : 'git', tenant, ...where, `--url=${sourceAddress(request)}`],
@@ -102,7 +102,7 @@ describe.skipIf(!flux)('what the flux CLI exports, byte for byte', () => {
       fc.uniqueArray(name, { minLength: 1, maxLength: 2 }).map(names => names.flatMap(one => ['--namespace', one])),
       fc.constantFrom(HTTPS, `${HTTPS}.git`, 'https://git.example.com/a/b').map(url => ['--repo', url]),
       ref,
-      option('--role', 'admin', 'edit', 'cluster-admin'),
+      option('--role', 'tenant', 'admin', 'edit', 'cluster-admin'),
       option('--interval', '1s', '61s', '59m', '24h', '1h0m1s'),
       option('--prune', 'true', 'false'),
       option('--wait', 'true', 'false'),

@@ -61,7 +61,10 @@ const DEV = [
   'GitRepository apps/dev-team',
   'Kustomization apps/dev-team',
 ]
+/** Written once for all tenants of a cluster. */
+const ROLES = ['ClusterRole bailiwick-tenant', 'ClusterRole bailiwick-tenant-base']
 const NEW = [
+  ...ROLES,
   'Namespace ops',
   'ServiceAccount ops/ops-team',
   'RoleBinding ops/ops-team-reconciler',
@@ -167,6 +170,8 @@ describe('the layout is learnt', () => {
       'teams/all/ops-team/kustomization.yaml',
       'teams/all/ops-team/rbac.yaml',
       'teams/all/ops-team/sync.yaml',
+      'teams/all/tenant-role/cluster-roles.yaml',
+      'teams/all/tenant-role/kustomization.yaml',
       'tenants/staging/kustomization.yaml',
     ])
     expect(made.files.at(-1)!.content).toContain('  - ../../teams/all/ops-team\n')

@@ -1,3 +1,4 @@
+import { TENANT_ROLES } from '../../onboard/request.ts'
 import { access } from '../access.ts'
 import { canI } from '../can-i.ts'
 import { check } from '../check.ts'
@@ -153,7 +154,7 @@ export const TOOLS: readonly Tool[] = [
         clusters: list('clusters of the fleet that it is added to', NAME),
         branch: text('branch that the fleet follows (default: main)', '^[^-\\s]\\S*$'),
         path: text('directory of its repository (default: the root)', '^\\./\\S*$'),
-        role: text('cluster-admin, admin or edit, inside its namespaces', '^(?:cluster-admin|admin|edit)$'),
+        role: text('tenant, cluster-admin, admin or edit, inside its namespaces', `^(?:${TENANT_ROLES.join('|')})$`),
         fleet: FLEET.fleet,
       },
       required: ['tenant', 'repo', 'namespaces', 'clusters'],

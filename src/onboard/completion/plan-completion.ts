@@ -7,7 +7,7 @@ import { parseText } from '../../kube/yaml/parse-documents.ts'
 import { addToList } from '../edit-kustomization.ts'
 import { findConflicts } from '../find-conflicts.ts'
 import { fleetAt } from '../fleet-at.ts'
-import { roleOf } from '../request.ts'
+import { clusterRoleOf } from '../request.ts'
 import { kustomizationFile, type TenantLayout, tenantLayout } from '../tenant-layout.ts'
 import { baseKustomization, syncManifest, tenantManifest } from '../tenant-manifests.ts'
 import { addedTo, type CompletionFile, editOf, textOf } from './completion-file.ts'
@@ -111,7 +111,7 @@ function completionOf(
 
 /** Empty if the tenant has its own RoleBinding, or if the others have no other rights. */
 function notCopied({ request, has }: HandMadeTenant, { grants }: FleetCustoms): Pick<Completion, 'notCopied'> {
-  const role = roleOf(request)
+  const role = clusterRoleOf(request)
   const others = grants.filter(one => one.kind !== 'RoleBinding' || one.role !== role)
   const isWritten = has.has(pieceName({ kind: 'RoleBinding', namespace: request.namespaces[0]!, name: '' }))
   return isWritten || others.length === 0 ? {} : { notCopied: { grants: others, role } }

@@ -1,7 +1,7 @@
-import { apiVersionOf, KUSTOMIZATION } from '../../flux/kinds.ts'
 import type { ManifestMap } from './print-manifest.ts'
 
 interface NewKustomization {
+  readonly apiVersion: string
   readonly name: string
   readonly namespace: string
   readonly account: string
@@ -22,7 +22,7 @@ interface NewKustomization {
 export function createKustomization(wanted: NewKustomization): ManifestMap {
   const { name, namespace, account, sourceKind, path, interval, prune, wait, timeout, decryption, kubeConfig } = wanted
   return {
-    apiVersion: apiVersionOf(KUSTOMIZATION),
+    apiVersion: wanted.apiVersion,
     kind: 'Kustomization',
     metadata: { name, namespace },
     spec: {

@@ -1,8 +1,8 @@
-import { apiVersionOf, GIT_REPOSITORY, OCI_REPOSITORY } from '../../flux/kinds.ts'
 import type { ManifestMap } from './print-manifest.ts'
 
 /** What both kinds of sources have. Durations as Go prints them. */
 interface NewSource {
+  readonly apiVersion: string
   readonly name: string
   readonly namespace: string
   readonly url: string
@@ -14,9 +14,9 @@ interface NewSource {
 export function createSourceGit(
   source: NewSource & { readonly ref: ManifestMap; readonly provider: string | undefined },
 ): ManifestMap {
-  const { name, namespace, url, interval, secret, ref, provider } = source
+  const { apiVersion, name, namespace, url, interval, secret, ref, provider } = source
   return {
-    apiVersion: apiVersionOf(GIT_REPOSITORY),
+    apiVersion,
     kind: 'GitRepository',
     metadata: { name, namespace },
     spec: { interval, provider, ref, secretRef: secretRef(secret), url },
@@ -25,9 +25,9 @@ export function createSourceGit(
 
 /** `flux create source oci` (flux2 cmd/flux/create_source_oci.go). */
 export function createSourceOci(source: NewSource & { readonly ref: ManifestMap }): ManifestMap {
-  const { name, namespace, url, interval, secret, ref } = source
+  const { apiVersion, name, namespace, url, interval, secret, ref } = source
   return {
-    apiVersion: apiVersionOf(OCI_REPOSITORY),
+    apiVersion,
     kind: 'OCIRepository',
     metadata: { name, namespace },
     spec: { interval, provider: 'generic', ref, secretRef: secretRef(secret), url },

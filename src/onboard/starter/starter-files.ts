@@ -1,5 +1,5 @@
 import { pathOn } from '../plan.ts'
-import { accountOf, type OnboardRequest, roleOf } from '../request.ts'
+import { accountOf, clusterRoleOf, type OnboardRequest } from '../request.ts'
 
 /** A file for the repository of a tenant. */
 interface StarterFile {
@@ -60,7 +60,7 @@ function readmeText(request: OnboardRequest, directories: readonly string[]): st
 Flux applies the branch \`${branch}\` of this repository to Kubernetes.
 
 - Kustomizations begin in ${folders}. Each \`kustomization.yaml\` lists the files that are applied.
-- Objects are applied in the namespace \`${namespaces[0]}\`, by the account \`${accountOf(request)}\` with the role \`${roleOf(request)}\`.
+- Objects are applied in the namespace \`${namespaces[0]}\`, by the account \`${accountOf(request)}\` with the role \`${clusterRoleOf(request)}\`.
 - Objects of other namespaces and of the whole cluster are refused. The check on each pull request shows this before the merge.
 `
 }

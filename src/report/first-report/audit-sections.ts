@@ -56,7 +56,7 @@ function itemText({ check, state, message, fix, origin }: AuditItem, here: strin
   const parts = [
     `- ${state === 'weak' ? '⚠️' : '❔'} ${code(check, 80)}: ${prose(message, 400)}`,
     ...(where ? [`(${code(where)})`] : []),
-    ...(fix ? [`**Fix:** ${prose(fix, 400)}`] : []),
+    ...(fix ? [`**Fix:** ${prose(fix, 800)}`] : []),
   ]
   return parts.join(' ')
 }

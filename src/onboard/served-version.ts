@@ -1,0 +1,33 @@
+import type { Fleet } from '../fleet/model/fleet.ts'
+import { apiVersionOf, fluxKind } from '../flux/kinds.ts'
+import { at, stringAt } from '../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+
+/** The apiVersion to write for a kind of Flux (`<group>/<Kind>`). */
+export type VersionOf = (kind: string) => string
+
+/** Of Flux's kinds, the newest first. */
+const VERSIONS = ['v1', 'v1beta2', 'v1beta1']
+
+/** The newest version of a kind that each of these clusters serves, as far as the fleet renders its definition. */
+export function servedVersion(fleet: Fleet, clusters: readonly string[]): VersionOf {
+  const platform = fleet.nodes.filter(({ cluster, tenant }) => tenant === undefined && clusters.includes(cluster))
+  return kind => {
+    const name = `${fluxKind(kind)?.plural}.${kind.split('/')[0]}`
+    const isDefinition = (object: KubeObject) =>
+      idOf(object).kind === 'CustomResourceDefinition' && idOf(object).name === name
+    const served = platform.flatMap(({ objects }) => objects.filter(isDefinition)).map(servedBy)
+    const version = VERSIONS.find(one => served.every(names => names.has(one)))
+    return version === undefined ? apiVersionOf(kind) : `${groupOf(apiVersionOf(kind))}/${version}`
+  }
+}
+
+function servedBy({ root }: KubeObject): ReadonlySet<string> {
+  const versions = at(root, ['spec', 'versions'])
+  const items = versions?.type === 'list' ? versions.items : []
+  const isServed = (item: (typeof items)[number]) => {
+    const served = at(item, ['served'])
+    return served?.type === 'scalar' && served.value === true
+  }
+  return new Set(items.filter(isServed).map(item => stringAt(item, ['name']) ?? ''))
+}
