@@ -58,7 +58,8 @@ async function main(): Promise<number> {
   try {
     const facts: ApplyAnswers[] = []
     const differing: Difference[] = []
-    for (const { rbac, what: _, refused: __, ...question } of FACTS) {
+    // they are held by the test of what was recorded
+    for (const { rbac, what: _, refused: __, ...question } of values.save ? FACTS : []) {
       const { answers, differences: found } = await server.compare(rbac, [question])
       facts.push(...answers)
       differing.push(...found)
@@ -270,13 +271,22 @@ const shapeOf = ({ text }: Difference) =>
 
 async function report(differing: readonly Difference[], show: number, server: LiveWorlds): Promise<number> {
   const kinds = [...Map.groupBy(differing, shapeOf)].sort(([, a], [, b]) => b.length - a.length)
-  for (const [kind, members] of kinds) console.log(`  ${members.length} ${kind.slice(0, 250)}`)
+  for (const [, members] of kinds) console.log(`  ${members.length} times ${apart(members[0]!.text)}`)
   for (const [kind, members] of kinds.slice(0, show)) {
     const smallest = await shrink(members[0]!, kind, server)
-    console.log(`\n${smallest.text}\n${JSON.stringify(smallest.question)}`)
+    console.log(`\n${apart(smallest.text)}\n${JSON.stringify(smallest.question)}`)
     for (const object of smallest.rbac) console.log(`  ${JSON.stringify(object)}`)
   }
   return differing.length > 0 ? 1 : 0
+}
+
+/** Both texts without the lines that they share. */
+function apart(text: string): string {
+  const [request = '', ours = [], theirs = []] = text
+    .split(/\n {2}(?:ours|server):/)
+    .map((part, at) => (at ? part.split('\n') : part)) as [string, string[], string[]]
+  const only = (lines: string[], others: string[]) => lines.filter(line => !others.includes(line)).join('\n')
+  return `${request}\n  ours: ${only(ours, theirs)}\n  server: ${only(theirs, ours)}`
 }
 
 /** The same kind of difference in a world with fewer roles and bindings. */
