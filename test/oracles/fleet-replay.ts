@@ -1,3 +1,4 @@
+import { type FromClones, oneAfterTheOther, ownReader } from '../../src/cli/clones.ts'
 import type { RepositoryAddress } from '../../src/cli/repository-address.ts'
 import { withSyncedAddress } from '../../src/cli/synced-address.ts'
 import { withEarlier } from '../../src/cli/with-earlier.ts'
@@ -30,11 +31,15 @@ export interface OpenFleet {
 export class FleetReplay {
   readonly #dir: string
   readonly #stated: RepositoryAddress
+  readonly #clones: readonly FromClones[]
+  readonly #read = directoryReader()
   #session = new FleetSession()
   #trees = new Map<string, Promise<Tree>>()
 
-  constructor(dir: string, url: string, branch: string) {
+  /** `clones`: where the other repositories of the fleet are, as far as they are here. */
+  constructor(dir: string, url: string, branch: string, clones: readonly FromClones[] = []) {
     this.#dir = dir
+    this.#clones = clones
     this.#stated = { url: url === '' ? '' : normaliseUrl(url), branch, because: '' }
   }
 
@@ -80,7 +85,9 @@ export class FleetReplay {
   #built(tree: Tree, url: string, compared: Pick<FleetInput, 'config' | 'retain'> = {}): Promise<BuiltFleet> {
     const alias = this.#stated.url === url || this.#stated.url === '' ? {} : { alias: this.#stated.url }
     const home = { url, branch: this.#stated.branch, commit: '', tree, ...alias }
-    return buildCompleteFleet(home, [], [], directoryReader(), compared, this.#session)
+    const own = ownReader(this.#dir, url, this.#read)
+    const others = oneAfterTheOther([...this.#clones, own])
+    return buildCompleteFleet(home, [], [], this.#read, compared, this.#session, others)
   }
 
   /** What a base says of its address, as on the command line: a repository had other names before. */
