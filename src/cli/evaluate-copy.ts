@@ -64,6 +64,7 @@ export async function evaluateCopy(
     combination: combinationOf(head.input),
     today: today(),
     failures: unfollowed(states, sides, options),
+    since: (base ?? head).input.retain?.since,
     ...(sides.fleet ? { changed: here.url } : {}),
   }
   const now = await withSeals(head.fleet, identities)

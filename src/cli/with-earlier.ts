@@ -12,17 +12,22 @@ export interface History {
   readonly commit?: string
 }
 
+/** No further commit is opened after this time: what none of them built is unknown. */
+const MAX_SEARCH_MS = 2_000
+
 /**
  * The fleet, and where something of it does not build, with what that was in the last commit that built it. `build` builds it
- * again with that and reads what it then needs. What builds asks git for nothing.
+ * again with that and reads what it then needs. What builds asks git for nothing. `now` is the clock, in milliseconds.
  */
 export async function withEarlier(
   built: BuiltFleet,
   history: History,
   session: FleetSession,
   build: (compared: Compared) => Promise<BuiltFleet>,
+  now: () => number = () => performance.now(),
 ): Promise<BuiltFleet> {
-  const older = new FleetSession()
+  const older = new FleetSession(MAX_EARLIER)
+  const end = now() + MAX_SEARCH_MS
   let earlier: EarlierStates = { states: [], isAll: false }
   let commits: readonly string[] | undefined
   for (;;) {
@@ -37,12 +42,13 @@ export async function withEarlier(
       return retain ? build({ retain }) : built
     }
     commits ??= await firstParents(history)
-    const most = Math.max(2, earlier.states.length * 2)
-    const states = [...earlier.states]
-    for (const commit of commits.slice(states.length, most)) {
-      states.push({ commit, tree: await openCommit(history.dir, commit, built.input.fleet.tree) })
+    const commit = commits[earlier.states.length]
+    if (commit === undefined) earlier = { ...earlier, isAll: true }
+    else {
+      const state = { commit, tree: await openCommit(history.dir, commit, built.input.fleet.tree) }
+      const states = [...earlier.states, state]
+      earlier = { states, isAll: states.length === commits.length || now() >= end }
     }
-    earlier = { states, isAll: states.length >= commits.length }
   }
 }
 

@@ -1,6 +1,8 @@
+import { type FromClones, oneAfterTheOther, ownReader } from '../../src/cli/clones.ts'
 import type { RepositoryAddress } from '../../src/cli/repository-address.ts'
 import { withSyncedAddress } from '../../src/cli/synced-address.ts'
-import { buildCompleteFleet, directoryReader } from '../../src/cli/working-sources.ts'
+import { withEarlier } from '../../src/cli/with-earlier.ts'
+import { type BuiltFleet, buildCompleteFleet, directoryReader } from '../../src/cli/working-sources.ts'
 import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
@@ -11,19 +13,33 @@ import { askGit } from '../../src/git/run-git.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
+import { type Edits, editedTree } from '../../src/offboard/edited-tree.ts'
 import { baselineOf } from '../../src/rules/model/baseline.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
 import type { Evaluated } from './fleet-table.ts'
+
+/** The present state of a repository, to be changed. */
+export interface OpenFleet {
+  readonly fleet: Fleet
+  readonly tree: Tree
+  readonly url: string
+  readonly branch: string
+  readonly change: (edits: Edits) => Promise<Evaluation & { readonly fleet: Fleet }>
+}
 
 /** The states and changes of one repository, evaluated as `bailiwick check` does, with what they share rendered once. */
 export class FleetReplay {
   readonly #dir: string
   readonly #stated: RepositoryAddress
+  readonly #clones: readonly FromClones[]
+  readonly #read = directoryReader()
   #session = new FleetSession()
   #trees = new Map<string, Promise<Tree>>()
 
-  constructor(dir: string, url: string, branch: string) {
+  /** `clones`: where the other repositories of the fleet are, as far as they are here. */
+  constructor(dir: string, url: string, branch: string, clones: readonly FromClones[] = []) {
     this.#dir = dir
+    this.#clones = clones
     this.#stated = { url: url === '' ? '' : normaliseUrl(url), branch, because: '' }
   }
 
@@ -48,10 +64,30 @@ export class FleetReplay {
     return { commit, subject, seconds, ...evaluation }
   }
 
-  async #fleet(tree: Tree, url: string, compared: Pick<FleetInput, 'config' | 'retain'> = {}): Promise<Fleet> {
+  /** The state of HEAD, with what earlier commits built of it, and what becomes of edits of it as a pull request. */
+  async open(): Promise<OpenFleet> {
+    const commit = (await askGit(this.#dir, ['rev-parse', 'HEAD']))?.toString().trim() ?? ''
+    const tree = await this.#tree(commit)
+    const url = this.#address(tree)
+    const build = (compared?: Pick<FleetInput, 'config' | 'retain'>) => this.#built(tree, url, compared)
+    const { fleet, input } = await withEarlier(await build(), { dir: this.#dir, commit }, this.#session, build)
+    const change = async (edits: Edits) => {
+      const after = await this.#fleet(editedTree(tree, edits), url, { config: tree, retain: retainOf(fleet) })
+      return { fleet: after, ...evaluateFleet(after, { base: fleet, combination: '' }) }
+    }
+    return { fleet, tree, url, branch: input.fleet.branch, change }
+  }
+
+  async #fleet(tree: Tree, url: string, compared?: Pick<FleetInput, 'config' | 'retain'>): Promise<Fleet> {
+    return (await this.#built(tree, url, compared)).fleet
+  }
+
+  #built(tree: Tree, url: string, compared: Pick<FleetInput, 'config' | 'retain'> = {}): Promise<BuiltFleet> {
     const alias = this.#stated.url === url || this.#stated.url === '' ? {} : { alias: this.#stated.url }
     const home = { url, branch: this.#stated.branch, commit: '', tree, ...alias }
-    return (await buildCompleteFleet(home, [], [], directoryReader(), compared, this.#session)).fleet
+    const own = ownReader(this.#dir, url, this.#read)
+    const others = oneAfterTheOther([...this.#clones, own])
+    return buildCompleteFleet(home, [], [], this.#read, compared, this.#session, others)
   }
 
   /** What a base says of its address, as on the command line: a repository had other names before. */

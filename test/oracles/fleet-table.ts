@@ -26,12 +26,14 @@ interface FirstResult {
 export interface Surveyed {
   readonly name: string
   readonly seconds: number
+  /** The state by itself. */
+  readonly verdict: Verdict
   readonly first: FirstResult
   readonly changes: readonly Evaluated[]
 }
 
 /** What a first look says, counted. */
-export function firstResult({ verdict }: Evaluation): FirstResult {
+export function firstResult(verdict: Verdict): FirstResult {
   return {
     result: isNoFleet(verdict) ? NO_FLEET : verdict.result,
     summary: verdict.summary,
@@ -115,6 +117,21 @@ export function printBlocks(surveyed: Surveyed): void {
   }
 }
 
+/** Every finding of a rule, by itself and new in a change, as its reader would see it. */
+export function printRule({ verdict, changes }: Surveyed, rule: string): void {
+  for (const [where, found] of [
+    ['now', verdict] as const,
+    ...changes.map(one => [one.commit.slice(0, 10), one.verdict] as const),
+  ]) {
+    for (const one of [...found.violations, ...found.warnings]) {
+      if (one.rule !== rule || !isNew(one)) continue
+      console.log(
+        `  ${one.level} ${where} ${one.node} ${objectOf(one)} at ${placeOf(one)}: ${printable(one.message, 1200)}`,
+      )
+    }
+  }
+}
+
 export const isNew = ({ state }: { readonly state: string }) => state === 'new'
 
 const causeOf = ({ code, message }: NodeFailure) => `${code}: ${message.slice(0, 160)}`
@@ -123,7 +140,7 @@ const placeOf = ({ origin }: Finding | NodeFailure) => `${origin.file}:${origin.
 
 const objectOf = ({ object }: Finding) => `${object.kind} ${object.namespace}/${object.name}`
 
-const printable = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, ' ').slice(0, 400)
+const printable = (text: string, most = 400) => text.replaceAll(/[^\x20-\x7e]/g, ' ').slice(0, most)
 
 export function counted(items: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()

@@ -1,33 +1,56 @@
 import { basename, dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { cloneReader, clonesIn, type FromClones } from '../../src/cli/clones.ts'
+import { directoryReader } from '../../src/cli/working-sources.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import { askGit } from '../../src/git/run-git.ts'
 import { remoteUrl } from '../../src/git/working-copy.ts'
+import { type Plant, plantAttacks, printGreens, printPlantTable } from './fleet-plants.ts'
 import { FleetReplay } from './fleet-replay.ts'
 import { printSummary } from './fleet-summary.ts'
-import { type Evaluated, firstResult, printBlocks, printTable, printViolations, type Surveyed } from './fleet-table.ts'
+import {
+  type Evaluated,
+  firstResult,
+  NO_FLEET,
+  printBlocks,
+  printRule,
+  printTable,
+  printViolations,
+  type Surveyed,
+} from './fleet-table.ts'
 
-const USAGE = 'usage: npm run fleets -- [--history N] [--branch NAME] [--verbose] [URL=]DIR...'
+const USAGE =
+  'usage: npm run fleets -- [--history N] [--plant N] [--repos-dir DIR] [--rule ID] [--branch NAME] [--verbose] [URL=]DIR...'
 
 /**
  * `npm run fleets`: what a first look at real fleets gives, zero configuration, one row for each repository; with
- * `--history N` its last N commits are evaluated as pull requests onto their first parents, and every block is listed. It
- * ends with what all come to.
+ * `--history N` its last N commits are evaluated as pull requests onto their first parents, and every block is listed. With
+ * `--plant N`, ten attacks are planted in N folders of each sort; `--rule ID` lists every finding of a rule. `--repos-dir`
+ * names the folder of the clones of other repositories. It ends with what all come to.
  */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { history: { type: 'string' }, branch: { type: 'string' }, verbose: { type: 'boolean' } },
+    options: {
+      history: { type: 'string' },
+      plant: { type: 'string' },
+      branch: { type: 'string' },
+      'repos-dir': { type: 'string' },
+      rule: { type: 'string' },
+      verbose: { type: 'boolean' },
+    },
   })
-  const history = Number(values.history ?? '0')
-  if (positionals.length === 0 || !Number.isInteger(history) || history < 0) {
+  const [history, plant] = [Number(values.history ?? '0'), Number(values.plant ?? '0')]
+  if (positionals.length === 0 || ![history, plant].every(one => Number.isInteger(one) && one >= 0)) {
     console.error(USAGE)
     return 2
   }
-  const surveyed: Surveyed[] = []
+  const clones =
+    values['repos-dir'] === undefined ? [] : [cloneReader(await clonesIn(values['repos-dir']), directoryReader())]
+  const surveyed: Awaited<ReturnType<typeof survey>>[] = []
   const unread: string[] = []
   for (const given of positionals) {
-    const one = await survey(given, values.branch, history).catch(unreadable)
+    const one = await survey(given, { ...values, history, plant, clones }).catch(unreadable)
     if (typeof one === 'string') {
       unread.push(`${given} (${one})`)
       continue
@@ -36,11 +59,14 @@ async function main(): Promise<number> {
     printTable([one], surveyed.length === 1)
     if (values.verbose) printViolations(one)
     printBlocks(one)
+    if (values.rule !== undefined) printRule(one, values.rule)
+    printGreens(one.plants)
   }
   if (positionals.length > 1) {
     console.log('\nall repositories')
     printTable(surveyed, true)
     printSummary(surveyed, unread)
+    if (plant > 0) printPlantTable(surveyed.flatMap(({ plants }) => plants))
   }
   return unread.length === 0 ? 0 : 1
 }
@@ -52,21 +78,33 @@ function unreadable(error: unknown): string {
   return error.code
 }
 
-async function survey(given: string, branch: string | undefined, history: number): Promise<Surveyed> {
+interface SurveyOptions {
+  readonly branch?: string
+  readonly history: number
+  readonly plant: number
+  readonly clones: readonly FromClones[]
+}
+
+async function survey(
+  given: string,
+  { branch, history, plant, clones }: SurveyOptions,
+): Promise<Surveyed & { readonly plants: readonly Plant[] }> {
   const equals = given.indexOf('=')
   const dir = resolve(given.slice(equals + 1))
   const url = equals > 0 ? given.slice(0, equals) : ((await remoteUrl(dir)) ?? '')
   const name = url.replace(/^.*?([^/:]+\/[^/]+?)(?:\.git)?$/, '$1') || basename(dir) || dirname(dir)
-  const replay = new FleetReplay(dir, url, branch ?? (await defaultBranch(dir)))
+  const replay = new FleetReplay(dir, url, branch ?? (await defaultBranch(dir)), clones)
   const started = performance.now()
-  const first = firstResult(await replay.evaluate('HEAD'))
+  const { verdict } = await replay.evaluate('HEAD')
+  const first = firstResult(verdict)
   const seconds = (performance.now() - started) / 1000
   const changes: Evaluated[] = []
   for (const commit of await lastCommits(dir, history)) {
     // a process is not asked to hold the trees of a whole history
     changes.push(await replay.change(commit))
   }
-  return { name, seconds, first, changes }
+  const plants = plant > 0 && first.result !== NO_FLEET ? await plantAttacks(name, await replay.open(), plant) : []
+  return { name, seconds, verdict, first, changes, plants }
 }
 
 async function defaultBranch(dir: string): Promise<string> {

@@ -133,6 +133,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/rules/secrets/support/value-in-the-open.ts MAX_SETTING',
     'workers/fleets/source-reader.ts MAX_HIDDEN',
     'src/fleet/graph/build-with-earlier.ts MAX_EARLIER',
+    'src/cli/with-earlier.ts MAX_SEARCH_MS',
     'src/fleet/charts/chart-places.ts MAX_INCLUDES',
     'src/fleet/model/named-repositories.ts MAX_NAMES',
     'src/git/histogram-diff.ts MOST_COMPARISONS',

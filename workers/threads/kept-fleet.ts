@@ -1,4 +1,5 @@
 import { EvaluateSession } from '../../src/evaluate/incremental/evaluate-session.ts'
+import { MAX_EARLIER } from '../../src/fleet/graph/build-with-earlier.ts'
 import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { Tree, TreeSnapshot } from '../../src/git/tree.ts'
@@ -7,7 +8,7 @@ import type { Tree, TreeSnapshot } from '../../src/git/tree.ts'
 export class KeptFleet {
   readonly session = new EvaluateSession()
   /** For states before those that are evaluated. */
-  readonly earlier = new FleetSession()
+  readonly earlier = new FleetSession(MAX_EARLIER)
   /** Of this evaluation, and of the one before. */
   #trees = new Map<string, Tree>()
   #older: ReadonlyMap<string, Tree> = new Map()

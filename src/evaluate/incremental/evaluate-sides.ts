@@ -33,6 +33,8 @@ export interface BuiltSides {
   readonly input: FleetInput
   readonly head: Fleet
   readonly base: Fleet | undefined
+  /** Commits since which nodes of the followed branch do not build. */
+  readonly since: ReadonlyMap<string, string> | undefined
   /** Some node builds in none of the earlier states: more of them are needed. */
   readonly isOpen: boolean
 }
@@ -62,11 +64,11 @@ export function buildSides(sessions: Sessions, sets: ComparedSets, onProgress?: 
  */
 export function evaluateSides(
   { session }: Sessions,
-  { input, head, base }: BuiltSides,
+  { input, head, base, since }: BuiltSides,
   { changed, today }: { readonly changed?: string | undefined; readonly today: string },
 ): Evaluation {
   const combination = combinationOf(input)
-  const when = { combination, today, ...(changed === undefined ? {} : { changed }) }
+  const when = { combination, today, since, ...(changed === undefined ? {} : { changed }) }
   const { tree, url } = input.fleet
   if (!base) return session.evaluateFleet(head, { baseline: baselineOf(tree, url), ...when })
   const evaluation = session.evaluateFleet(head, { base, baseline: acceptedBy(tree, url), ...when })
@@ -85,12 +87,12 @@ function buildBoth(
   }
   if (!sets.base) {
     const { fleet: head, ...built } = whole(inputOf(sets.head, withheld))
-    return { ...built, head, base: undefined }
+    return { ...built, head, base: undefined, since: built.input.retain?.since }
   }
   const before = inputOf(sets.base, withheld)
-  const { fleet: base, isOpen } = whole(before)
+  const { fleet: base, isOpen, input: known } = whole(before)
   const input = { ...inputOf(sets.head, withheld, base), config: before.fleet.tree, retain: retainOf(base) }
-  return { input, head: session.build(input, onProgress), base, isOpen }
+  return { input, head: session.build(input, onProgress), base, isOpen, since: known.retain?.since }
 }
 
 function inputOf({ facts, ...read }: ReadRevisionSet, withheld: string | undefined, from?: Fleet): FleetInput {

@@ -40,6 +40,8 @@ export interface EvaluateOptions {
   readonly changed?: string
   /** Why nothing of what was to be evaluated was: errors that no node has. */
   readonly failures?: readonly NodeFailure[]
+  /** Commits since which nodes do not build, by their keys. */
+  readonly since?: ReadonlyMap<string, string> | undefined
 }
 
 /**
@@ -74,7 +76,11 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
   })
   const failed = before?.failures ?? []
   const stood = new KnownFailures(failed, options.baseline ?? new Map(), hiding(failed))
-  const failures = now.failures.map(one => (leadsTo.has(one.node) ? one : stood.withState(one)))
+  const stated = now.failures.map(one => (leadsTo.has(one.node) ? one : stood.withState(one)))
+  const failures = stated.map(one => {
+    const since = options.base && one.state === 'new' ? undefined : options.since?.get(one.node)
+    return since === undefined ? one : { ...one, since }
+  })
   const fixed = options.base && before ? fixedFindings(options.base, head, before.findings, findings) : []
   const all = [...withoutSharedEdits(findings, head), ...fixed].sort(inOrder)
   const violations = all.filter(one => one.level === 'violation')

@@ -41,6 +41,7 @@ export function buildWithEarlier(
 ): BuiltWithEarlier {
   const nodes = new Map<string, FleetNode>()
   const clusters = new Map<string, Cluster>()
+  const since = new Map<string, string>()
   const states: Fleet[] = []
   const { config: _config, ...plain } = input
   const stateAt = (index: number) => {
@@ -60,13 +61,15 @@ export function buildWithEarlier(
         const node = known.get(key)
         if (!node || !isComplete(node)) continue
         nodes.set(key, node)
+        const { commit } = index === 0 ? input.fleet : earlier.states[index - 1]!
+        if (commit !== '') since.set(key, commit)
         const was = parent === undefined && state.clusters.find(({ name }) => name === cluster)
         if (was) clusters.set(cluster, was)
       }
       open = open.filter(({ key }) => !nodes.has(key))
     }
     if (nodes.size === before) return earlier.isAll ? marked(build, built, open) : { ...built, isOpen: open.length > 0 }
-    const retain = { nodes: new Map(nodes), clusters: new Map(clusters), isCompared: false }
+    const retain = { nodes: new Map(nodes), clusters: new Map(clusters), since: new Map(since), isCompared: false }
     const next = { ...input, retain }
     built = { fleet: build(next), input: next }
   }

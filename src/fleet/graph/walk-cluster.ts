@@ -7,11 +7,10 @@ import type { ClusterRoot } from '../model/cluster-root.ts'
 import type { ClusterValues } from '../model/cluster-values.ts'
 import type { Cluster, FleetNode, NotSeen } from '../model/fleet.ts'
 import type { FleetConfig } from '../model/fleet-config.ts'
-import { isIncomplete } from '../model/is-complete.ts'
 import { lostOwners } from '../model/lost-owners.ts'
 import { nodeKey } from '../model/node-key.ts'
 import type { AskedRepository, ReadAccess } from '../model/read-access.ts'
-import type { Retain } from '../model/retain.ts'
+import { isUnknown, type Retain } from '../model/retain.ts'
 import type { RenderMemory } from '../rendering/render-memory.ts'
 import { isCopied } from '../resource-sets/render-resource-set.ts'
 import type { ReadContext } from '../sources/ask-read.ts'
@@ -257,7 +256,7 @@ function follow(walk: Walk, claim: Claim): void {
 function collect(walk: Walk, draft: Draft): void {
   const retained = retainedObjects(draft, walk.retain?.nodes.get(draft.key))
   if (retained.length > 0) draft.retained = retained
-  if (walk.retain?.unknown?.has(draft.key) || isStillUnknown(draft, walk.retain)) draft.unknown = true
+  if (isUnknown(draft, walk.retain)) draft.unknown = true
   if (draft.hub !== undefined) {
     walk.remotes.add(draft)
     return
@@ -291,11 +290,6 @@ function collect(walk: Walk, draft: Draft): void {
     walk.drafts.set(made.key, made)
     collect(walk, made)
   }
-}
-
-/** Of a change: nobody knew it before either. */
-function isStillUnknown(draft: Draft, retain: Retain | undefined): boolean {
-  return retain?.nodes.get(draft.key)?.unknown === true && isIncomplete(draft)
 }
 
 function note(walk: Walk, draft: Draft, objects: readonly KubeObject[]): void {

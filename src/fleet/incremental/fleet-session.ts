@@ -10,7 +10,7 @@ import { sameAccess } from '../sources/same-access.ts'
 import { type FleetState, shapeOf } from './fleet-state.ts'
 import { replaceNodes } from './replace-nodes.ts'
 
-/** States that are kept: the branch that clusters follow, and the changes that are looked at beside it. */
+/** States that are kept if the caller sets no number: the branch that clusters follow, and the changes that are looked at beside it. */
 const MAX_STATES = 4
 
 /**
@@ -20,15 +20,20 @@ const MAX_STATES = 4
 export class FleetSession {
   readonly work: Work = { rendered: 0, walked: 0 }
   #states: FleetState[] = []
+  readonly #maxStates: number
   /** Whoever follows what is worked on. */
   watch: Watch | undefined
+
+  constructor(maxStates = MAX_STATES) {
+    this.#maxStates = maxStates
+  }
 
   /** `onProgress` hears how far it is, where the fleet is walked as a whole. */
   build(given: FleetInput, onProgress?: (progress: WalkProgress) => void): Fleet {
     const nearest = this.#nearest(given)
     const input = nearest ? withKnownTrees(given, nearest.input) : given
     const state = (nearest && replaceNodes(nearest, input, this.work)) ?? this.#walk(input, nearest, onProgress)
-    this.#states = [state, ...this.#states.filter(one => one !== state)].slice(0, MAX_STATES)
+    this.#states = [state, ...this.#states.filter(one => one !== state)].slice(0, this.#maxStates)
     return state.fleet
   }
 

@@ -30,6 +30,7 @@ import type { FleetInput, SourceContent } from '../model/input.ts'
 import { isIncomplete } from '../model/is-complete.ts'
 import { lostOwners } from '../model/lost-owners.ts'
 import { refKey } from '../model/ref.ts'
+import { isUnknown } from '../model/retain.ts'
 import { revisionKey, revisionOf } from '../model/revision-of.ts'
 import { sameDeep } from '../model/same-deep.ts'
 import { sameRetained } from '../model/same-node.ts'
@@ -100,7 +101,10 @@ function retainsAlike({ input: was, fleet }: FleetState, { retain }: FleetInput)
   if (was.retain === retain) return true
   if (fleet.clusters.some(one => one.formerOwners)) return false
   const isOther = (node: FleetNode) =>
-    isIncomplete(node) && (node.parent === undefined || !sameRetained(node, { retained: kept(node, retain) }))
+    isIncomplete(node) &&
+    (node.parent === undefined ||
+      isUnknown(node, retain) !== (node.unknown === true) ||
+      !sameRetained(node, { retained: kept(node, retain) }))
   if (fleet.nodes.some(isOther)) return false
   return fleet.clusters.every(({ name, owners }) => {
     const before = retain?.isCompared ? retain.clusters.get(name) : undefined

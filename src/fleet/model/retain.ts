@@ -1,4 +1,5 @@
 import type { Cluster, Fleet, FleetNode } from './fleet.ts'
+import { isIncomplete } from './is-complete.ts'
 
 /** What a fleet was before, so that a build that is not complete relaxes nothing of it. */
 export interface Retain {
@@ -10,6 +11,8 @@ export interface Retain {
   readonly isCompared: boolean
   /** Keys of nodes of which no complete build was found: what they restricted is not known. */
   readonly unknown?: ReadonlySet<string>
+  /** Of nodes that an earlier commit built: the commit since which they do not build. A working copy has none. */
+  readonly since?: ReadonlyMap<string, string>
 }
 
 const known = new WeakMap<Fleet, Retain>()
@@ -23,4 +26,13 @@ export function retainOf(base: Fleet): Retain {
   const retain = { nodes, clusters, isCompared: true }
   known.set(base, retain)
   return retain
+}
+
+/** Whether what a node restricts is not known: no commit built it, and neither did the state that a change is compared with. */
+export function isUnknown(
+  node: Parameters<typeof isIncomplete>[0] & { readonly key: string },
+  retain?: Retain,
+): boolean {
+  if (!retain) return false
+  return retain.unknown?.has(node.key) === true || (retain.nodes.get(node.key)?.unknown === true && isIncomplete(node))
 }

@@ -75,8 +75,8 @@ function policyJson({ kind, namespace, name, rule, action, origin, isUnchanged }
 }
 
 function failureJson(failure: NodeFailure): Record<string, unknown> {
-  const { code, state, cluster, tenant, node, message, fix, origin, fingerprint, hides } = failure
-  return { code, state, cluster, tenant, node, message, fix, origin: originJson(origin), fingerprint, hides }
+  const { code, state, cluster, tenant, node, message, fix, origin, fingerprint, hides, since } = failure
+  return { code, state, cluster, tenant, node, message, fix, origin: originJson(origin), fingerprint, hides, since }
 }
 
 function originJson({ repository, file, line, column }: Finding['origin']) {

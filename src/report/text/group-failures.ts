@@ -14,8 +14,8 @@ const NOT_APPLIED = 'Flux rejects it too. It applies nothing from this Kustomiza
 
 /** Puts equal errors of several nodes and clusters together, in the order of the first of each. */
 export function groupFailures(failures: readonly NodeFailure[]): FailureGroup[] {
-  const keyOf = ({ code, state, message, fix, origin, blocksApply }: NodeFailure) =>
-    JSON.stringify([code, state, message, fix, origin, blocksApply ?? false])
+  const keyOf = ({ code, state, message, fix, origin, blocksApply, since }: NodeFailure) =>
+    JSON.stringify([code, state, message, fix, origin, blocksApply ?? false, since])
   return [...Map.groupBy(failures, keyOf).values()].map(all => ({
     failure: all[0]!,
     nodes: distinct(all.map(({ node }) => node)).filter(node => node !== ''),
@@ -24,9 +24,10 @@ export function groupFailures(failures: readonly NodeFailure[]): FailureGroup[] 
   }))
 }
 
-/** What else there is to say of an error: that its Kustomizations are not applied, where that is known. */
-export function noteOf({ blocksApply }: NodeFailure): string {
-  return blocksApply ? NOT_APPLIED : ''
+/** What else is known of an error: that its Kustomizations are not applied, and since which commit they do not build. */
+export function noteOf({ blocksApply, since }: NodeFailure): string {
+  const began = since === undefined ? '' : `The Kustomization has evaluation errors since commit ${since.slice(0, 10)}.`
+  return [blocksApply ? NOT_APPLIED : '', began].filter(Boolean).join(' ')
 }
 
 /** The first few of a list, and how many there are more. */

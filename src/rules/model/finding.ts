@@ -114,6 +114,8 @@ export interface NodeFailure {
   readonly appliedAs?: string
   /** Flux refuses it too, so nothing of the node is applied until it is fixed. */
   readonly blocksApply?: true
+  /** Of an existing error: the commit since which its node does not build as a whole. */
+  readonly since?: string
 }
 
 /** Something that passes only once a fleet admin approved the change. */
