@@ -1,11 +1,12 @@
-import { BailiwickError } from '../errors.ts'
 import { applyFixes, type Fix, fixesOf } from '../fix/fixes-of.ts'
 import type { Tree } from '../git/tree.ts'
 import { display } from '../kube/object.ts'
+import { firstNames } from '../message/and-more.ts'
 import { redactLines } from '../message/redact.ts'
 import { visible } from '../message/visible.ts'
 import { NOTHING_ELSEWHERE } from '../report/formats/elsewhere.ts'
 import { count, headlineOf } from '../report/text/headline.ts'
+import type { Finding, NodeFailure } from '../rules/model/finding.ts'
 import { type CheckOptions, COPY_HELP, copyOptions } from './check-options.ts'
 import type { Command, Io } from './command.ts'
 import { ageIdentities } from './encrypted-seals.ts'
@@ -17,6 +18,7 @@ import { writeAllInside } from './write-inside.ts'
 const USAGE = 'fix [DIR] [--apply] [--base REF] [-o text|json] [OPTION]...'
 /** Overlapping edits are applied in separate rounds; each round leaves fewer findings. */
 const MAX_ROUNDS = 10
+const MAX_CAUSES = 5
 
 /** `bailiwick fix`: shows or writes the edits that are certain to fix findings. */
 export const fix: Command = {
@@ -32,10 +34,12 @@ Only edits of files of DIR are made, and only where the edit is certain: the oth
   async run(args, io) {
     const options = copyOptions(args, io.cwd, USAGE, ['apply'])
     const { output, apply: isApplied = false } = options
-    const { made, checked } = isApplied ? await applied(options, io) : await proposed(options, io)
+    const { made, left, checked } = isApplied ? await applied(options, io) : await proposed(options, io)
     const { result } = checked.verdict
     if (output === 'json')
-      io.stdout(`${JSON.stringify({ applied: isApplied, fixes: made.map(plain), result }, null, 2)}\n`)
+      io.stdout(
+        `${JSON.stringify({ applied: isApplied, fixes: made.map(plain), notWritten: left.map(({ fix, causes }) => ({ ...plain(fix), causes })), result }, null, 2)}\n`,
+      )
     else {
       io.stdout(
         made
@@ -43,7 +47,7 @@ Only edits of files of DIR are made, and only where the edit is certain: the oth
           .map(line => `${line}\n`)
           .join(''),
       )
-      printLines(io, totals(made, isApplied, checked))
+      printLines(io, [...left.map(leftLine), ...totals({ made, left, checked }, isApplied)])
     }
     return { pass: 0, fail: 1, error: 2 }[result]
   },
@@ -51,6 +55,8 @@ Only edits of files of DIR are made, and only where the edit is certain: the oth
 
 interface Made {
   readonly made: readonly Fix[]
+  /** Edits that are not written, each with the findings that it would cause. */
+  readonly left: readonly { readonly fix: Fix; readonly causes: readonly string[] }[]
   readonly checked: Checked
 }
 
@@ -62,44 +68,80 @@ async function evaluated(options: CheckOptions, io: Io): Promise<Checked> {
 
 async function proposed(options: CheckOptions, io: Io): Promise<Made> {
   const checked = await evaluated(options, io)
-  return { made: certainFixes(checked), checked }
+  return { made: certainFixes(checked), left: [], checked }
 }
 
-/** Writes the edits, and reverts a round that causes a new violation. */
+/** Writes the edits that cause no other finding, in rounds: an edit that was left out may be right after the others. */
 async function applied(options: CheckOptions, io: Io): Promise<Made> {
-  const made: Fix[] = []
-  let checked = await evaluated(options, io)
+  let all: Made = { made: [], left: [], checked: await evaluated(options, io) }
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const fixes = certainFixes(checked)
-    if (fixes.length === 0) break
-    const { tree, dir } = checked
-    const byPath = [...Map.groupBy(fixes, ({ path }) => path)]
-    const before = byPath.map(([path]) => ({ path, content: textOf(tree, path) ?? '' }))
-    const edited = byPath.map(([path, own]) => ({ path, content: applyFixes(textOf(tree, path) ?? '', own) }))
-    const current = checked
-    // a round is over when its edits are evaluated: those that are worse do not stay because of Ctrl-C
-    const after = await uninterrupted(async () => {
-      await writeAllInside(dir, edited)
-      const next = await evaluated(options, io)
-      if (isWorse(current, next)) await writeAllInside(dir, before)
-      return next
-    })
-    if (isWorse(checked, after)) {
-      throw new BailiwickError('usage', `${count(fixes.length, 'edit')} would cause other findings and were reverted`, {
-        fix: 'Run bailiwick fix without --apply, and make the edits by hand.',
-      })
-    }
-    made.push(...fixes)
-    checked = after
+    const fixes = certainFixes(all.checked)
+    const { made, left, checked } = await writeGood(all.checked, fixes, () => evaluated(options, io))
+    all = { made: [...all.made, ...made], left, checked }
+    if (made.length === 0) break
   }
-  return { made, checked }
+  return all
 }
 
-function isWorse({ verdict: before }: Checked, { verdict: after }: Checked): boolean {
-  const known = new Set([...before.violations, ...before.errors].map(({ fingerprint }) => fingerprint))
-  return [...after.violations, ...after.errors].some(
-    ({ state, fingerprint }) => state === 'new' && !known.has(fingerprint),
+/** Writes edits together if that causes no other finding, else by halves, so that the one that does is left out alone. */
+async function writeGood(start: Checked, fixes: readonly Fix[], evaluate: () => Promise<Checked>): Promise<Made> {
+  const byPath = [...Map.groupBy(fixes, ({ path }) => path).keys()]
+  const write = (edits: readonly Fix[]) => {
+    const own = (path: string) => edits.filter(edit => edit.path === path)
+    const files = byPath.map(path => ({ path, content: applyFixes(textOf(start.tree, path) ?? '', own(path)) }))
+    return writeAllInside(start.dir, files)
+  }
+  let good: Made = { made: [], left: [], checked: start }
+  const attempt = async (edits: readonly Fix[]): Promise<void> => {
+    const { made, left, checked } = good
+    // an attempt is over when its edits are evaluated: those that are worse do not stay because of Ctrl-C
+    const { after, causes } = await uninterrupted(async () => {
+      await write([...made, ...edits])
+      const after = await evaluate()
+      const causes = causedBy(checked, after)
+      if (causes.length > 0) await write(made)
+      return { after, causes }
+    })
+    const [fix] = edits
+    if (causes.length === 0) good = { made: [...made, ...edits], left, checked: after }
+    else if (edits.length === 1 && fix) good = { made, left: [...left, { fix, causes }], checked }
+    else {
+      const half = edits.length >> 1
+      await attempt(edits.slice(0, half))
+      await attempt(edits.slice(half))
+    }
+  }
+  if (fixes.length > 0) await attempt(fixes)
+  return good
+}
+
+/** The new findings that there are more of, whatever namespace, value or place in a list an edit gave their objects. */
+function causedBy({ verdict: before }: Checked, { verdict: after }: Checked): string[] {
+  const alike = (finding: Finding | NodeFailure) =>
+    JSON.stringify(
+      'rule' in finding
+        ? [
+            finding.rule,
+            finding.cluster,
+            finding.tenant,
+            finding.object.kind,
+            finding.object.name,
+            inAnyItem(finding.field),
+          ]
+        : [finding.code, finding.cluster, finding.tenant, finding.origin.repository, finding.origin.file],
+    )
+  const known = Map.groupBy([...before.violations, ...before.errors], alike)
+  const found = [...after.violations, ...after.errors].filter(({ state }) => state === 'new')
+  return [...Map.groupBy(found, alike)].flatMap(([key, all]) =>
+    all.slice(known.get(key)?.length ?? 0).map(shownFinding),
   )
+}
+
+const inAnyItem = (field: string) => field.replace(/\/\d+(?=\/|$)/g, '/*')
+
+function shownFinding(finding: Finding | NodeFailure): string {
+  const { file, line } = finding.origin
+  return `${'rule' in finding ? `violation[${finding.rule}]` : `error[${finding.code}]`} ${visible(file)}:${line}`
 }
 
 const certainFixes = ({ verdict, own, evaluatedAs, tree }: Checked): Fix[] =>
@@ -116,18 +158,26 @@ function textOf(tree: Tree, path: string): string | undefined {
   }
 }
 
-function totals(made: readonly Fix[], isApplied: boolean, { verdict, own }: Checked): string[] {
+function totals({ made, left, checked: { verdict, own } }: Made, isApplied: boolean): string[] {
   const edits = count(made.length, 'certain edit')
+  const others = left.length > 0 ? `, ${left.length} not written` : ''
   return [
-    isApplied ? `${edits} written` : `${edits}${made.length > 0 ? '; run again with --apply to write' : ''}`,
+    isApplied ? `${edits} written${others}` : `${edits}${made.length > 0 ? '; run again with --apply to write' : ''}`,
     `${verdict.result}: ${headlineOf({ verdict, hidden: own?.elsewhere ?? NOTHING_ELSEWHERE })}`,
   ]
 }
 
-function fixLines({ path, first, before, lines, findings }: Fix): string[] {
-  const rules = [...new Set(findings.map(({ rule }) => rule))].join(', ')
+const rulesOf = ({ findings }: Fix) => [...new Set(findings.map(({ rule }) => rule))].join(', ')
+
+function leftLine({ fix, causes }: Made['left'][number]): string {
+  const others = firstNames(causes, MAX_CAUSES)
+  return `${visible(fix.path)}:${fix.first}: ${rulesOf(fix)}: not written, it would cause ${others}`
+}
+
+function fixLines(fix: Fix): string[] {
+  const { path, first, before, lines } = fix
   return [
-    `${visible(path)}:${first}: ${rules}`,
+    `${visible(path)}:${first}: ${rulesOf(fix)}`,
     ...redactLines(before).map(line => `- ${visible(line, 200)}`),
     ...redactLines(lines).map(line => `+ ${visible(line, 200)}`),
     '',

@@ -34,6 +34,11 @@ export function objectPart(kind: string, namespace: string, name: string): Messa
   return part('object', value, shownObject(kind, namespace, name))
 }
 
+/** The namespace of an object, which may have none. */
+export function namespacePart(namespace: string): Message {
+  return namespace === '' ? message`the object's namespace` : message`namespace ${quoted('object', namespace)}`
+}
+
 /** Who applies something, for people. */
 export function identityPart(identity: { readonly user: string; readonly impersonated: boolean }): Message {
   const user = part('identity', identity.user)

@@ -60,7 +60,7 @@ describe('fix', () => {
     const tenant = tenantOnBranch({ 'deploy/config.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: {name: more}\n' })
     const before = readFileSync(join(tenant, 'deploy/config.yaml'), 'utf8')
     const { code, stdout } = await run(tenant, 'fix', '--apply', '--fleet', '../fleet', '--base', 'main', '-o', 'json')
-    expect([code, JSON.parse(stdout)]).toEqual([1, { applied: true, fixes: [], result: 'fail' }])
+    expect([code, JSON.parse(stdout)]).toEqual([1, { applied: true, fixes: [], notWritten: [], result: 'fail' }])
     expect(readFileSync(join(tenant, 'deploy/config.yaml'), 'utf8')).toBe(before)
   })
 

@@ -1,7 +1,8 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { repository, run, scratch, write } from '../cli/run-main.ts'
+import { git, repository, run, scratch, write } from '../cli/run-main.ts'
+import { world } from '../cli/situation.ts'
 import { twoTenants } from '../cli/two-tenants.ts'
 
 const ACME = join(import.meta.dirname, '../fleets/acme')
@@ -152,4 +153,65 @@ test('the edit of a base is not offered where only one of two tenants has the fi
   expect([stdout.includes('cross-namespace-ref'), base()]).toEqual([false, BASE])
   const checked = await run(dir, 'check')
   expect(checked.stdout).toMatch(/cross-namespace-ref\][\s\S]*make the change in an overlay of this tenant alone/)
+})
+
+const POD = `apiVersion: v1
+kind: Pod
+metadata:
+  name: web
+spec:
+  volumes: [{ name: host, hostPath: { path: / } }]
+  containers:
+    - name: web
+      image: acme/web:1.0.0
+      securityContext:
+        privileged: true
+`
+const NESTED = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: { name: more, namespace: apps }
+spec:
+  interval: 5m
+  path: ./more
+  prune: true
+  serviceAccountName: dev-team
+  sorceRef: { kind: GitRepository, name: dev-team }
+`
+
+/** The tenant of the small fleet with these files on a branch. */
+function tenantWith(files: Record<string, string>): string {
+  const { tenant } = world()
+  git(tenant, 'switch', '--quiet', '-c', 'topic')
+  return write(tenant, files)
+}
+const fixArgs = ['fix', '--apply', '--fleet', '../fleet', '--base', 'main']
+
+test('an edit that adds a namespace is kept although the other findings of the object name it then', async () => {
+  const dir = tenantWith({ 'deploy/web.yaml': POD })
+  const { code, stdout, stderr } = await run(dir, ...fixArgs)
+  expect(stderr).toBe('')
+  expect(stdout).toMatch(/^2 certain edits written\nfail: /m)
+  const fixed = POD.replace('metadata:\n', 'metadata:\n  namespace: apps\n').replace(
+    'privileged: true',
+    'privileged: false',
+  )
+  expect([code, readFileSync(join(dir, 'deploy/web.yaml'), 'utf8')]).toEqual([1, fixed])
+})
+
+test('the one edit that would cause another finding is left out and named, and the others are written', async () => {
+  const more = { 'more/namespace.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: { name: more }\n' }
+  const dir = tenantWith({ 'deploy/web.yaml': POD, 'deploy/nested.yaml': NESTED, ...more })
+  const { code, stdout } = await run(dir, ...fixArgs)
+  expect(stdout).toContain(
+    'deploy/nested.yaml:9: schema-mismatch: not written, it would cause violation[namespace-ownership]',
+  )
+  expect(stdout).toMatch(/^2 certain edits written, 1 not written\nerror: /m)
+  expect([code, readFileSync(join(dir, 'deploy/nested.yaml'), 'utf8')]).toEqual([2, NESTED])
+  expect(readFileSync(join(dir, 'deploy/web.yaml'), 'utf8')).toContain('privileged: false')
+  const { applied, fixes, notWritten } = JSON.parse((await run(dir, ...fixArgs, '-o', 'json')).stdout)
+  expect([applied, fixes, notWritten.map((one: { causes: string[] }) => one.causes)]).toEqual([
+    true,
+    [],
+    [['violation[namespace-ownership] more/namespace.yaml:3']],
+  ])
 })

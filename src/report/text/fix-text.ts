@@ -37,7 +37,7 @@ function editOf(finding: Finding, here: string): Message | undefined {
   const values = edit && 'set' in edit ? [edit.set] : allowed.slice(0, MAX_VALUES)
   if (values.length === 0) return undefined
   const left = edit ? 0 : allowed.length - values.length
-  const list = listed(values.map(value => part('value', value, `\`${value}\``)))
+  const list = listed(values.map(value => part('value', value, `\`${value === '' ? '""' : value}\``)))
   const more = left > 0 ? message` and ${left} more` : message``
   return message`Set \`${part('field', name)}\` to ${values.length > 1 ? 'one of ' : ''}${list}${more} at ${part('path', place)}.`
 }

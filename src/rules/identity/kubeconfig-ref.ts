@@ -1,6 +1,6 @@
 import type { KubeConfigRef } from '../../facts/kubeconfig-uses.ts'
 import { kubeConfigRefs } from '../../facts/kubeconfig-uses.ts'
-import { objectPart, quoted } from '../../facts/shown.ts'
+import { namespacePart, objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { applierKinds, kubeConfigOf } from '../../fleet/model/appliers.ts'
 import { codeWord, listed, type Message, message, part } from '../../message/message.ts'
@@ -34,7 +34,7 @@ export const kubeconfigRef: Rule = {
         object,
         path,
         value: `${kind} ${name} ${key}`,
-        message: message`${objectPart(id.kind, id.namespace, id.name)} uses the kubeconfig in ${what} of namespace ${quoted('object', id.namespace)}, which the platform did not provide to this tenant. Allowed: ${allowedText(context, subject)}.`,
+        message: message`${objectPart(id.kind, id.namespace, id.name)} uses the kubeconfig in ${what} of ${namespacePart(id.namespace)}, which the platform did not provide to this tenant. Allowed: ${allowedText(context, subject)}.`,
         fix: message`Remove ${codeWord('spec.kubeConfig')}, or set ${codeWord('spec.kubeConfig.secretRef.name')} to the tenant's kubeconfig.`,
       }
     }

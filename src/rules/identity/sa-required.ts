@@ -1,5 +1,5 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { objectPart, quoted } from '../../facts/shown.ts'
+import { namespacePart, objectPart, quoted } from '../../facts/shown.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
 import { accountOf, applierKinds, fallbackAccount, kubeConfigOf } from '../../fleet/model/appliers.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
@@ -59,7 +59,7 @@ function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject
     path: ACCOUNT_FIELD,
     value: written,
     message: message`${objectPart(kind, namespace, name)} names no service account${given}${config}: ${asWhom(account, namespace, isElsewhere)}. Allowed: an account in its own namespace.`,
-    fix: message`Set ${codeWord('spec.serviceAccountName')} to the reconciler account of namespace ${quoted('object', namespace)}.`,
+    fix: message`Set ${codeWord('spec.serviceAccountName')} to the reconciler account of ${namespacePart(namespace)}.`,
   }
 }
 
@@ -78,7 +78,7 @@ function isKnown(
 
 function asWhom(account: string | undefined, namespace: string, elsewhere: boolean): Message {
   if (account) {
-    return message`Flux would apply it as the default account ${quoted('object', account)}, which the fleet does not render in namespace ${quoted('object', namespace)}`
+    return message`Flux would apply it as the default account ${quoted('object', account)}, which the fleet does not render in ${namespacePart(namespace)}`
   }
   return elsewhere
     ? message`Flux would apply it as the user of the kubeconfig, without impersonation`

@@ -1,9 +1,10 @@
-import { objectPart, quoted } from '../../facts/shown.ts'
+import { namespacePart, objectPart } from '../../facts/shown.ts'
 import type { TenantSubject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { type Reference, references } from '../../flux/references.ts'
 import type { Named } from '../../kube/capabilities/capability.ts'
 import { EMBEDDINGS } from '../../kube/capabilities/embeddings.ts'
+import type { Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { message, untyped } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
@@ -62,10 +63,10 @@ function foreign({ object, id, node }: TenantSubject, { path, value, field, what
     object,
     path,
     value,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} ${verb} ${noun === undefined ? '' : message`${untyped(noun)} `}${what}, which does not belong to the tenant. Allowed: namespace ${quoted('object', id.namespace)}. The controller would act there with its own rights.`,
-    fix: message`Set the reference to an object of namespace ${quoted('object', id.namespace)}.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} ${verb} ${noun === undefined ? '' : message`${untyped(noun)} `}${what}, which does not belong to the tenant. Allowed: ${namespacePart(id.namespace)}. The controller would act there with its own rights.`,
+    fix: message`Set the reference to an object of ${namespacePart(id.namespace)}.`,
     clusterAnswer: 'none: the API server accepts it',
-    ...(path.at(-1) === 'namespace' ? { allowed: [id.namespace] } : {}),
+    ...allowedAt(path, id.namespace),
     ...(field.level ? { level: field.level } : {}),
   }
 }
@@ -97,13 +98,18 @@ function evaluateFleet(
     object,
     path: reference.path,
     value: `${reference.kind}/${target}/${reference.name}`,
-    message: message`${who} refers to ${what}, which is in another namespace. Allowed: its own namespace ${quoted('object', namespace)}.${untyped(shownSafe(said))}`,
-    fix: message`Remove \`namespace\` from the reference and use an object of namespace ${quoted('object', namespace)}.`,
-    ...(reference.path.at(-1) === 'namespace' ? { allowed: [namespace] } : {}),
+    message: message`${who} refers to ${what}, which is in another namespace. Allowed: ${namespacePart(namespace)}.${untyped(shownSafe(said))}`,
+    fix: message`Remove \`namespace\` from the reference and use an object of ${namespacePart(namespace)}.`,
+    ...allowedAt(reference.path, namespace),
     ...(reference.path.at(-1) === 'namespace' && hasNamesake(index, node.cluster, namespace, reference)
       ? { edit: { remove: true } }
       : {}),
   }
+}
+
+/** An object without a namespace has none to name. */
+function allowedAt(path: Path, namespace: string): Pick<Breach, 'allowed'> {
+  return path.at(-1) === 'namespace' && namespace !== '' ? { allowed: [namespace] } : {}
 }
 
 function saidByFlux(reference: Reference, locked: boolean, access: AccessFrom): string {

@@ -1,4 +1,4 @@
-import { objectPart, quoted } from '../../facts/shown.ts'
+import { namespacePart, objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { references, referringKinds } from '../../flux/references.ts'
 import { ACCESS_FROM, readSourceAcl } from '../../flux/source/source-acl.ts'
@@ -40,7 +40,7 @@ function* evaluateReferences({ object, id, node }: Subject, { index }: RuleConte
       object,
       path,
       value: `${kind}/${namespace}/${name}`,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} refers to ${what}, ${why} namespace ${quoted('object', id.namespace)}. Allowed: sources that admit this namespace by labels that the platform writes.`,
+      message: message`${objectPart(id.kind, id.namespace, id.name)} refers to ${what}, ${why} ${namespacePart(id.namespace)}. Allowed: sources that admit this namespace by labels that the platform writes.`,
       fix: message`Ask the owner of ${what} to admit the namespace, or declare a separate source.`,
     }
   }

@@ -1,5 +1,5 @@
 import type { Rendered } from '../../facts/object-table.ts'
-import { objectPart, quoted } from '../../facts/shown.ts'
+import { namespacePart, objectPart, quoted } from '../../facts/shown.ts'
 import type { TenantSubject } from '../../facts/subject.ts'
 import { kindsThat, PROVIDER } from '../../flux/kinds.ts'
 import { readAddress, type SourceAddress } from '../../kube/address/source-address.ts'
@@ -69,7 +69,7 @@ function evaluateFleet(
     path,
     value: `${name} ${target ?? ''}`,
     message: message`${objectPart(id.kind, id.namespace, id.name)} sends Secret ${quoted('object', name)}${to}. The Secret belongs to the platform: ${untyped(readerName(others[0]!))} reads it. Allowed: the tenant's own Secrets. The object's controller accepts it.`,
-    fix: message`Set the reference to a Secret of the tenant in namespace ${quoted('object', id.namespace)}.`,
+    fix: message`Set the reference to a Secret of the tenant in ${namespacePart(id.namespace)}.`,
   }
 }
 
@@ -105,7 +105,7 @@ function* selected({ object, id, node }: TenantSubject): Iterable<Breach> {
     path: SELECTOR,
     value: 'selector',
     level: 'warning',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} sends every Secret of namespace ${quoted('object', id.namespace)} that its labels select, including the platform's. Allowed: Secrets by name.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} sends every Secret of ${namespacePart(id.namespace)} that its labels select, including the platform's. Allowed: Secrets by name.`,
     fix: message`Set spec.selector.secret.name to the tenant's own Secret.`,
   }
 }

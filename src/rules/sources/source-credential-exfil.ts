@@ -1,7 +1,7 @@
 import { kindOf } from '../../facts/fleet-index.ts'
 import type { Naming } from '../../facts/naming.ts'
 import type { Rendered } from '../../facts/object-table.ts'
-import { objectPart, quoted } from '../../facts/shown.ts'
+import { namespacePart, objectPart, quoted } from '../../facts/shown.ts'
 import { addressOf, sourceKinds } from '../../facts/source-fields.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
@@ -93,7 +93,7 @@ function* evaluateSecrets(
       path,
       `${name} ${address.text}`,
       what,
-      message`Set spec.secretRef to a Secret of the tenant in namespace ${quoted('object', id.namespace)}.`,
+      message`Set spec.secretRef to a Secret of the tenant in ${namespacePart(id.namespace)}.`,
     )
   }
 }
