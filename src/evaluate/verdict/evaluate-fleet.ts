@@ -8,7 +8,7 @@ import type { Evaluation, Finding, NodeFailure } from '../../rules/model/finding
 import { KIND_NOT_EVALUATED } from '../../rules/namespaces/kind-not-evaluated.ts'
 import { UNENCRYPTED_SETTING } from '../../rules/secrets/unencrypted-setting.ts'
 import { dormantIn, HeldNodes } from '../applied/dormant.ts'
-import { loosenedPolicies } from '../approvals/loosened-policies.ts'
+import { approvalsOfFindings } from '../approvals/approvals-of-findings.ts'
 import { notSeenOf, remoteFiles } from '../approvals/remote-files.ts'
 import { requiredApprovals } from '../approvals/required-approvals.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
@@ -93,7 +93,9 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     notSeen: [...head.notSeen, ...notSeenOf(remoteFiles(head)), ...unknownNodes(head)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
-    requiredApprovals: options.base ? [...requiredApprovals(head, options.base), ...loosenedPolicies(all)] : [],
+    requiredApprovals: options.base
+      ? [...requiredApprovals(head, options.base), ...approvalsOfFindings(all, head.config)]
+      : [],
     evaluated: evaluatedOf(head),
     combination: waivers.combinationWith(options.combination),
   })

@@ -35,6 +35,7 @@ export function summaryOf(verdict: Unsummed, elsewhere: Elsewhere = NOTHING): st
     ...existing(verdict),
     ...below(verdict),
     ...notVisible(verdict),
+    ...(evaluated.releases === 0 ? [] : [`charts of ${count(evaluated.releases, 'HelmRelease')} not rendered`]),
     ...assumed(verdict),
     ...only(verdict),
   ]

@@ -1,0 +1,27 @@
+import { shownObject } from '../../facts/shown.ts'
+import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
+import type { Finding, RequiredApproval } from '../../rules/model/finding.ts'
+import { chartContentChange } from '../../rules/sources/chart-content-change.ts'
+import { chartNotRendered } from '../../rules/sources/chart-not-rendered.ts'
+import { loosenedPolicies } from './loosened-policies.ts'
+
+const OF_CHARTS = [chartNotRendered.id, chartContentChange.id]
+
+/** What passes only with an approval because of what rules found. */
+export function approvalsOfFindings(
+  findings: readonly Finding[],
+  { unrenderedCharts }: FleetConfig,
+): RequiredApproval[] {
+  return [...loosenedPolicies(findings), ...(unrenderedCharts === 'approve' ? changedCharts(findings) : [])]
+}
+
+/** One for each changed file that decides what HelmReleases create, unless it is waived or a violation. */
+function changedCharts(findings: readonly Finding[]): RequiredApproval[] {
+  const found = findings.filter(one => OF_CHARTS.includes(one.rule) && one.state === 'new' && one.level === 'warning')
+  const byPlace = Map.groupBy(found, ({ origin }) => `${origin.repository} ${origin.file}`)
+  return [...byPlace.values()].map(([{ rule, object, origin } = found[0]!]) => ({
+    rule,
+    path: origin.file,
+    message: `${origin.file} changes the chart, version or values of ${shownObject(object.kind, object.namespace, object.name)}, and charts are not rendered`,
+  }))
+}
