@@ -1,18 +1,21 @@
 import { shownObject } from '../../facts/shown.ts'
-import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
+import type { Fleet } from '../../fleet/model/fleet.ts'
 import type { Finding, RequiredApproval } from '../../rules/model/finding.ts'
 import { chartContentChange } from '../../rules/sources/chart-content-change.ts'
 import { chartNotRendered } from '../../rules/sources/chart-not-rendered.ts'
 import { loosenedPolicies } from './loosened-policies.ts'
+import { repairedNodes } from './repaired-nodes.ts'
 
 const OF_CHARTS = [chartNotRendered.id, chartContentChange.id]
 
 /** What passes only with an approval because of what rules found. */
-export function approvalsOfFindings(
-  findings: readonly Finding[],
-  { unrenderedCharts }: FleetConfig,
-): RequiredApproval[] {
-  return [...loosenedPolicies(findings), ...(unrenderedCharts === 'approve' ? changedCharts(findings) : [])]
+export function approvalsOfFindings(findings: readonly Finding[], head: Fleet, base: Fleet): RequiredApproval[] {
+  const isAsked = head.config.unrenderedCharts === 'approve'
+  return [
+    ...loosenedPolicies(findings),
+    ...(isAsked ? changedCharts(findings) : []),
+    ...repairedNodes(findings, head, base),
+  ]
 }
 
 /** One for each changed file that decides what HelmReleases create, unless it is waived or a violation. */

@@ -94,7 +94,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
     requiredApprovals: options.base
-      ? [...requiredApprovals(head, options.base), ...approvalsOfFindings(all, head.config)]
+      ? [...requiredApprovals(head, options.base), ...approvalsOfFindings(all, head, options.base)]
       : [],
     evaluated: evaluatedOf(head),
     combination: waivers.combinationWith(options.combination),
