@@ -1,5 +1,6 @@
 import { andMore } from '../../message/and-more.ts'
 import type { Evaluated, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
+import { UNEVALUATED } from '../approvals/nothing-evaluated.ts'
 import { countFindings } from './group-findings.ts'
 
 /** All of a verdict but its first line. */
@@ -60,6 +61,8 @@ function lead(verdict: Unsummed, elsewhere: Elsewhere): string {
     // the mode is named first: a green check must not be read as clean
     return `Would block (report mode): ${count(countFindings(reported), 'violation')}${tail}: ${concerned(reported)}; ${within}`
   }
+  if (verdict.errors.some(({ code }) => code === UNEVALUATED))
+    return `Nothing was evaluated, before and after the change; ${within}`
   const isClean = verdict.violations.every(({ state }) => state === 'fixed')
   return `No ${isClean ? '' : 'new '}violations${tail} in ${extent(evaluated)}`
 }
