@@ -139,8 +139,8 @@ function notVisible({ notSeen }: Unsummed): string[] {
 
 /** What is evaluated may not be what the cluster gets. */
 function assumed({ notSeen }: Unsummed): string[] {
-  const all = new Set(notSeen.filter(({ what }) => what === 'content').map(({ url }) => url))
-  return all.size === 0 ? [] : [`content of ${count(all.size, 'OCI artifact')} assumed`]
+  const all = new Set(notSeen.filter(({ what }) => what === 'content').map(({ source, url }) => url || source))
+  return all.size === 0 ? [] : [`content of ${count(all.size, 'source')} assumed`]
 }
 
 /** A result about a part of the fleet must not be read as one about all of it. */
