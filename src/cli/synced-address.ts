@@ -1,10 +1,11 @@
 import { findClusters } from '../fleet/bootstrap/find-clusters.ts'
 import { readFleetFile } from '../fleet/config/read-fleet-file.ts'
+import { buildFleet } from '../fleet/graph/build-fleet.ts'
 import { addressIn } from '../fleet/model/address-in.ts'
 import { GIT_REPOSITORY } from '../flux/kinds.ts'
 import type { Tree } from '../git/tree.ts'
 import { stringAt } from '../kube/node.ts'
-import { groupOf, idOf } from '../kube/object.ts'
+import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import { normaliseUrl } from '../kube/url.ts'
 import type { RepositoryAddress } from './repository-address.ts'
 
@@ -16,24 +17,41 @@ import type { RepositoryAddress } from './repository-address.ts'
 export function withSyncedAddress(here: RepositoryAddress, tree: Tree): RepositoryAddress {
   const { aliases } = readFleetFile(tree, here.url)
   const { roots } = findClusters({ url: here.url, aliases, tree })
-  const named = new Set(
-    roots.flatMap(({ source, path, how }) => {
-      if (how !== 'sync' && how !== 'flux-instance') return []
-      const url = source && gitUrl(source)
-      const isThere = path === '' || tree.entry(path)?.type === 'directory'
-      return url === undefined || !isThere ? [] : [addressIn(aliases, url)]
-    }),
+  const synced = roots.filter(
+    ({ how, path }) =>
+      (how === 'sync' || how === 'flux-instance') && (path === '' || tree.entry(path)?.type === 'directory'),
   )
-  const [url] = named
-  if (url === undefined || named.size > 1 || url === addressIn(aliases, here.url)) return here
+  const own = addressIn(aliases, here.url)
+  const written = synced.map(({ source }) => source && gitUrl(source))
+  const isNamed = written.some(url => url !== undefined && addressIn(aliases, url) === own)
+  if (synced.length === 0 || (isNamed && own !== '')) return here
+  // patches and variables may make another address of what is written
+  const rendered = renderedUrls(here.branch, tree)
+  const urls = synced.flatMap(({ name }, index) => rendered.get(name) ?? written[index] ?? [])
+  const [url, ...others] = new Set(urls.map(one => addressIn(aliases, one)))
+  if (url === undefined || others.length > 0 || url === own) return here
   const because = `${here.because}; all clusters follow this address, none follows the remote ${here.url || '(there is none)'}`
   return { ...here, url, because }
 }
 
-function gitUrl(source: Parameters<typeof idOf>[0]): string | undefined {
+/** What the source of each cluster says once the cluster renders it from this working copy. */
+function renderedUrls(branch: string, tree: Tree): ReadonlyMap<string, string> {
+  const { nodes } = buildFleet({ fleet: { url: '', branch, commit: '', tree }, sources: [], opaque: [] })
+  const followed = new Map(nodes.flatMap(({ parent, cluster, source }) => (parent ? [] : [[cluster, source.id]])))
+  const found = nodes.flatMap(({ cluster, objects }) =>
+    objects.flatMap(object => {
+      const { kind, namespace, name } = idOf(object)
+      const url = followed.get(cluster) === `${kind}/${namespace}/${name}` ? gitUrl(object) : undefined
+      return url === undefined ? [] : [[cluster, url] as const]
+    }),
+  )
+  return new Map(found.toReversed())
+}
+
+function gitUrl(source: KubeObject): string | undefined {
   const { apiVersion, kind } = idOf(source)
   const url = stringAt(source.root, ['spec', 'url'])
   const isGit = `${groupOf(apiVersion)}/${kind}` === GIT_REPOSITORY
-  // a variable in it is not an address
+  // a variable that is left is not an address
   return isGit && url && !/[{}$]/.test(url) ? normaliseUrl(url) : undefined
 }

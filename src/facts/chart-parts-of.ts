@@ -2,7 +2,7 @@ import { chartSpecOf, DEPLOYERS, type NamedObject } from '../fleet/charts/chart-
 import type { ChartPart } from '../fleet/charts/chart-parts.ts'
 import { deployedParts } from '../fleet/charts/deployed-parts.ts'
 import { refKey } from '../fleet/model/ref.ts'
-import { ARTIFACT_GENERATOR, HELM_CHART } from '../flux/kinds.ts'
+import { ARTIFACT_GENERATOR, HELM_CHART, HELM_RELEASE } from '../flux/kinds.ts'
 import type { Tree, TreeEntry } from '../git/tree.ts'
 import { at, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
@@ -11,6 +11,7 @@ import type { Facts } from './facts.ts'
 import { hashOf } from './fingerprint.ts'
 import type { FleetAnswers } from './fleet-answers.ts'
 import type { Naming } from './naming.ts'
+import { releaseInputs } from './release-inputs.ts'
 
 /** The names of the artifacts that a generator makes. */
 const MAKES: Naming = {
@@ -52,15 +53,20 @@ export function contentKey(parts: readonly ChartPart[]): string {
   return hashOf(parts.flatMap(({ url, ref, path, id }) => [url, ref, path, id ?? 'not visible']))
 }
 
-/** `<kind> <chartKey>` of every release and HelmChart of a namespace, and `content <contentKey>` of what releases deploy. */
+/**
+ * `<kind> <chartKey>` of every release and HelmChart of a namespace, `content <contentKey>` of what releases deploy, and
+ * `input <key>` of what decides it.
+ */
 export function knownChartsOf(index: FleetAnswers, cluster: string, namespace: string): ReadonlySet<string> {
   const known = new Set<string>()
   for (const kind of [...DEPLOYERS, HELM_CHART]) {
-    for (const { node, object } of index.rendered(cluster, kind, namespace)) {
+    for (const one of index.rendered(cluster, kind, namespace)) {
+      const { node, object } = one
       const chart = chartSpecOf(object) && sourceOfChart(object, kind)
       if (chart) known.add(`${kind} ${chartKey(index, cluster, chart)}`)
       const parts = kind === HELM_CHART ? undefined : index.chartParts(node.key, object)
       if (Array.isArray(parts)) known.add(`content ${contentKey(parts)}`)
+      if (kind === HELM_RELEASE) for (const { key } of releaseInputs(index, one)) known.add(`input ${key}`)
     }
   }
   return known

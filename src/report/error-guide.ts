@@ -88,7 +88,8 @@ const ENTRIES: Record<Exclude<ErrorCode, OfRule>, Omit<ErrorEntry, 'code'>> = {
       'Install the App on the repository, or list it under the repositories of the tenant. On the command line, pass `--repo URL=DIR`.',
   },
   'nothing-evaluated': {
-    means: 'No object was evaluated, so there is nothing to pass.',
+    means:
+      'No object was evaluated, so there is nothing to pass. Where nothing of the base could be evaluated either, the error is existing, and the change needs the approval of a fleet admin.',
     remedy:
       'Correct the errors that are listed with it, or the filter (`--tenant`, `--cluster`) that excludes everything.',
   },

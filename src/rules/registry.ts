@@ -95,6 +95,7 @@ import { sopsCiphertextReuse } from './secrets/sops-ciphertext-reuse.ts'
 import { sopsRecipient } from './secrets/sops-recipient.ts'
 import { unencryptedSetting } from './secrets/unencrypted-setting.ts'
 import { chartContentChange } from './sources/chart-content-change.ts'
+import { chartNotRendered } from './sources/chart-not-rendered.ts'
 import { imageAutomationPush } from './sources/image-automation-push.ts'
 import { intervalLimits } from './sources/interval-limits.ts'
 import { sourceCredentialExfil } from './sources/source-credential-exfil.ts'
@@ -131,6 +132,7 @@ export const rules: readonly Rule[] = [
   capsuleTenantResource,
   celCost,
   chartContentChange,
+  chartNotRendered,
   clusterScopedForbidden,
   configUnused,
   controllerRights,

@@ -108,6 +108,7 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
   ],
   sources: [
     'chart-content-change',
+    'chart-not-rendered',
     'image-automation-push',
     'interval-limits',
     'source-credential-exfil',

@@ -8,6 +8,8 @@ import { evaluateTrees } from './evaluate-trees.ts'
 const MAX_LINES = 40
 const MAX_COLUMNS = 95
 const MAX_FILES = 3
+/** It is found beside every other rule that a new HelmRelease breaks. */
+const BESIDE = 'chart-not-rendered'
 
 interface Candidate {
   readonly rule: string
@@ -47,7 +49,8 @@ const candidates = (): Candidate[] => readCases().flatMap(candidatesOf)
 function candidatesOf(one: AttackCase): Candidate[] {
   return [...one.variants].flatMap(([name, variant]) => {
     const { violations = [], warnings = [], errors = [] } = variant.expect ?? one.expect
-    const [rule, ...others] = [...new Set([...violations, ...warnings, ...errors])]
+    const all = [...new Set([...violations, ...warnings, ...errors])]
+    const [rule = all[0], ...others] = all.filter(id => id !== BESIDE)
     const files = filesOfVariant(variant)
     return rule === undefined || others.length > 0 || !files ? [] : [{ rule, one, name, variant, files }]
   })
@@ -77,7 +80,7 @@ const sizeOf = ({ files }: Candidate) => files.reduce((sum, { text }) => sum + t
 function exampleOf({ rule, one, name, variant, files }: Candidate): RuleExample | undefined {
   const after = treesOf(one.world, one.base, changesOf(variant))
   const { verdict } = evaluateTrees(after, treesOf(one.world, one.base))
-  const [finding, ...others] = newOf(verdict)
+  const [finding, ...others] = newOf(verdict).filter(found => idOf(found) === rule || idOf(found) !== BESIDE)
   if (!finding || others.some(other => idOf(other) !== idOf(finding)) || idOf(finding) !== rule) return undefined
   const repository = one.world.repositories.find(({ url }) => url === finding.origin.repository)
   const at = files.findIndex(file => file.repository === repository?.name && file.path === finding.origin.file)

@@ -39,7 +39,46 @@ function renamedTo(url: string): string {
   return fleet
 }
 
+/** A clone of a fork whose sync says the address of the original only once it is rendered. */
+function forkWith(files: (sync: string) => Record<string, string>): string {
+  const fleet = world().fleet
+  git(fleet, 'remote', 'set-url', 'origin', FORK)
+  write(fleet, files(Object.values(fleetFiles())[0]!))
+  git(fleet, 'add', '-A')
+  git(fleet, 'commit', '--quiet', '-m', 'change')
+  return fleet
+}
+
+const SYNC = 'clusters/prod/flux-system/gotk-sync.yaml'
+
 const situations: Record<string, Situation> = {
+  'a fork whose sync names the original by a variable': {
+    given: () =>
+      forkWith(sync => ({
+        [SYNC]: sync
+          .replace(FLEET, '"https://github.com/${OWNER}/fleet"')
+          .replace('prune: true', 'prune: true, postBuild: { substitute: { OWNER: acme } }'),
+      })),
+    args: ['--base', 'main'],
+    code: 0,
+    says: [`of ${FLEET} (--base main; all clusters follow this address, none follows the remote ${FORK})`],
+  },
+  'a fork whose sync names the original by a patch': {
+    given: () =>
+      forkWith(sync => ({
+        [SYNC]: sync.replace(FLEET, 'https://github.com/acme/template'),
+        'clusters/prod/flux-system/kustomization.yaml': `resources: [gotk-sync.yaml]\npatches: [{ target: { kind: GitRepository }, patch: '[{"op":"replace","path":"/spec/url","value":"${FLEET}"}]' }]\n`,
+      })),
+    args: ['--base', 'main'],
+    code: 0,
+    says: [`of ${FLEET} (--base main; all clusters follow this address, none follows the remote ${FORK})`],
+  },
+  'a fork whose sync names a variable that nothing sets': {
+    given: () => forkWith(sync => ({ [SYNC]: sync.replace(FLEET, '"https://github.com/${OWNER}/fleet"') })),
+    args: ['--base', 'main'],
+    code: 2,
+    says: [FORK],
+  },
   'a fork of the fleet is evaluated by the address that its clusters follow': {
     given: forkOnBranch,
     args: ['--base', 'main'],

@@ -194,20 +194,25 @@ describe('the baseline', () => {
   })
 })
 
-test('nothing evaluated is an error, on both sides too', () => {
+test('nothing evaluated is an error, and where nothing of the base was either it needs an approval', () => {
   const nothing = fleetOf({ fleet: { 'README.md': 'x' } })
   expect(evaluated(nothing, nothing)).toMatchObject({ result: 'error', errors: [{ state: 'new' }] })
   const blank = { ...fleet(), nodes: fleet().nodes.map(one => ({ ...one, objects: [], digest: '' })) }
-  expect(evaluated(blank, blank)).toMatchObject({
-    result: 'error',
-    errors: [{ code: 'nothing-evaluated', state: 'new' }],
-  })
-  // an existing error that hides all there is leaves nothing to pass, either
+  const isNew = { result: 'error', errors: [{ code: 'nothing-evaluated', state: 'new' }] }
+  expect(evaluated(blank)).toMatchObject(isNew)
+  expect(evaluated(blank, fleet())).toMatchObject(isNew)
+  const stands = {
+    result: 'pass',
+    summary: expect.stringMatching(
+      /^Nothing was evaluated, before and after the change; in .* approval of a fleet admin/,
+    ),
+    errors: expect.arrayContaining([expect.objectContaining({ code: 'nothing-evaluated', state: 'standing' })]),
+    requiredApprovals: [{ rule: 'nothing-evaluated', path: 'clusters/staging/flux-system/gotk-sync.yaml' }],
+  }
+  expect(evaluated(blank, blank)).toMatchObject(stands)
+  // an existing error that hides all there is leaves nothing to see, either
   const hidden = { ...blank, nodes: blank.nodes.map(one => ({ ...one, holes: [hole({ fatal: true })] })) }
-  expect(evaluated(hidden, hidden)).toMatchObject({
-    result: 'error',
-    errors: expect.arrayContaining([expect.objectContaining({ code: 'nothing-evaluated', state: 'new' })]),
-  })
+  expect(evaluated(hidden, hidden)).toMatchObject(stands)
 })
 
 test('the first line says in how much nothing was found', () => {

@@ -79,7 +79,14 @@ export function verdict(over: Partial<Verdict> = {}): Verdict {
     notReached: [],
     notEvaluated: [],
     requiredApprovals: [],
-    evaluated: { clusters: 2, tenants: 2, kustomizations: { reached: 6, present: 6 }, objects: 40, holes: 0 },
+    evaluated: {
+      clusters: 2,
+      tenants: 2,
+      kustomizations: { reached: 6, present: 6 },
+      objects: 40,
+      releases: 2,
+      holes: 0,
+    },
     combination: '0123456789abcdef0123456789abcdef',
     ...over,
   }

@@ -1,6 +1,6 @@
 import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { fieldTexts } from '../../kube/field-texts.ts'
 import { at } from '../../kube/node.ts'
-import { fieldTexts } from './field-texts.ts'
 import { leftOutOf } from './left-out.ts'
 
 /**

@@ -2,9 +2,9 @@ import { kindOf } from '../../facts/kind-of.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import { KUSTOMIZE_GROUP } from '../../flux/kinds.ts'
 import { withEmbedded } from '../../kube/capabilities/embedded-objects.ts'
+import { fieldTexts } from '../../kube/field-texts.ts'
 import { at } from '../../kube/node.ts'
 import { idOf, type KubeObject, type ObjectId } from '../../kube/object.ts'
-import { fieldTexts } from '../applied/field-texts.ts'
 import type { Applier } from './remote-appliers.ts'
 
 /** An object that holds a kubeconfig, or that a controller makes one of. */

@@ -36,6 +36,10 @@ function deniedBefore(findings: readonly Finding[]): RequiredApproval[] {
         ? ''
         : `: ${objects === 1 ? '1 object that it denied passes' : `${objects} objects that it denied pass`}`
     const path = own[0]!.origin.file
-    return { rule: policyLoosened.id, path, message: `${policy} denies less than before${which}` }
+    return {
+      rule: policyLoosened.id,
+      path,
+      message: `${policy} ${which === '' ? 'may deny' : 'denies'} less than before${which}`,
+    }
   })
 }

@@ -9,6 +9,7 @@ import { lostClusters } from './lost-clusters.ts'
 import { lostDeclarations } from './lost-declarations.ts'
 import { newClusters } from './new-clusters.ts'
 import { newlyApplied } from './newly-applied.ts'
+import { nothingEvaluated } from './nothing-evaluated.ts'
 import { remoteApprovals } from './remote-approvals.ts'
 import { type RemoteFile, remoteFiles, sameFile } from './remote-files.ts'
 import { unreadSources } from './unread-sources.ts'
@@ -46,6 +47,7 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
     ...unrenderedSets(head, base),
     ...artifactApprovals(head, base),
     ...verifyApprovals(head, base),
+    ...nothingEvaluated(head),
   ]
   return [...new Map(all.map(one => [JSON.stringify(one), one])).values()]
 }

@@ -5,11 +5,11 @@ import { setKey } from '../../fleet/graph/open-resource-sets.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import { renderResourceSet, setsIn } from '../../fleet/resource-sets/render-resource-set.ts'
 import { INPUT_PROVIDER, OPERATOR_GROUP } from '../../flux/kinds.ts'
+import { fieldTexts } from '../../kube/field-texts.ts'
 import { at, canonical, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { firstNames } from '../../message/and-more.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
-import { fieldTexts } from '../applied/field-texts.ts'
 import { onePerGroup } from './one-per-group.ts'
 
 const FEW = 3

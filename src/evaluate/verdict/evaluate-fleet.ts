@@ -8,7 +8,8 @@ import type { Evaluation, Finding, NodeFailure } from '../../rules/model/finding
 import { KIND_NOT_EVALUATED } from '../../rules/namespaces/kind-not-evaluated.ts'
 import { UNENCRYPTED_SETTING } from '../../rules/secrets/unencrypted-setting.ts'
 import { dormantIn, HeldNodes } from '../applied/dormant.ts'
-import { loosenedPolicies } from '../approvals/loosened-policies.ts'
+import { approvalsOfFindings } from '../approvals/approvals-of-findings.ts'
+import { isEvaluated, UNEVALUATED } from '../approvals/nothing-evaluated.ts'
 import { notSeenOf, remoteFiles } from '../approvals/remote-files.ts'
 import { requiredApprovals } from '../approvals/required-approvals.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
@@ -88,7 +89,9 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     ...(options.base ? unreadableSources(head, options.base) : []),
     ...unmatchedSources(head, options.base),
   ]
-  const errors = [...(options.failures ?? []), ...nothingEvaluated(head), ...failures, ...unreadable].sort(inOrder)
+  const errors = [...(options.failures ?? []), ...unevaluated(head, options.base), ...failures, ...unreadable].sort(
+    inOrder,
+  )
   const verdict = withSummary({
     result: resultOf(violations, errors),
     clusters: head.clusters.map(({ name, path, how }) => ({ name, path, how })),
@@ -99,7 +102,9 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     notSeen: [...head.notSeen, ...notSeenOf(remoteFiles(head)), ...unknownNodes(head)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
-    requiredApprovals: options.base ? [...requiredApprovals(head, options.base), ...loosenedPolicies(all)] : [],
+    requiredApprovals: options.base
+      ? [...requiredApprovals(head, options.base), ...approvalsOfFindings(all, head, options.base)]
+      : [],
     evaluated: evaluatedOf(head),
     combination: waivers.combinationWith(options.combination),
   })
@@ -184,20 +189,24 @@ function fixedFindings(base: Fleet, head: Fleet, before: readonly Finding[], now
 const LOOKED_FOR =
   'Searched for: a source and the Kustomization that follows it (flux-system/gotk-sync.yaml), a FluxInstance or values of its chart, and folders clusters/<name>'
 
-/** Nothing evaluated is not a pass: a repository without clusters is no fleet, and one of which nothing is built shows nothing. */
-function nothingEvaluated({ clusters, nodes }: Fleet): NodeFailure[] {
+/**
+ * Nothing evaluated is not a pass: a repository without clusters is no fleet, and one of which nothing is built shows
+ * nothing. Where nothing of the base is visible either, no change can mend that: it is existing, and asks for an approval.
+ */
+function unevaluated(head: Fleet, base: Fleet | undefined): NodeFailure[] {
   const where = { key: '', cluster: '' }
   const at = (file: string) => ({ repository: '', file, line: 1, column: 1 })
-  if (clusters.length === 0) {
+  if (head.clusters.length === 0) {
     const message = `no cluster was found in this repository, so there is nothing to evaluate. ${LOOKED_FOR}`
     const fix =
       'Add the folder of each cluster under clusters in .github/bailiwick.yaml (name, path), or with --cluster-root NAME=PATH.'
     return [failureOf(where, { code: 'path-not-found', message, fix }, at('clusters'))]
   }
-  if (nodes.some(({ digest, objects }) => digest !== '' || objects.length > 0)) return []
+  if (isEvaluated(head)) return []
+  const state = base && !isEvaluated(base) && base.clusters.length > 0 ? 'standing' : 'new'
   const message = 'no Kustomization of the fleet could be rendered, so nothing was evaluated'
   const fix = 'Correct the errors of the clusters, or add the missing sources.'
-  return [failureOf(where, { code: 'nothing-evaluated', message, fix }, at(''))]
+  return [{ ...failureOf(where, { code: UNEVALUATED, message, fix }, at('')), state }]
 }
 
 /** Nodes of which no complete build was found: what they restrict is not known, and no rule can hold it against a change. */

@@ -7,6 +7,7 @@ import { type FieldLines, fieldLines } from '../../kube/field-lines.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { SourceLine } from '../../origin.ts'
 import type { EvaluatedNode, Finding, NodeFailure } from '../../rules/model/finding.ts'
+import { releasesIn } from './evaluated.ts'
 import { readDecryption } from './read-decryption.ts'
 import { refusedFields } from './refused-fields.ts'
 
@@ -58,6 +59,7 @@ const cleanNode = oncePer((node: FleetNode): EvaluatedNode => {
     findings: [],
     failures: [],
     objects: objectTexts(node.objects),
+    ...(releasesIn(node) === 0 ? {} : { releases: releasesIn(node) }),
     places: placesOf(node.objects),
     lines: linesOf(node.objects),
     declared: placeOf(node.kustomization),

@@ -1,5 +1,8 @@
+import { kindOf } from '../../facts/kind-of.ts'
+import { oncePer } from '../../facts/once-per.ts'
 import { isSetNode } from '../../fleet/graph/open-resource-sets.ts'
-import type { Fleet } from '../../fleet/model/fleet.ts'
+import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
+import { HELM_RELEASE } from '../../flux/kinds.ts'
 import type { Evaluated, EvaluatedNode, NodeFailure } from '../../rules/model/finding.ts'
 import { leftOutOf } from '../applied/left-out.ts'
 import { failureOf } from './finding-of.ts'
@@ -9,6 +12,7 @@ export const NOTHING_EVALUATED: Evaluated = {
   tenants: 0,
   kustomizations: { reached: 0, present: 0 },
   objects: 0,
+  releases: 0,
   holes: 0,
 }
 
@@ -28,6 +32,7 @@ export function evaluatedOf(fleet: Fleet): Evaluated {
     tenants: tenants.length,
     kustomizations: { reached: count(nodes.filter(isVisible)), present: count(nodes) + notReached.length },
     objects: nodes.reduce((sum, { objects }) => sum + objects.length, 0),
+    releases: nodes.reduce((sum, node) => sum + releasesIn(node), 0),
     holes: causes.size,
   }
 }
@@ -40,6 +45,7 @@ export function evaluatedIn(nodes: readonly EvaluatedNode[], errors: readonly No
     tenants: tenants.size,
     kustomizations: { reached: count(nodes.filter(isVisible)), present: count(nodes) },
     objects: nodes.reduce((sum, { objects }) => sum + objects.length, 0),
+    releases: nodes.reduce((sum, { releases = 0 }) => sum + releases, 0),
     holes: new Set(errors.filter(({ hides }) => hides).map(({ fingerprint }) => fingerprint)).size,
   }
 }
@@ -55,9 +61,15 @@ export function sumOf(all: readonly Evaluated[]): Evaluated {
       present: sum(one => one.kustomizations.present),
     },
     objects: sum(one => one.objects),
+    releases: sum(one => one.releases),
     holes: sum(one => one.holes),
   }
 }
+
+/** HelmReleases, whose own objects nobody renders. */
+export const releasesIn = oncePer(
+  ({ objects }: FleetNode) => objects.filter(one => kindOf(one) === HELM_RELEASE).length,
+)
 
 /** What ResourceSets make is evaluated, and no Kustomization. */
 const count = (nodes: readonly Pick<EvaluatedNode, 'name'>[]) => nodes.filter(node => !isSetNode(node)).length

@@ -1,5 +1,6 @@
 import { andMore } from '../../message/and-more.ts'
 import type { Evaluated, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
+import { UNEVALUATED } from '../approvals/nothing-evaluated.ts'
 import { countFindings } from './group-findings.ts'
 
 /** All of a verdict but its first line. */
@@ -35,6 +36,7 @@ export function summaryOf(verdict: Unsummed, elsewhere: Elsewhere = NOTHING): st
     ...existing(verdict),
     ...below(verdict),
     ...notVisible(verdict),
+    ...(evaluated.releases === 0 ? [] : [`charts of ${count(evaluated.releases, 'HelmRelease')} not rendered`]),
     ...assumed(verdict),
     ...only(verdict),
   ]
@@ -59,6 +61,8 @@ function lead(verdict: Unsummed, elsewhere: Elsewhere): string {
     // the mode is named first: a green check must not be read as clean
     return `Would block (report mode): ${count(countFindings(reported), 'violation')}${tail}: ${concerned(reported)}; ${within}`
   }
+  if (verdict.errors.some(({ code }) => code === UNEVALUATED))
+    return `Nothing was evaluated, before and after the change; ${within}`
   const isClean = verdict.violations.every(({ state }) => state === 'fixed')
   return `No ${isClean ? '' : 'new '}violations${tail} in ${extent(evaluated)}`
 }
@@ -135,8 +139,8 @@ function notVisible({ notSeen }: Unsummed): string[] {
 
 /** What is evaluated may not be what the cluster gets. */
 function assumed({ notSeen }: Unsummed): string[] {
-  const all = new Set(notSeen.filter(({ what }) => what === 'content').map(({ url }) => url))
-  return all.size === 0 ? [] : [`content of ${count(all.size, 'OCI artifact')} assumed`]
+  const all = new Set(notSeen.filter(({ what }) => what === 'content').map(({ source, url }) => url || source))
+  return all.size === 0 ? [] : [`content of ${count(all.size, 'source')} assumed`]
 }
 
 /** A result about a part of the fleet must not be read as one about all of it. */

@@ -1,5 +1,6 @@
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
+import { originAt } from '../../kube/node.ts'
 import type { NodeFailure } from '../../rules/model/finding.ts'
 import { failureOf } from './finding-of.ts'
 
@@ -11,14 +12,20 @@ export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFail
   const hidden = withoutCluster(head)
   if (!base || hidden.length > 0) return hidden
   const before = new Map(base.nodes.map(node => [node.key, node]))
+  const undeclared = new Set(base.nodes.filter(isUndeclared).map(sourceKey))
   return head.nodes.flatMap(node => {
-    const { id, url, unmatched } = node.source
+    const { id, url, unmatched, presumed } = node.source
+    // a source that someone applied stood before; a name that the change brings may be a mistake
+    if (presumed) return undeclared.has(sourceKey(node)) ? [] : [withoutObject(node)]
     const was = before.get(node.key)?.source
     const stood = was?.unmatched?.why === unmatched?.why && was?.id === id && was.url === url
     if (unmatched === undefined || stood) return []
     return [unmatched.why === 'no-object' ? withoutObject(node) : elsewhere(node)]
   })
 }
+
+const isUndeclared = ({ source }: FleetNode) => source.presumed || source.unmatched?.why === 'no-object'
+const sourceKey = ({ hub, cluster, source }: FleetNode) => `${hub ?? cluster} ${source.id}`
 
 /** A repository that no cluster follows by its address: then nothing at all is evaluated, which is no pass, however old it is. */
 function withoutCluster({ nodes }: Fleet): NodeFailure[] {
@@ -32,7 +39,8 @@ function withoutObject(node: FleetNode): NodeFailure {
   const [kind = '', namespace = '', source = ''] = node.source.id.split('/')
   const message = `${name}: source ${shownObject(kind, namespace, source)} not found, because no object of the fleet declares it. Flux would wait for it`
   const fix = 'Declare the source in the fleet, or correct its kind, name and namespace.'
-  return failureOf(node, { code: 'flux-invalid', message, fix }, node.source.unmatched!.origin)
+  const origin = originAt(node.kustomization.root, ['spec', 'sourceRef', 'name'])
+  return failureOf(node, { code: 'flux-invalid', message, fix }, origin)
 }
 
 function elsewhere(node: FleetNode): NodeFailure {

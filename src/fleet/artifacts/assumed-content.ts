@@ -4,7 +4,12 @@ import type { FleetNode, NotSeen } from '../model/fleet.ts'
 export function assumedContent(nodes: readonly FleetNode[]): NotSeen[] {
   const found = new Map<string, NotSeen>()
   for (const { source } of nodes) {
-    const { id, artifact } = source
+    const { id, url, artifact } = source
+    if (source.presumed) {
+      const reason =
+        'the fleet does not declare it. It is evaluated as this repository, which has every folder that is applied of it. Declare it in the fleet, or under sources in .github/bailiwick.yaml'
+      found.set(JSON.stringify(id), { source: id, url, reason, what: 'content' })
+    }
     if (artifact?.assumed === undefined || source.opaque !== undefined) continue
     const entry = {
       source: id,

@@ -216,6 +216,10 @@ export const fleetShape = record('the configuration of a fleet', {
   enforcement: optional(enforcement, 'report: violations are reported as warnings without blocking. Default: block.'),
   allowedSources: optional(allowedSources, 'The source addresses that tenants may deploy from. Default: any.'),
   opaqueSources: optional(oneOf('allow', 'forbid'), 'Whether a source of a tenant may be not visible. Default: allow.'),
+  unrenderedCharts: optional(
+    oneOf('warn', 'approve'),
+    'approve: a change of a chart, its version or its values needs the approval of a fleet admin, because charts are not rendered. Default: warn.',
+  ),
   undeclaredValues: optional(
     oneOf('allow', 'forbid'),
     'Whether a Kustomization of the platform may substitute from a ConfigMap or Secret that neither the fleet renders nor this file declares. allow (default): its values are unknown. forbid: an evaluation error.',

@@ -74,6 +74,7 @@ function configOf(said: Said): FleetConfig {
     allowedSources: said.allowedSources,
     forbidUndeclaredValues: said.undeclaredValues === 'forbid',
     forbidOpaqueSources: said.opaqueSources === 'forbid',
+    unrenderedCharts: said.unrenderedCharts ?? DEFAULT_CONFIG.unrenderedCharts,
     gatedBranches: (said.gatedBranches ?? []).map(({ url, branch }) => ({ url: normaliseUrl(url), branch })),
     allowedKubeConfigs: said.allowedKubeConfigs ?? [],
     minimumInterval: said.minimumInterval ? secondsOf(said.minimumInterval) : DEFAULT_CONFIG.minimumInterval,

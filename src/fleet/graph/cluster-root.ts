@@ -56,11 +56,14 @@ export function openRoot(
   let objects: readonly KubeObject[] = []
   let holes: readonly Hole[] = []
   let strict = true
+  let elsewhere: Resolved | undefined
   const refs = new Map<string, SourceRef>()
   try {
     if (kustomization === root.kustomization) resolved = firstSource(root, sources, may)
+    // what is written names another repository; what the folder renders of it, by patches and variables, is what counts
+    if (resolved.unmatched) [elsewhere, resolved] = [resolved, sources.own]
     for (let hop = 0; hop < HOPS; hop++) {
-      if (resolved.type !== 'content') return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN }
+      if (resolved.type !== 'content') return unseen(kustomization, resolved)
       refs.set(refKey(resolved.ref), resolved.ref)
       const findSource = findValues(kustomization, values, undefined)
       const read = values.readFor(kustomization)
@@ -75,6 +78,8 @@ export function openRoot(
       const seen: readonly KubeObject[] = withSync(objects, root, kustomization)
       strict = readLockdown(seen)?.strictSubstitution ?? true
       const self = seen.find(object => isRoot(object, kustomization))
+      if (elsewhere && self?.root.origin.file !== root.kustomization?.root.origin.file)
+        return unseen(kustomization, elsewhere)
       if (!self) return { ...probed(path, kustomization, resolved, objects), holes, ...failed, ...declared(root) }
       const source = resolveRoot(self, seen, sources, may)
       const settled = canonical(self.root) === canonical(kustomization.root) && sameContent(source, resolved)
@@ -88,9 +93,14 @@ export function openRoot(
     throw neverSettled(kustomization, refs, sources.own.ref)
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
+    if (elsewhere) return unseen(kustomization, elsewhere)
     return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN, error }
   }
 }
+
+const unseen = (kustomization: KubeObject, resolved: Resolved): Root => ({
+  ...{ kustomization, resolved, objects: [], holes: [], lockdown: OPEN },
+})
 
 /** Where this revision leads to another, and that back to it, Flux would go to and fro between them. */
 function neverSettled({ root: { origin } }: KubeObject, refs: ReadonlyMap<string, SourceRef>, own: SourceRef) {
@@ -143,7 +153,7 @@ function firstSource({ kustomization, source }: ClusterRoot, sources: Sources, m
   const kind = stringAt(kustomization.root, ['spec', 'sourceRef', 'kind']) ?? ''
   const find = (wanted: string) => (wanted === sourceIdOf(source) ? source : undefined)
   const resolved = sources.resolve(kind, source, find, new PackBudget(PLATFORM_SCALE), may, null) ?? sources.own
-  return resolved.url === sources.own.url ? resolved : elsewhere(kind, source, resolved, sources)
+  return resolved.url === sources.own.url ? resolved : anotherSource(kind, source, resolved, sources)
 }
 
 const sourceIdOf = (source: KubeObject) => {
@@ -197,11 +207,11 @@ function resolveRoot(self: KubeObject, objects: readonly KubeObject[], sources: 
     throw new BailiwickError('flux-invalid', 'spec.include: the cluster does not declare the included source', details)
   }
   if (resolved.refused) throw resolved.refused
-  return resolved.url === sources.own.url ? resolved : elsewhere(kind ?? '', source, resolved, sources)
+  return resolved.url === sources.own.url ? resolved : anotherSource(kind ?? '', source, resolved, sources)
 }
 
 /** What a cluster follows that is no content of this repository. */
-function elsewhere(kind: string, source: KubeObject, resolved: Resolved, { own }: Sources): Resolved {
+function anotherSource(kind: string, source: KubeObject, resolved: Resolved, { own }: Sources): Resolved {
   const reason =
     resolved.type === 'opaque' && sourceNamed(kind) !== GIT_REPOSITORY
       ? resolved.reason

@@ -3,6 +3,7 @@ import { nodeKey } from '../model/node-key.ts'
 import type { ProvidedBy } from './blocked-claims.ts'
 import type { Claim } from './draft.ts'
 import { enqueue } from './enqueue.ts'
+import { presumedSources } from './presumed-sources.ts'
 import { releaseRetained } from './retained-facts.ts'
 import type { Walk } from './walk.ts'
 
@@ -23,6 +24,7 @@ export function nextClaim(walk: Walk): Claim | undefined {
   const tenants = walk.claims[2].shift()
   if (tenants) return tenants
   if (releaseRetained(walk, 'tenants')) return nextClaim(walk)
+  if (!walk.index.complete) for (const id of presumedSources(walk)) walk.index.presumed.add(id)
   walk.index.complete = true
   const last = walk.waiting.first()
   if (last) return last

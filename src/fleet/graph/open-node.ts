@@ -275,6 +275,7 @@ function place(context: NodeContext, draft: Draft, id: string, resolved: Resolve
   const { url, ref, includes, lent, artifactOf, unmatched, verify } = resolved
   const source = {
     ...{ id, url, ref, commit: '' },
+    ...(context.index.presumed.has(id) ? { presumed: true as const } : {}),
     ...(unmatched ? { unmatched } : {}),
     ...(artifactOf ? { artifact: artifactOf } : {}),
     ...(lent ? { lent } : {}),

@@ -33,6 +33,11 @@ export class WaitingClaims {
     return claim
   }
 
+  /** What they wait for, each with those that do. */
+  sources(): (readonly [id: string, claims: readonly Claim[]])[] {
+    return [...this.#bySource].flatMap(([id, claims]) => (claims.size > 0 ? [[id, [...claims]] as const] : []))
+  }
+
   #remove(claim: Claim): void {
     this.#bySource.get(this.#waiting.get(claim)!.source)?.delete(claim)
     this.#waiting.delete(claim)

@@ -73,7 +73,7 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
     }
   }
   const own = changed.find(one => one.place === 0)
-  if (own && !rootsStay(before, own)) return undefined
+  if (own && (!rootsStay(before, own) || nodes.some(isUndeclared))) return undefined
   const repositories = new Map(
     changed.map(({ place, source }) => [place, { ...before.fleet.repositories[place]!, tree: source.tree }]),
   )
@@ -111,6 +111,9 @@ function retainsAlike({ input: was, fleet }: FleetState, { retain }: FleetInput)
     return lostOwners(before, { owners: owners ?? new Map(), givenTo: () => undefined }).size === 0
   })
 }
+
+/** Which folders there are decides what its source stands for. */
+const isUndeclared = ({ source }: FleetNode) => source.presumed || source.unmatched?.why === 'no-object'
 
 const kept = (node: FleetNode, retain: FleetInput['retain']) =>
   notEmpty(retainedObjects(node, retain?.nodes.get(node.key)))

@@ -167,6 +167,8 @@ export interface FleetConfig {
   readonly allowedSources: readonly string[] | undefined
   /** Whether a source whose content nobody can read is a violation. */
   readonly forbidOpaqueSources: boolean
+  /** `approve`: what changes the objects of a HelmRelease waits for a fleet admin. */
+  readonly unrenderedCharts: 'warn' | 'approve'
   /** Whether values of the platform that are neither rendered nor declared are missing, and not merely unknown. */
   readonly forbidUndeclaredValues: boolean
   readonly gatedBranches: readonly GatedBranch[]
@@ -203,6 +205,7 @@ export const DEFAULT_CONFIG: FleetConfig = {
   enforcement: 'block',
   allowedSources: undefined,
   forbidOpaqueSources: false,
+  unrenderedCharts: 'warn',
   forbidUndeclaredValues: false,
   gatedBranches: [],
   allowedKubeConfigs: [],

@@ -85,6 +85,8 @@ export interface NodeSource {
   readonly originRevision?: string
   /** Why its content was not seen. */
   readonly opaque?: string
+  /** Nothing declares it, and it is taken for the fleet's own repository, which has all folders that are applied of it. */
+  readonly presumed?: true
   /** With `opaque`: nothing in git says what it follows. */
   readonly unmatched?: UnmatchedSource
   /** The OCI artifact by which its content comes from git. */

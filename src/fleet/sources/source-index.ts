@@ -21,6 +21,8 @@ export class SourceIndex {
   complete = false
   /** Sources that the fleet's file declares, for want of an object; they count once nothing more is added. */
   readonly byHand: ReadonlyMap<string, KubeObject>
+  /** Sources that nothing declares and that are taken for the fleet's own repository. */
+  readonly presumed = new Set<string>()
   readonly #generators = new Map<string, KubeObject[]>()
   readonly #objects = new Map<string, DeclaredSource>()
   #bootstrap = ''
@@ -73,7 +75,7 @@ export class SourceIndex {
 
   find(id: string): KubeObject | 'bootstrap' | undefined {
     const object = this.#objects.get(id)?.object ?? (this.complete ? this.byHand.get(id) : undefined)
-    return object ?? (id === this.#bootstrap ? 'bootstrap' : undefined)
+    return object ?? (id === this.#bootstrap || this.presumed.has(id) ? 'bootstrap' : undefined)
   }
 
   /** Tenant of the node that renders a source; undefined: the platform's. */

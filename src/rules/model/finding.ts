@@ -134,6 +134,8 @@ export interface Evaluated {
   /** Flux Kustomizations that a cluster reaches and whose source is visible, and all that there are. */
   readonly kustomizations: { readonly reached: number; readonly present: number }
   readonly objects: number
+  /** HelmReleases among them: charts are not rendered, so what they create is not evaluated. */
+  readonly releases: number
   /** Distinct causes for which something was left out: holes, and nodes of which nothing could be built. */
   readonly holes: number
 }
@@ -235,6 +237,8 @@ export interface EvaluatedNode {
   readonly objects: readonly string[]
   /** Where each of `objects` is written, in their order; absent where they are for a report only. */
   readonly places?: readonly SourceLine[]
+  /** HelmReleases among them. */
+  readonly releases?: number
   /** Where the values of each of `objects` are written, in their order. */
   readonly lines?: readonly FieldLines[]
   /** Where its Flux Kustomization is written. */

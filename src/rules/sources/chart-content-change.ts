@@ -42,8 +42,8 @@ export const chartContentChange: Rule = {
   },
 }
 
-/** Charts that the platform writes for itself are its own affair. */
-function isAsked(subject: Subject, { index }: RuleContext, parts: readonly ChartPart[] | 'too-much'): boolean {
+/** Who reviews a chart that the platform writes for itself applies it too: the rule chart-not-rendered names it. */
+export function isAsked(subject: Subject, { index }: RuleContext, parts: readonly ChartPart[] | 'too-much'): boolean {
   return index.actsFor(subject.node, subject.object) !== undefined || authorsOf(index, parts).length > 0
 }
 

@@ -67,17 +67,13 @@ const WRITTEN: Naming = {
 
 function* evaluateChart(subject: Subject, context: RuleContext): Iterable<Breach> {
   const { object, id, kind, node } = subject
-  const { before, index, config } = context
+  const { index, config } = context
   const chart = sourceOfChart(object, kind)
-  const key = chart && chartKey(index, node.cluster, chart)
-  if (!chart || key === undefined) return
+  if (!chart || !(config.forbidOpaqueSources || isNewChart(subject, context))) return
+  const key = chartKey(index, node.cluster, chart)
   // A source of the tenant's own is named itself. Charts that the platform offers are no news; those of a git repository
   // are written by whoever writes there.
   if (chart.name === '' && chart.isOpaqueKind && isTenants(context, node, chart.source)) return
-  const isOffered = sourceNamed(chart.source.kind) !== GIT_REPOSITORY && isPlatforms(context, node, chart.source)
-  if (isOffered && !config.forbidOpaqueSources) return
-  const isKnown = before?.knownCharts(node.cluster, id.namespace).has(`${kind} ${key}`)
-  if (isKnown && !config.forbidOpaqueSources) return
   yield {
     node,
     object,
@@ -87,6 +83,16 @@ function* evaluateChart(subject: Subject, context: RuleContext): Iterable<Breach
     fix: FIX,
     ...levelOf(context),
   }
+}
+
+/** Whether a tenant deploys a chart that its namespace did not before, and that this rule reports. */
+export function isNewChart({ object, id, kind, node }: Subject, context: RuleContext): boolean {
+  const { before, index, config } = context
+  const chart = sourceOfChart(object, kind)
+  if (!chart || node.tenant === undefined) return false
+  const isOffered = sourceNamed(chart.source.kind) !== GIT_REPOSITORY && isPlatforms(context, node, chart.source)
+  if (isOffered && !config.forbidOpaqueSources) return false
+  return !before?.knownCharts(node.cluster, id.namespace).has(`${kind} ${chartKey(index, node.cluster, chart)}`)
 }
 
 function* evaluateNode(node: FleetNode, context: RuleContext): Iterable<Breach> {

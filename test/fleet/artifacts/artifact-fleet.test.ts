@@ -66,7 +66,7 @@ test('a cluster that starts from an artifact of a folder is evaluated as that fo
 test('that is only assumed: every result says so, and nothing of it is applied', () => {
   const { verdict, nodes } = evaluationOf({ fleet: files })
   expect(verdict.result).toBe('pass')
-  expect(verdict.summary).toContain('content of 1 OCI artifact assumed')
+  expect(verdict.summary).toContain('content of 1 source assumed')
   const entry = {
     source: 'OCIRepository/flux-system/flux-system',
     url: 'oci://ghcr.io/acme/fleet:latest',

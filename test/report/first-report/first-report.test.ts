@@ -24,7 +24,14 @@ function factsOf(survey: Partial<FleetSurvey>, more: Partial<FirstReportFacts> =
     survey: {
       ...{ clusters: [], tenants: [], seen: [], notSeen: [], audit: [], legacy: [], worst: [], errors: [] },
       summary: '3 violations: tenant dev-team on staging; in 3 Kustomizations (12 objects, 1 cluster, 1 tenant)',
-      evaluated: { clusters: 1, tenants: 1, kustomizations: { reached: 3, present: 3 }, objects: 12, holes: 0 },
+      evaluated: {
+        clusters: 1,
+        tenants: 1,
+        kustomizations: { reached: 3, present: 3 },
+        objects: 12,
+        releases: 0,
+        holes: 0,
+      },
       ...{ errorCount: 0, gated: [], enforcement: 'block', ...survey },
     },
     gates: [],

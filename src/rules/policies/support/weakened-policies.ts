@@ -8,6 +8,7 @@ import { type Message, message } from '../../../message/message.ts'
 import type { Origin } from '../../../origin.ts'
 import { EXCEPTION_KINDS } from '../../../policy/kyverno/exception-settings.ts'
 import { exceptedPolicy } from '../../workloads/support/excepted-policy.ts'
+import { changedParameters } from './changed-parameters.ts'
 import { relabeledNamespaces, unselectedNamespaces } from './unselected-namespaces.ts'
 
 /** A policy of the platform that denied objects before a change, and denies less after it. */
@@ -19,7 +20,11 @@ interface WeakenedPolicy {
   /** How, as the predicate of a sentence. */
   readonly what: Message
   readonly value: string
+  /** It may as well deny more. */
+  readonly isVague?: true
 }
+
+const POLICY = 'admissionregistration.k8s.io/ValidatingAdmissionPolicy'
 
 type Weakening = Pick<WeakenedPolicy, 'path' | 'what'>
 
@@ -35,13 +40,17 @@ export function* weakenedPolicies(before: FleetIndex, index: FleetIndex, cluster
   yield* newExceptions(before, index, cluster)
   const bindings = before.platformAnywhere(cluster, binding.kind).map(({ object }) => object)
   const enforcing = bindings.filter(object => denies(object, ACTIONS, false))
-  const bound = new Set(enforcing.map(object => text(object, ['spec', 'policyName'], '')))
+  const bound = new Set(enforcing.map(policyOf))
   const relabeled = relabeledNamespaces(before, index, cluster)
   for (const { kind, enforces, weakenings } of KINDS) {
     const present = new Map(index.platformAnywhere(cluster, kind).map(({ object }) => [keyOf(object), object]))
     for (const { object: was } of before.platformAnywhere(cluster, kind)) {
       const is = present.get(keyOf(was))
-      if ((is?.root === was.root && relabeled.length === 0) || !enforces(was, bound)) continue
+      if (!enforces(was, bound)) continue
+      const own = kind === POLICY ? enforcing.filter(one => policyOf(one) === idOf(was).name) : []
+      if (is)
+        for (const one of changedParameters(before, index, cluster, [is, ...own]))
+          yield { object: is, ...one, isVague: true }
       if (is) for (const one of unselectedNamespaces(is, relabeled)) yield { object: is, ...one }
       if (is?.root === was.root) continue
       if (!is) {
@@ -138,6 +147,7 @@ const denies = (object: KubeObject, path: Path, byDefault: boolean): boolean => 
   return actions.length === 0 ? byDefault : actions.includes('Deny')
 }
 const ACTIONS = ['spec', 'validationActions'] as const
+const policyOf = (one: KubeObject) => text(one, ['spec', 'policyName'], '')
 
 const binding: PolicyKind = {
   kind: 'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding',
@@ -253,7 +263,7 @@ const KINDS: readonly PolicyKind[] = [
   ofClusterPolicy('ClusterPolicy'),
   ofClusterPolicy('Policy'),
   {
-    kind: 'admissionregistration.k8s.io/ValidatingAdmissionPolicy',
+    kind: POLICY,
     enforces: (object, bound) => bound.has(idOf(object).name),
     weakenings: ofCelPolicy,
   },

@@ -1,4 +1,4 @@
-import { canonical, type Node } from '../../kube/node.ts'
+import { canonical, type Node } from './node.ts'
 
 /** The fields of a map that count for a comparison, by name, each with its value as text; none for what is not a map. */
 export function fieldTexts(map: Node | undefined, counts: (name: string) => boolean): (readonly [string, string])[] {
