@@ -52,6 +52,11 @@ export function narrowed({ verdict, nodes, changes }: Published, narrower: Reado
         message: words.hide(one.message),
         path: words.hide(one.path),
       })),
+      ...(verdict.changedFiles
+        ? {
+            changedFiles: verdict.changedFiles.map(one => ({ ...one, by: one.by.map(text => words.hide(text)) })),
+          }
+        : {}),
       notSeen: verdict.notSeen.map(({ what, source, url, reason }) => ({
         ...(what ? { what } : {}),
         source: words.hide(source),

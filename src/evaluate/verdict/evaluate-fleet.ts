@@ -11,6 +11,7 @@ import { dormantIn, HeldNodes } from '../applied/dormant.ts'
 import { loosenedPolicies } from '../approvals/loosened-policies.ts'
 import { notSeenOf, remoteFiles } from '../approvals/remote-files.ts'
 import { requiredApprovals } from '../approvals/required-approvals.ts'
+import { classifyFiles } from '../changed/classify-files.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
 import { evaluatedOf } from './evaluated.ts'
 import { evaluatedNodes } from './evaluated-nodes.ts'
@@ -83,6 +84,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     ...unmatchedSources(head, options.base),
   ]
   const errors = [...(options.failures ?? []), ...nothingEvaluated(head), ...failures, ...unreadable].sort(inOrder)
+  const changes = options.base && classifyFiles(head, options.base, changed ?? head.repositories[0]?.url ?? '')
   const verdict = withSummary({
     result: resultOf(violations, errors),
     clusters: head.clusters.map(({ name, path, how }) => ({ name, path, how })),
@@ -93,7 +95,10 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     notSeen: [...head.notSeen, ...notSeenOf(remoteFiles(head)), ...unknownNodes(head)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
-    requiredApprovals: options.base ? [...requiredApprovals(head, options.base), ...loosenedPolicies(all)] : [],
+    requiredApprovals: options.base
+      ? [...requiredApprovals(head, options.base), ...loosenedPolicies(all), ...(changes?.approvals ?? [])]
+      : [],
+    ...(changes ? { changedFiles: changes.files } : {}),
     evaluated: evaluatedOf(head),
     combination: waivers.combinationWith(options.combination),
   })

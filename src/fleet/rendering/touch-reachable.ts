@@ -41,12 +41,14 @@ export function touchReachable(
 /** Reading an id is what a recorded tree remembers. */
 const touch = (_id: string | undefined) => {}
 
-const kustomizationFiles = (tree: Tree, directory: string): string[] =>
+/** The kustomization files of a directory. */
+export const kustomizationFiles = (tree: Tree, directory: string): string[] =>
   KUSTOMIZATION_FILES.map(name => (directory === '' ? name : `${directory}/${name}`)).filter(
     path => tree.entry(path)?.type === 'file',
   )
 
-function namedIn(tree: Tree, directory: string, path: string, budget: BuildBudget): string[] {
+/** Every path that a text of a kustomization file may name. */
+export function namedIn(tree: Tree, directory: string, path: string, budget: BuildBudget): string[] {
   const bytes = tree.read(path)
   budget.spend('bytes', bytes.length, { repository: '', file: path, line: 1, column: 1 })
   try {

@@ -10,6 +10,7 @@ import { assumedClusters } from '../assumed-clusters.ts'
 import { blastRadius } from '../policies/blast-radius.ts'
 import { impactLines } from '../policies/impact-lines.ts'
 import { impactHeading } from '../policies/impact-section.ts'
+import { changedFilesLines } from '../text/changed-files-lines.ts'
 import { fitLines } from '../text/fit-lines.ts'
 import { fixMessage } from '../text/fix-text.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from '../text/group-failures.ts'
@@ -53,6 +54,7 @@ export function terminalText(
       return `not visible: ${visible(source)}${at}: ${visible(reason)}`
     }),
     ...notReachedLines(verdict, here),
+    ...changedLines(verdict),
     ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${say(saidOf(finding))}`),
     ...(others === undefined ? [] : [`not listed: ${others}`]),
     ...(assumed === undefined ? [] : [visible(assumed, 1000)]),
@@ -155,6 +157,13 @@ function failureLines({ failure, nodes }: FailureGroup, here: string, say: Say, 
   ]
   const head = `${place ? `${place}: ` : ''}error[${failure.code}]${state}: ${say(saidOf(failure))}`
   return [head, ...fitted(details, look), '']
+}
+
+/** What is rendered shows as what changes on the clusters. */
+function changedLines({ changedFiles = [] }: Verdict): string[] {
+  if (changedFiles.every(({ state }) => state === 'rendered')) return []
+  const { counts, lines } = changedFilesLines(changedFiles, text => visible(text, 300), 'rendered')
+  return [counts, ...lines.map(line => `  ${line}`)]
 }
 
 /** So many are listed one by one. */
