@@ -38,21 +38,12 @@ export async function adminDemands(
   if (required.length === 0) return { demands: [], approvals: [] }
   const by = await agreedBy(subject, asked, fleet)
   // the author of a file that was not evaluated may not know that
-  const [given, missing] =
-    by === undefined
-      ? [[], required]
-      : by.isOwn
-        ? split(required, ({ because }) => because === undefined)
-        : [required, []]
-  const rules = new Set(given.map(({ rule }) => rule))
-  const grouped = groupApprovals(missing)
+  const covers = ({ because }: RequiredApproval) => by !== undefined && (by.isOwn !== true || because === undefined)
+  const rules = new Set(required.filter(covers).map(({ rule }) => rule))
+  const grouped = groupApprovals(required.filter(one => !covers(one)))
   const left = grouped.length - LISTED
   const demands = grouped.slice(0, LISTED).map((one, index) => demandOf(one, index === LISTED - 1 ? left : 0))
   return { demands, approvals: by ? [...rules].map(rule => ({ rule, by: by.login })) : [] }
-}
-
-function split<T>(list: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
-  return [list.filter(isFirst), list.filter(one => !isFirst(one))]
 }
 
 /**

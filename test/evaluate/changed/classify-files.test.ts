@@ -67,6 +67,37 @@ describe('the changed files of a fleet', () => {
   })
 })
 
+test('a file of a tenant is not checked where an artifact of that tenant may hold it, and not where one of the platform may', () => {
+  const artifact = (namespace: string) => `---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: web, namespace: ${namespace}}
+spec: {interval: 5m, url: "oci://registry.example.com/web"}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: web, namespace: ${namespace}}
+spec: {interval: 5m, prune: true, path: ./, serviceAccountName: dev-team, sourceRef: {kind: OCIRepository, name: web}}
+`
+  const planted = { 'other/a.yaml': configMap('a'), 'other/README.md': 'a' }
+  const check = (fleet: Files, dev: Files) => {
+    const options = { base: miniFleet({ fleet, dev }), changed: DEV_URL }
+    const { verdict } = evaluationOf(miniFleet({ fleet, dev: { ...dev, ...planted } }), options)
+    return [states(verdict), verdict.requiredApprovals.map(({ path }) => path)]
+  }
+  const own = { 'deploy/kustomization.yaml': 'resources: [web.yaml, art.yaml]', 'deploy/art.yaml': artifact('apps') }
+  const why = 'Kustomization `web` is not visible'
+  expect(check({}, own)).toEqual([
+    [
+      ['other/README.md', 'unread'],
+      ['other/a.yaml', 'unseen', why],
+    ],
+    ['other/a.yaml'],
+  ])
+  const platforms = { [START]: `${fleetFiles[START]}${artifact('flux-system')}` }
+  expect(check(platforms, {})[1]).toEqual([])
+})
+
 test('of several fleets the one counts that saw least of a file', () => {
   const { verdict } = evaluationOf(miniFleet({ fleet: HEAD }), { base: miniFleet({ fleet: BASE }) })
   const other: Verdict = {
