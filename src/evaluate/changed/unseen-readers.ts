@@ -11,6 +11,7 @@ import { reachableBy } from '../../fleet/reach/why-not-reached.ts'
 import { renderResourceSet } from '../../fleet/resource-sets/render-resource-set.ts'
 import { artifactPath } from '../../flux/artifact-path.ts'
 import { FLUX_INSTANCE, fluxKind, HELM_RELEASE, KUSTOMIZATION, kindsThat, RESOURCE_SET } from '../../flux/kinds.ts'
+import type { Tree } from '../../git/tree.ts'
 import { type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { isBuilt } from '../applied/left-out.ts'
@@ -64,17 +65,34 @@ function ofNode(node: FleetNode, side: Side): UnseenReader[] {
     const mayRead = readsOfOpaque(node, side)
     return mayRead ? [{ why: notVisible('Kustomization', name), mayRead }] : []
   }
-  if (!error || isBuilt(node) || !followsRepository(node, side.repository)) return []
+  if (isBuilt(node)) return ofRemotes(node, side.repository)
+  if (!error || !followsRepository(node, side.repository)) return []
   const mayRead = reachableBy(side.repository.tree, node)
   return [{ why: `Kustomization \`${shownName(name)}\` cannot be built`, mayRead, isDecided: true }]
+}
+
+/** What a build fetches of the very repository, by an address, at the branch that the change is merged into. */
+function ofRemotes({ name, holes = [] }: FleetNode, { url, ref, tree }: FleetRepository): UnseenReader[] {
+  const [owner, repo] = url.toLowerCase().split('/').slice(-2)
+  return holes.flatMap(({ remote = '' }) => {
+    const [, rest] = remote.toLowerCase().split(`${owner}/${repo}`, 2)
+    if (rest === undefined || ref.branch === undefined) return []
+    const at = remote.slice(-rest.length)
+    const [path = '', query = ''] = at.replace(/^\.git/, '').split('?', 2)
+    const branch = /(?:^|&)(?:ref|version)=([^&]*)/.exec(query)?.[1]
+    const [, raw] = path.split(`/${ref.branch}/`, 2)
+    if (raw === undefined && branch !== undefined && branch !== ref.branch) return []
+    const folder = artifactPath(raw ?? path)
+    const mayRead = folder === '' ? ANYWHERE : from({ path: folder }, tree)
+    return [{ why: `Kustomization \`${shownName(name)}\` fetches it by an address`, mayRead }]
+  })
 }
 
 /** Undefined: nothing of the repository. */
 function readsOfOpaque(node: FleetNode, side: Side): Reads | undefined {
   const { source, tenant } = node
   const { repository, isOwn } = side
-  const path = artifactPath(node.path)
-  const below = path === '' ? undefined : within(path)
+  const below = artifactPath(node.path) === '' ? undefined : from(node, repository.tree)
   const [kind] = source.id.split('/')
   if (kind === 'ExternalArtifact') return readsOfParts(node, node.kustomization, side) ?? ANYWHERE
   // another branch or tag of the same repository is another content
@@ -102,6 +120,17 @@ const within =
   (folder: string): Reads =>
   path =>
     path === folder || path.startsWith(`${folder}/`)
+
+/** A folder, and what its kustomization files take from beside it. */
+function from(node: Parameters<typeof reachableBy>[1], tree: Tree): Reads {
+  const isBelow = within(artifactPath(node.path))
+  let reachable: Reads | undefined
+  return path => {
+    if (isBelow(path)) return true
+    reachable ??= reachableBy(tree, node)
+    return reachable(path)
+  }
+}
 
 /** What generators copy into an artifact, or a chart is made of; undefined where no manifest says it. */
 function readsOfParts(node: FleetNode, object: KubeObject, { index, repository }: Side): Reads | undefined {
@@ -167,8 +196,8 @@ function readsOfPaths(parts: readonly Node[], { repository, fleet }: Side): Read
     .flatMap(text => {
       const [known = '', unknown] = text.split(OPEN, 2)
       const path = artifactPath(unknown === undefined ? known : known.slice(0, known.lastIndexOf('/') + 1))
-      if (unknown === undefined) return path === '' || covered.has(path) ? [] : [within(path)]
-      return [path === '' ? ANYWHERE : within(path)]
+      if (unknown === undefined) return path === '' || covered.has(path) ? [] : [from({ path }, repository.tree)]
+      return [path === '' ? ANYWHERE : from({ path }, repository.tree)]
     })
   return reads.length === 0 ? undefined : path => reads.some(one => one(path))
 }
@@ -205,7 +234,7 @@ function withStanding(
     left = left.filter(one => !reached.includes(one))
     for (const { name, path } of reached) {
       const folder = artifactPath(path.split(OPEN, 1)[0]!)
-      if (folder !== '') all.push({ why: notVisible('Kustomization', name), mayRead: within(folder) })
+      if (folder !== '') all.push({ why: notVisible('Kustomization', name), mayRead: from({ path: folder }, tree) })
     }
   }
   return all

@@ -8,7 +8,7 @@ import { BuildBudget } from '../../kustomize/model/build-budget.ts'
 import type { FleetNode, FleetRepository } from '../model/fleet.ts'
 import { nodeKey } from '../model/node-key.ts'
 import { recordReads } from '../rendering/record-reads.ts'
-import { touchReachable } from '../rendering/touch-reachable.ts'
+import { componentsOf, touchReachable } from '../rendering/touch-reachable.ts'
 import { displayName, type Standing } from './standing-kustomizations.ts'
 
 /** A Kustomization that a node renders. */
@@ -85,13 +85,13 @@ function withFiles(tree: Tree, node: FleetNode, budget: BuildBudget): Broken {
 /** Whether a build of the path of a node may read a file of `tree`; a directory without a kustomization file is read as a whole. */
 export function reachableBy(
   tree: Tree,
-  { path }: Pick<FleetNode, 'path'>,
+  { path, kustomization }: Pick<FleetNode, 'path'> & Partial<Pick<FleetNode, 'kustomization'>>,
   budget = new BuildBudget(),
 ): (file: string) => boolean {
   const recorded = recordReads(tree)
   const directory = artifactPath(path)
   try {
-    touchReachable(recorded.tree, directory, [], budget)
+    touchReachable(recorded.tree, directory, kustomization ? componentsOf(kustomization) : [], budget)
   } catch (caught) {
     if (!(caught instanceof BailiwickError)) throw caught
   }

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
-import { at, type Node } from '../../kube/node.ts'
+import { at, type Node, stringAt } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import { BuildBudget } from '../../kustomize/model/build-budget.ts'
 import { KUSTOMIZATION_FILES } from '../../kustomize/paths/find-kustomization.ts'
@@ -36,6 +37,12 @@ export function touchReachable(
     touch(entry.id)
     for (const below of tree.list(here)) if (below.type === 'directory') queue.push(below.path)
   }
+}
+
+/** The components that Flux adds to the kustomization of a Kustomization's path. */
+export function componentsOf({ root }: KubeObject): string[] {
+  const list = at(root, ['spec', 'components'])
+  return list?.type === 'list' ? list.items.flatMap(item => stringAt(item, []) ?? []) : []
 }
 
 /** Reading an id is what a recorded tree remembers. */
