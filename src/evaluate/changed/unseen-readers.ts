@@ -1,5 +1,6 @@
 import { FleetIndex } from '../../facts/fleet-index.ts'
 import { kindOf } from '../../facts/kind-of.ts'
+import { oncePer } from '../../facts/once-per.ts'
 import { shownName } from '../../facts/shown.ts'
 import { chartSpecOf } from '../../fleet/charts/chart-of.ts'
 import { setKey } from '../../fleet/graph/open-resource-sets.ts'
@@ -35,26 +36,33 @@ const ANYWHERE: Reads = () => true
 export function unseenReaders(fleet: Fleet, repository: FleetRepository): readonly UnseenReader[] {
   const { nodes, repositories } = fleet
   const isOwn = repositories[0]?.url === repository.url
-  const tenants = new Set(nodes.flatMap(node => (followsRepository(node, repository) ? (node.tenant ?? []) : [])))
+  const visible = nodes.filter(node => followsRepository(node, repository))
   // what the platform takes from elsewhere is not made of a tenant's repository
+  const tenants = new Set(visible.map(({ tenant }) => tenant))
   const all = isOwn ? nodes : nodes.filter(({ tenant }) => tenant !== undefined && tenants.has(tenant))
-  const side: Side = { fleet, repository, isOwn, index: new FleetIndex(fleet) }
+  const side: Side = {
+    ...{ repository, isOwn, index: new FleetIndex(fleet) },
+    covered: new Set(visible.filter(isBuilt).map(({ path }) => artifactPath(path))),
+    names: new Set(visible.map(({ source }) => source.id.split('/').at(-1)!)),
+  }
   const found = all.flatMap(node => [
     ...ofNode(node, side),
-    ...objectsOf(node).flatMap(one => ofObject(node, one, side)),
+    ...appliersIn(node).flatMap(one => ofObject(node, one, side)),
   ])
   return isOwn ? withStanding(found, fleet, repository) : found
 }
 
 interface Side {
-  readonly fleet: Fleet
   readonly repository: FleetRepository
   /** It is the fleet's own repository. */
   readonly isOwn: boolean
   readonly index: FleetIndex
+  /** The folders that visible Kustomizations build. */
+  readonly covered: ReadonlySet<string>
+  /** The names of the sources by which the repository is followed. */
+  readonly names: ReadonlySet<string>
 }
 
-const objectsOf = ({ objects, retained = [] }: FleetNode) => [...objects, ...retained]
 const notVisible = (kind: string, name: string) => `${kind} \`${shownName(name)}\` is not visible`
 
 /** A Kustomization whose source cannot be read, or that does not build. */
@@ -123,7 +131,9 @@ const within =
 
 /** A folder, and what its kustomization files take from beside it. */
 function from(node: Parameters<typeof reachableBy>[1], tree: Tree): Reads {
-  const isBelow = within(artifactPath(node.path))
+  const folder = artifactPath(node.path)
+  const isBelow = within(folder)
+  if (tree.entry(folder)?.type !== 'directory') return isBelow
   let reachable: Reads | undefined
   return path => {
     if (isBelow(path)) return true
@@ -151,13 +161,34 @@ const APPLIERS = new Set([
 /** The others build files of every format. */
 const MANIFESTS = new Set([KUSTOMIZATION, HELM_RELEASE, RESOURCE_SET, FLUX_INSTANCE])
 
+/** A rendered object that makes its controller apply something. */
+interface Applier {
+  readonly object: KubeObject
+  /** `<group>/<Kind>`. */
+  readonly kind: string
+  readonly paths: readonly NamedPath[]
+}
+
+/** A folder that an object names. */
+interface NamedPath {
+  readonly path: string
+  /** The source beside it. */
+  readonly source: string | undefined
+}
+
+const appliersIn = oncePer(({ objects, retained = [] }: FleetNode): readonly Applier[] =>
+  [...objects, ...retained].flatMap(object => {
+    const kind = kindOf(object)
+    return APPLIERS.has(kind) ? [{ object, kind, paths: [...pathsIn(object.root)] }] : []
+  }),
+)
+
 /** What a rendered object makes its controller read. */
-function ofObject(node: FleetNode, object: KubeObject, side: Side): UnseenReader[] {
-  const kind = kindOf(object)
-  if (!APPLIERS.has(kind)) return []
+function ofObject(node: FleetNode, applier: Applier, side: Side): UnseenReader[] {
+  const { object, kind } = applier
   const id = idOf(object)
   const takesAll = MANIFESTS.has(kind) ? {} : { takesAll: true as const }
-  const mayRead = readsOfPaths(unrenderedParts(node, object, side), side)
+  const mayRead = readsOfPaths(unrendered(node, applier, side), side)
   const paths = mayRead ? [{ why: notVisible(id.kind, id.name), mayRead, ...takesAll }] : []
   const chart = kind === HELM_RELEASE ? readsOfChart(node, object, side) : undefined
   if (!chart) return paths
@@ -172,49 +203,43 @@ function readsOfChart(node: FleetNode, object: KubeObject, side: Side): Reads | 
   return kind === undefined || fluxKind(kind)?.source === 'index' ? undefined : readsOfParts(node, object, side)
 }
 
-/** The parts of an object that name what is not rendered: none of a Kustomization that is a node. */
-function unrenderedParts({ cluster }: FleetNode, object: KubeObject, { index }: Side): readonly Node[] {
-  const kind = kindOf(object)
-  if (kind === KUSTOMIZATION && index.nodeOf(cluster, object)) return []
-  const isOpened = kind === RESOURCE_SET && index.node(setKey(cluster, object)) !== undefined
-  return isOpened ? renderResourceSet(object).left.flatMap(({ part }) => part ?? []) : [object.root]
+/** The folders that are named where nothing is rendered: none of a Kustomization that is a node. */
+function unrendered({ cluster }: FleetNode, { object, kind, paths }: Applier, { index }: Side): readonly NamedPath[] {
+  if (kind === KUSTOMIZATION) return index.nodeOf(cluster, object) ? [] : paths
+  if (kind !== RESOURCE_SET || index.node(setKey(cluster, object)) === undefined) return paths
+  return renderResourceSet(object).left.flatMap(({ part }) => (part ? [...pathsIn(part)] : []))
 }
 
-const PATH = /^[\s{,-]*["']?path["']?\s*:\s*["']?([^"',}#\n]+)/gm
+const PATH = /(?:^|[ \t{,-])["']?path["']?[ \t]*:[ \t]*["']?([^"',}#\n]+)/gm
 const SOURCE_NAME = /sourceRef["']?\s*:[^}]{0,200}?name["']?\s*:\s*["']?([^\s"',}]+)/
 /** Where templates and variables begin. */
 const OPEN = /<<|\{\{|\$\{/
 
-/** Folders that parts of an object name as `path`; a path that begins with an unknown text may be any. */
-function readsOfPaths(parts: readonly Node[], { repository, fleet }: Side): Reads | undefined {
-  const own = fleet.nodes.filter(node => followsRepository(node, repository))
-  const covered = new Set(own.filter(isBuilt).map(({ path }) => artifactPath(path)))
-  const names = new Set(own.map(({ source }) => source.id.split('/').at(-1)))
-  const mayBeOwn = (name: string | undefined) => name === undefined || names.has(name) || OPEN.test(name)
-  const reads = parts
-    .flatMap(part => [...pathsIn(part, mayBeOwn)])
-    .flatMap(text => {
-      const [known = '', unknown] = text.split(OPEN, 2)
-      const path = artifactPath(unknown === undefined ? known : known.slice(0, known.lastIndexOf('/') + 1))
-      if (unknown === undefined) return path === '' || covered.has(path) ? [] : [from({ path }, repository.tree)]
-      return [path === '' ? ANYWHERE : from({ path }, repository.tree)]
-    })
+/** What of the repository is named; a path that begins with an unknown text may be any. */
+function readsOfPaths(paths: readonly NamedPath[], { repository, covered, names }: Side): Reads | undefined {
+  const reads = paths.flatMap(({ path, source }) => {
+    if (source !== undefined && !names.has(source) && !OPEN.test(source)) return []
+    const [known = '', unknown] = path.split(OPEN, 2)
+    const folder = artifactPath(unknown === undefined ? known : known.slice(0, known.lastIndexOf('/') + 1))
+    if (unknown === undefined && (folder === '' || covered.has(folder))) return []
+    return [folder === '' ? ANYWHERE : from({ path: folder }, repository.tree)]
+  })
   return reads.length === 0 ? undefined : path => reads.some(one => one(path))
 }
 
-/** Every value of a field `path`, in text too, but of what names another source. */
-function* pathsIn(node: Node, mayBeOwn: (name: string | undefined) => boolean): Generator<string> {
-  if (node.type === 'list') for (const item of node.items) yield* pathsIn(item, mayBeOwn)
+/** Every value of a field `path`, in text too. */
+function* pathsIn(node: Node): Generator<NamedPath> {
+  if (node.type === 'list') for (const item of node.items) yield* pathsIn(item)
   else if (node.type === 'map') {
-    const isOwn = mayBeOwn(stringAt(node, ['sourceRef', 'name']))
     for (const [key, { value }] of node.fields) {
-      if (key !== 'path' || value.type !== 'scalar') yield* pathsIn(value, mayBeOwn)
-      else if (typeof value.value === 'string' && isOwn) yield value.value
+      if (key !== 'path' || value.type !== 'scalar') yield* pathsIn(value)
+      else if (typeof value.value === 'string')
+        yield { path: value.value, source: stringAt(node, ['sourceRef', 'name']) }
     }
   } else if (typeof node.value === 'string' && node.value.includes('\n')) {
     for (const document of node.value.split(/^---/m)) {
-      if (!mayBeOwn(SOURCE_NAME.exec(document)?.[1])) continue
-      for (const [, text = ''] of document.matchAll(PATH)) yield text.trim()
+      const source = SOURCE_NAME.exec(document)?.[1]
+      for (const [, path = ''] of document.matchAll(PATH)) yield { path: path.trim(), source }
     }
   }
 }
