@@ -106,7 +106,8 @@ function sections(verdict: Verdict, context: ReportContext, level: DetailLevel):
     ...(changes ? changeLists(changes) : []),
     ...findings(verdict.warnings, 'warning'),
     ...(changes ? changeSections(changes, level) : []),
-    ...changedFilesSections(verdict),
+    // what is rendered shows as what changes
+    ...(verdict.changedFiles?.every(({ state }) => state === 'rendered') ? [] : changedFilesSections(verdict)),
     ...(existing.length === 0
       ? []
       : [
