@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import { kustomizationFiles, namedIn } from '../../fleet/rendering/touch-reachable.ts'
-import { readUnlessLarge, type Tree } from '../../git/tree.ts'
+import { readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
 import { at } from '../../kube/node.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import { BuildBudget } from '../../kustomize/model/build-budget.ts'
@@ -16,12 +16,12 @@ export class Manifests {
   #named: ((path: string) => boolean) | undefined
 
   constructor(trees: readonly Tree[]) {
-    this.#trees = trees.filter((tree, index) => trees.findIndex(({ id }) => id === tree.id) === index)
+    this.#trees = trees
   }
 
   /** Whether any controller could apply it, or a part of it: all but documentation, pictures and what GitHub reads. */
   mayBeRead(path: string): boolean {
-    if (path.startsWith('.github/') || !this.#trees.some(tree => tree.entry(path)?.type === 'file')) return false
+    if (path.startsWith('.github/') || !(this.#is(path, 'file') || this.#is(path, 'submodule'))) return false
     return !INERT.test(path) || this.#trees.some(tree => isNamedIn(tree, folderOf(path), path))
   }
 
@@ -29,8 +29,14 @@ export class Manifests {
   isManifest(path: string): boolean {
     const folder = folderOf(path)
     const hasKustomization = () => this.#trees.some(tree => kustomizationFiles(tree, folder).length > 0)
+    if (this.#is(path, 'submodule')) return true
     const isYaml = YAML.test(path) && (hasKustomization() || this.#trees.some(tree => isObject(tree, path)))
     return isYaml || this.#trees.some(tree => kustomizationFiles(tree, folder).includes(path)) || this.#isNamed(path)
+  }
+
+  /** On either side; Flux drops links. */
+  #is(path: string, type: TreeEntry['type']): boolean {
+    return this.#trees.some(tree => tree.entry(path)?.type === type)
   }
 
   #isNamed(path: string): boolean {

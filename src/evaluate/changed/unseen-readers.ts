@@ -37,9 +37,9 @@ export function unseenReaders(fleet: Fleet, repository: FleetRepository): readon
   const { nodes, repositories } = fleet
   const isOwn = repositories[0]?.url === repository.url
   const visible = nodes.filter(node => followsRepository(node, repository))
-  // what the platform takes from elsewhere is not made of a tenant's repository
-  const tenants = new Set(visible.map(({ tenant }) => tenant))
-  const all = isOwn ? nodes : nodes.filter(({ tenant }) => tenant !== undefined && tenants.has(tenant))
+  // what others take from elsewhere is not made of a repository that only a tenant follows
+  const followers = new Set(visible.map(({ tenant }) => tenant))
+  const all = isOwn ? nodes : nodes.filter(({ tenant }) => followers.has(tenant))
   const side: Side = {
     ...{ repository, isOwn, index: new FleetIndex(fleet) },
     covered: new Set(visible.filter(isBuilt).map(({ path }) => artifactPath(path))),
@@ -102,11 +102,13 @@ function readsOfOpaque(node: FleetNode, side: Side): Reads | undefined {
   const { repository, isOwn } = side
   const below = artifactPath(node.path) === '' ? undefined : from(node, repository.tree)
   const [kind] = source.id.split('/')
-  if (kind === 'ExternalArtifact') return readsOfParts(node, node.kustomization, side) ?? ANYWHERE
+  const isOther = isOwn && tenant !== undefined
+  if (kind === 'ExternalArtifact')
+    return readsOfParts(node, node.kustomization, side) ?? (isOther ? undefined : ANYWHERE)
   // another branch or tag of the same repository is another content
   if (kind === 'GitRepository' && source.url === repository.url && source.unmatched === undefined) return undefined
   // what a tenant publishes is not made of the fleet's repository
-  if (isOwn && tenant !== undefined) return below
+  if (isOther) return below
   const isGit = kind === 'GitRepository' && source.unmatched === undefined
   return isGit || !mayHold(source.url, repository.url)
     ? below
@@ -210,7 +212,7 @@ function unrendered({ cluster }: FleetNode, { object, kind, paths }: Applier, { 
   return renderResourceSet(object).left.flatMap(({ part }) => (part ? [...pathsIn(part)] : []))
 }
 
-const PATH = /(?:^|[ \t{,-])["']?path["']?[ \t]*:[ \t]*["']?([^"',}#\n]+)/gm
+const PATH = /(?:^|[ \t{,-])["']?(?:path|dir|directory|folder)["']?[ \t]*:[ \t]*["']?([^"',}#\n]+)/gm
 const SOURCE_NAME = /sourceRef["']?\s*:[^}]{0,200}?name["']?\s*:\s*["']?([^\s"',}]+)/
 /** Where templates and variables begin. */
 const OPEN = /<<|\{\{|\$\{/
@@ -227,12 +229,14 @@ function readsOfPaths(paths: readonly NamedPath[], { repository, covered, names 
   return reads.length === 0 ? undefined : path => reads.some(one => one(path))
 }
 
-/** Every value of a field `path`, in text too. */
+const FIELDS = new Set(['path', 'dir', 'directory', 'folder'])
+
+/** Every value of a field that may name a folder, in text too. */
 function* pathsIn(node: Node): Generator<NamedPath> {
   if (node.type === 'list') for (const item of node.items) yield* pathsIn(item)
   else if (node.type === 'map') {
     for (const [key, { value }] of node.fields) {
-      if (key !== 'path' || value.type !== 'scalar') yield* pathsIn(value)
+      if (!FIELDS.has(key) || value.type !== 'scalar') yield* pathsIn(value)
       else if (typeof value.value === 'string')
         yield { path: value.value, source: stringAt(node, ['sourceRef', 'name']) }
     }
