@@ -1,3 +1,4 @@
+import { groupApprovals } from '../evaluate/changed/group-approvals.ts'
 import { type FindingGroup, groupFindings } from '../evaluate/verdict/group-findings.ts'
 import { andMore } from '../message/and-more.ts'
 import { code, prose } from '../message/markdown.ts'
@@ -45,7 +46,8 @@ export function verdictSections(verdict: Verdict, here: string, rulesUrl?: strin
 }
 
 /** What passes only with an approval, where nobody says whether there is one. */
-function approvalSections({ requiredApprovals: all }: Verdict): Section[] {
+function approvalSections({ requiredApprovals }: Verdict): Section[] {
+  const all = groupApprovals(requiredApprovals)
   if (all.length === 0) return []
   const lines = all.slice(0, 20).map(({ rule, path, message }) => `- ${code(rule)}, ${code(path)}: ${prose(message)}`)
   if (all.length > lines.length) lines.push(`- … and ${all.length - lines.length} more`)

@@ -1,3 +1,4 @@
+import { groupApprovals } from '../../evaluate/changed/group-approvals.ts'
 import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
 import { display, type ObjectId } from '../../kube/object.ts'
 import { andMore } from '../../message/and-more.ts'
@@ -39,7 +40,7 @@ export function terminalText(
   const findings = (list: readonly Finding[], noun: string) =>
     groupFindings(list).flatMap(group => findingLines(group, noun, here, say, look))
   const blocking = [
-    ...verdict.requiredApprovals.flatMap(approvalLines),
+    ...groupApprovals(verdict.requiredApprovals).flatMap(approvalLines),
     ...groupFailures(look.quiet ? verdict.errors.filter(isNew) : verdict.errors).flatMap(group =>
       failureLines(group, here, say, look),
     ),
