@@ -51,6 +51,7 @@ export function narrowed({ verdict, nodes, changes }: Published, narrower: Reado
         ...one,
         message: words.hide(one.message),
         path: words.hide(one.path),
+        ...(one.because === undefined ? {} : { because: words.hide(one.because) }),
       })),
       ...(verdict.changedFiles
         ? {

@@ -43,6 +43,7 @@ export function viewFor(
         ...one,
         message: words.hide(one.message, { byOthers: true }),
         path: words.hide(one.path, { byOthers: true }),
+        ...(one.because === undefined ? {} : { because: words.hide(one.because, { byOthers: true }) }),
       })),
       ...(verdict.changedFiles ? { changedFiles: filesFor(verdict.changedFiles, audience, nodes) } : {}),
       evaluated: evaluatedFor(verdict, audience, nodes),
