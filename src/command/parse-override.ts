@@ -4,7 +4,7 @@ import { parseReason } from './parse-reason.ts'
 export const OVERRIDE_USAGE = 'override [SHA] REASON'
 
 /** A parsed override command. */
-export interface OverrideRequest {
+interface OverrideRequest {
   /** First digits of the commit that was looked at, in lower case. */
   readonly sha?: string
   readonly reason: string

@@ -23,6 +23,7 @@ import type { Section } from './text/fold.ts'
 import { fold } from './text/fold.ts'
 import { type FailureGroup, groupFailures } from './text/group-failures.ts'
 import { count, isNew } from './text/headline.ts'
+import { changedFilesSections } from './verdict-sections.ts'
 import { wouldBreak } from './would-break.ts'
 
 /** Marks the one comment of ours on a pull request. Anybody can write it: match the author too, and keep no state in it. */
@@ -67,6 +68,7 @@ function needsAgreement({ circumstances }: ReportContext): boolean {
 
 function isSilent(outcome: Verdict, { verdict }: View, { changes }: ReportContext): boolean {
   if (outcome.result !== 'pass' || (changes && !isUnchanged(changes))) return false
+  if (verdict.changedFiles?.some(({ state }) => state === 'unseen')) return false
   return [...verdict.violations, ...verdict.warnings, ...verdict.errors].every(item => !isNew(item))
 }
 
@@ -104,6 +106,8 @@ function sections(verdict: Verdict, context: ReportContext, level: DetailLevel):
     ...(changes ? changeLists(changes) : []),
     ...findings(verdict.warnings, 'warning'),
     ...(changes ? changeSections(changes, level) : []),
+    // what is rendered shows as what changes
+    ...(verdict.changedFiles?.every(({ state }) => state === 'rendered') ? [] : changedFilesSections(verdict)),
     ...(existing.length === 0
       ? []
       : [

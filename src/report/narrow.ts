@@ -51,7 +51,13 @@ export function narrowed({ verdict, nodes, changes }: Published, narrower: Reado
         ...one,
         message: words.hide(one.message),
         path: words.hide(one.path),
+        ...(one.because === undefined ? {} : { because: words.hide(one.because) }),
       })),
+      ...(verdict.changedFiles
+        ? {
+            changedFiles: verdict.changedFiles.map(one => ({ ...one, by: one.by.map(text => words.hide(text)) })),
+          }
+        : {}),
       notSeen: verdict.notSeen.map(({ what, source, url, reason }) => ({
         ...(what ? { what } : {}),
         source: words.hide(source),

@@ -1,3 +1,4 @@
+import { groupApprovals } from '../evaluate/changed/group-approvals.ts'
 import { type FindingGroup, groupFindings } from '../evaluate/verdict/group-findings.ts'
 import { andMore } from '../message/and-more.ts'
 import { code, prose } from '../message/markdown.ts'
@@ -6,8 +7,9 @@ import { saidOf } from '../message/said.ts'
 import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { UNENCRYPTED_SETTING } from '../rules/secrets/unencrypted-setting.ts'
 import { impactSection } from './policies/impact-section.ts'
+import { changedFilesLines } from './text/changed-files-lines.ts'
 import { failureText, findingText } from './text/finding-text.ts'
-import type { Section } from './text/fold.ts'
+import { fold, type Section } from './text/fold.ts'
 import { groupFailures } from './text/group-failures.ts'
 import { count, isNew } from './text/headline.ts'
 import { placeOf } from './text/place.ts'
@@ -34,6 +36,7 @@ export function verdictSections(verdict: Verdict, here: string, rulesUrl?: strin
     ),
     ...notSeenSections(verdict),
     ...notReachedSections(verdict, here),
+    ...changedFilesSections(verdict),
     ...notEvaluatedSections(verdict),
     ...list('Existing evaluation errors', groupFailures(standing), 'existing error', group => failureText(group, here)),
     ...folded('Existing violations: they block only when they change', verdict, 'standing', here),
@@ -43,7 +46,8 @@ export function verdictSections(verdict: Verdict, here: string, rulesUrl?: strin
 }
 
 /** What passes only with an approval, where nobody says whether there is one. */
-function approvalSections({ requiredApprovals: all }: Verdict): Section[] {
+function approvalSections({ requiredApprovals }: Verdict): Section[] {
+  const all = groupApprovals(requiredApprovals)
   if (all.length === 0) return []
   const lines = all.slice(0, 20).map(({ rule, path, message }) => `- ${code(rule)}, ${code(path)}: ${prose(message)}`)
   if (all.length > lines.length) lines.push(`- … and ${all.length - lines.length} more`)
@@ -106,6 +110,13 @@ function notReachedSections({ notReached }: Verdict, here: string): Section[] {
   const open = `<details><summary>Not reached: ${count(notReached.length, 'Kustomization')} that no cluster builds</summary>`
   const text = [open, lines.join('\n'), '</details>'].join('\n\n')
   return [{ text, label: 'list of Kustomizations that no cluster builds' }]
+}
+
+/** What becomes of each changed file, folded. */
+export function changedFilesSections({ changedFiles = [] }: Pick<Verdict, 'changedFiles'>): Section[] {
+  if (changedFiles.length === 0) return []
+  const { counts, lines } = changedFilesLines(changedFiles, text => code(text, 300))
+  return [{ text: fold(counts, lines.map(line => `- ${line}`).join('\n')), label: 'list of changed files' }]
 }
 
 /** One folded line each for kinds and for Secrets, however many there are. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type Stage, startStage } from '../story/stage.ts'
-import { lastRun } from './commands.ts'
+import { command, giveRoles, lastRun, nextSecond } from './commands.ts'
 
 const REPO = 'acme/fleet'
 
@@ -127,4 +127,54 @@ test('a new remote file of the platform waits for a fleet admin, by the same doo
   github.openPullRequest({ repo: REPO, head: 'changed', as: 'otto' })
   await stage.settle()
   expect(runOf('changed')?.output.title).toMatch(/^Required approval: /)
+}, 60_000)
+
+const UNSEEN = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: infra-configs, namespace: flux-system}
+spec: {interval: 5m, prune: true, path: ./configs, serviceAccountName: kustomize-controller, sourceRef: {kind: GitRepository, name: by-hand}}
+`
+const BINDING = `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: admins}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+subjects: [{kind: ServiceAccount, name: dev-team, namespace: apps}]
+`
+
+test('a file that what is not visible may apply waits for a fleet admin, who says so even of their own change', async () => {
+  const { github } = stage
+  const base = { 'clusters/staging/unseen.yaml': UNSEEN }
+  github.push({ repo: REPO, branch: 'main', files: base, as: 'ada' })
+  await stage.settle()
+  const say = async (pull: number, as: string, body: string) => {
+    await nextSecond()
+    return command(stage, { repo: REPO, issue: pull, as, body })
+  }
+
+  const ottos = await propose('planted', 'configs/a.yaml', 'otto', BINDING)
+  const why = '1 changed file was not checked: Kustomization `infra-configs` is not visible'
+  expect(runOf('planted')).toMatchObject({ conclusion: 'failure' })
+  expect(runOf('planted')?.output.title).toContain(`Required approval: ${why}`)
+  expect((await say(ottos, 'otto', '/bailiwick approve')).reactions).toEqual(['-1'])
+  expect((await say(ottos, 'ada', '/bailiwick approve abcdef1')).replies[0]).toContain('is not the head')
+  expect((await say(ottos, 'ada', '/bailiwick approve')).reactions).toContain('rocket')
+  expect(runOf('planted')).toMatchObject({ conclusion: 'success' })
+  // it is never read as if it was evaluated
+  expect(runOf('planted')?.output.title).toContain(why)
+  expect(lastRun(github, REPO, 'planted', 'bailiwick / approve')?.output.summary).toContain('ada')
+  github.push({ repo: REPO, branch: 'planted', files: { 'configs/b.yaml': BINDING }, as: 'otto' })
+  await stage.settle()
+  expect(runOf('planted')?.output.title).toContain('Required approval: 2 changed files were not checked')
+
+  const adas = await propose('own-planted', 'configs/c.yaml', 'ada', BINDING)
+  expect(runOf('own-planted')).toMatchObject({ conclusion: 'failure' })
+  giveRoles(github, REPO, { otto: 'maintain' })
+  expect((await say(adas, 'ada', '/bailiwick approve')).replies[0]).toContain('has other admins')
+  giveRoles(github, REPO, { otto: 'write' })
+  expect((await say(adas, 'ada', '/bailiwick approve')).reactions).toContain('rocket')
+  expect(runOf('own-planted')).toMatchObject({ conclusion: 'success' })
+
+  await propose('beside-it', 'configs/README.md', 'otto')
+  expect(runOf('beside-it')).toMatchObject({ conclusion: 'success' })
+  expect(runOf('beside-it')?.output.summary).toContain('1 read by nothing')
 }, 60_000)

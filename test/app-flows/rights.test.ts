@@ -53,6 +53,7 @@ describe('who may ask for what', () => {
     ['unhold', 'write'],
     ['waive sa-required why not', 'write'],
     ['onboard x', 'maintain'],
+    ['approve', undefined],
     ['approve-waiver', undefined],
     ['override why not', undefined],
     ['offboard x', undefined],

@@ -1,16 +1,13 @@
-import { commandError } from '../../src/command/command-error.ts'
-import { OVERRIDE_USAGE, type OverrideRequest, parseOverride } from '../../src/command/parse-override.ts'
+import { OVERRIDE_USAGE, parseOverride } from '../../src/command/parse-override.ts'
 import { OVERRIDE_RUN, overrideRecord, pendingOverride } from '../../src/command/record.ts'
 import { publishCheckRun } from '../../src/github/checks/check-run.ts'
-import { isSince, openedAnew } from '../../src/github/pulls/opened-anew.ts'
-import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
-import type { BailiwickCommand, CommandContext } from './command-context.ts'
+import type { BailiwickCommand } from './command-context.ts'
 import { evaluateAgain } from './evaluate-again.ts'
 import { mayDecideForFleet } from './may.ts'
 import { recordOf } from './override-record.ts'
 import { presentPull } from './present-pull.ts'
 import { refuseForeignFleets } from './refuse-foreign-fleets.ts'
-import { wasSeen } from './was-seen.ts'
+import { refuseUnseenHead } from './refuse-unseen-head.ts'
 
 /**
  * Lets one head of a pull request pass, independent of the verdict, for the case that the gate itself is wrong. The
@@ -28,14 +25,12 @@ export const override: BailiwickCommand = {
     const { line, place, data, comment } = command
     const request = parseOverride(line.words)
     const pull = await presentPull(command)
-    await refuseUnseenHead(command, request, pull)
-    const anew = await openedAnew(command.reader, data, pull.number)
-    if (!isSince(comment.createdAt, anew)) {
-      throw commandError(
-        'the pull request was retargeted or reopened after this comment was written',
-        'Review it, then repeat the command.',
-      )
-    }
+    const anew = await refuseUnseenHead(
+      command,
+      pull,
+      request.sha,
+      sha => `/bailiwick override ${sha} ${request.reason}`,
+    )
     const { login: by } = comment.author
     await refuseForeignFleets(command, pull)
     const said = { by, reason: request.reason, at: comment.createdAt, pull: pull.number, base: pull.base.ref }
@@ -53,17 +48,4 @@ export const override: BailiwickCommand = {
     await evaluateAgain(command)
     return { reaction: 'rocket' }
   },
-}
-
-/** Only the commit that the admin looked at: what was pushed after the comment was written, nobody has agreed to. */
-async function refuseUnseenHead(command: CommandContext, request: OverrideRequest, pull: PullRequest): Promise<void> {
-  const { sha } = pull.head
-  const line = `/bailiwick override ${sha.slice(0, 12)} ${request.reason}`
-  const again = `Review it, then write \`${line.replaceAll('`', "'")}\``
-  if (request.sha !== undefined) {
-    if (sha.startsWith(request.sha)) return
-    throw commandError(`${request.sha} is not the head of this pull request`, again)
-  }
-  if (await wasSeen(command, pull)) return
-  throw commandError('the current head may be newer than this comment', again)
 }

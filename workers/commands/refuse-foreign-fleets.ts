@@ -9,7 +9,7 @@ import { subjectOf } from './present-pull.ts'
 export async function refuseForeignFleets(command: CommandContext, pull: PullRequest): Promise<void> {
   const concerned = await concernedFleets(command, pull)
   if (concerned.length === 0) {
-    throw commandError('no fleet reads this change, so there is nothing to override', 'Merge it without an override.')
+    throw commandError('no fleet reads this change, so there is nothing to decide', 'Merge it without the command.')
   }
   const mine = await command.fleetsOf()
   const isMine = (url: string, branch: string) =>

@@ -1,4 +1,5 @@
 import { adopt } from './adopt.ts'
+import { approve } from './approve.ts'
 import { approvePrune } from './approve-prune.ts'
 import { approveWaiver } from './approve-waiver.ts'
 import { check } from './check.ts'
@@ -33,6 +34,7 @@ export const commands: readonly BailiwickCommand[] = [
   hold,
   unhold,
   waive,
+  approve,
   approveWaiver,
   approvePrune,
   override,

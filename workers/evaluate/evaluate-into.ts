@@ -65,7 +65,9 @@ async function evaluateInto(
     const led = { ...subject, installation: { ...installation, content } }
     const said = await evaluateMerge(context, led, { onto: branch, people }, merge, where)
     if (!pull) return said
-    const asked = await readDemands(subject, { ...pull, base: { ref: branch, sha: base } }, said)
+    // what was approved for the branch that it is open onto counts there only
+    const there = { pull: { ...pull, base: { ref: branch, sha: base } }, runs: async () => [] }
+    const asked = await readDemands(subject, there, said)
     return { ...said, context: { ...said.context, circumstances: { ...NO_CIRCUMSTANCES, ...asked } } }
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error

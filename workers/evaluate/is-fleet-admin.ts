@@ -1,6 +1,7 @@
 import { readFleetFile } from '../../src/fleet/config/read-fleet-file.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { Octokit } from '../../src/github/client/octokit.ts'
+import { listMaintainers } from '../../src/github/people/maintainers.ts'
 import { readRole } from '../../src/github/people/permission.ts'
 import { isInTeams, type Team } from '../../src/github/people/teams.ts'
 import type { Installation } from '../context/installation.ts'
@@ -23,6 +24,16 @@ export async function isFleetAdmin(access: FleetAccess, fleet: FleetPlace, login
   const approvers = await approversOf(access.installation, fleet)
   if (approvers.includes(login.toLowerCase())) return true
   return isInTeams(access.octokit, teamsAmong(approvers, repository.owner), login)
+}
+
+/** Whether anyone else is a fleet admin; who is in a listed team is not asked, so a team counts as others. */
+export async function hasOtherAdmins(access: FleetAccess, fleet: FleetPlace, login: string): Promise<boolean> {
+  const { owner, name } = fleet.repository
+  const all = [
+    ...(await approversOf(access.installation, fleet)),
+    ...(await listMaintainers(access.octokit, { owner, repo: name })),
+  ]
+  return all.some(one => one.toLowerCase() !== login.toLowerCase())
 }
 
 /** Teams of the fleet's own organisation only: what another one calls a team is its own matter. */

@@ -22,7 +22,7 @@ export async function readCircumstances(
   const [hold, override, { demands, approvals }] = await Promise.all([
     readHold(context, subject, pull),
     readOverride(context, subject, pull, runs),
-    readDemands(subject, pull, said),
+    readDemands(subject, { pull, runs: async () => runs }, said),
   ])
   return {
     ...(hold ? { hold } : {}),

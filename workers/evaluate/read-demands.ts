@@ -1,40 +1,40 @@
 import { guardedChanges } from '../../src/evaluate/approvals/guarded-changes.ts'
 import { approvalOf } from '../../src/evaluate/approvals/required-approvals.ts'
-import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
-import { type AskedApprovals, adminDemands } from './admin-demands.ts'
+import { type AskedApprovals, type AskedPull, adminDemands } from './admin-demands.ts'
 import type { CommitOutcome, FleetApprovals } from './commit-outcome.ts'
 import { forkDemand } from './fork-demand.ts'
 
 /**
  * Returns the approvals that a pull request still needs, and those that were given. Makes no request to GitHub if it changes no guarded file of a
- * fleet, adds no remote file and is not from a fork. `said`: its verdict, which lists its changes.
+ * fleet, asks for nothing else and is not from a fork. `said`: its verdict, which lists its changes.
  */
 export async function readDemands(
   subject: OpenedRepository,
-  pull: PullRequest,
+  asked: AskedPull,
   said: CommitOutcome,
 ): Promise<AskedApprovals> {
+  const { pull } = asked
   const changed = said.context.changedPaths
   if (said.outcome === undefined || changed === undefined) return { demands: [], approvals: [] }
   const fleets = (await subject.installation.designation()).fleets
   const own = fleets.find(
     ({ repository, branch }) => repository.url === subject.repository.url && branch === pull.base.ref,
   )
-  const asked: FleetApprovals[] = [
+  const required: FleetApprovals[] = [
     ...(own ? [{ fleet: own, approvals: guardedChanges(changed).map(approvalOf) }] : []),
     ...(said.required ?? []).map(({ fleet, approvals }) => ({
       fleet,
       approvals: approvals.map(one => told(one, changed)),
     })),
   ]
-  const byFleet = Map.groupBy(asked, ({ fleet }) => `${fleet.repository.url} ${fleet.branch}`)
+  const byFleet = Map.groupBy(required, ({ fleet }) => `${fleet.repository.url} ${fleet.branch}`)
   const all = await Promise.all(
     [...byFleet.values()].map(ofFleet =>
       adminDemands(
         subject,
-        pull,
+        asked,
         ofFleet[0]!.fleet,
         ofFleet.flatMap(one => one.approvals),
       ),

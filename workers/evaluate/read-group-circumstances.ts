@@ -32,14 +32,16 @@ export async function readGroupCircumstances(
   const number = await pullOfMergeGroup(subject.octokit, data, data.branch, data.sha)
   const pull = number === undefined ? undefined : await readPullRequest(subject.octokit, data, number)
   if (pull?.state !== 'open' || pull.base.ref !== data.branch) return NO_CIRCUMSTANCES
-  const [hold, asked] = await Promise.all([readHold(context, subject, pull), readDemands(subject, pull, said)])
+  const runs = async () => listOurCheckRuns(subject.octokit, await context.app.identity(), data, pull.head.sha)
+  const [hold, asked] = await Promise.all([
+    readHold(context, subject, pull),
+    readDemands(subject, { pull, runs }, said),
+  ])
   const { demands, approvals } = asked
   const given = approvals.length > 0 ? { approvals } : {}
   const present: Circumstances = { ...NO_CIRCUMSTANCES, ...(hold ? { hold } : {}), ...given, demands }
   const evaluated = { ...said, context: { ...said.context, circumstances: { ...NO_CIRCUMSTANCES, demands } } }
   if (!alone || !blocks(evaluated)) return present
-  const app = await context.app.identity()
-  const runs = await listOurCheckRuns(subject.octokit, app, data, pull.head.sha)
-  const override = await readOverride(context, subject, pull, runs)
+  const override = await readOverride(context, subject, pull, await runs())
   return { ...present, ...(override ? { override } : {}) }
 }

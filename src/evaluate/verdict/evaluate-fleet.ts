@@ -12,6 +12,7 @@ import { approvalsOfFindings } from '../approvals/approvals-of-findings.ts'
 import { isEvaluated, UNEVALUATED } from '../approvals/nothing-evaluated.ts'
 import { notSeenOf, remoteFiles } from '../approvals/remote-files.ts'
 import { requiredApprovals } from '../approvals/required-approvals.ts'
+import { classifyFiles } from '../changed/classify-files.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
 import { evaluatedOf } from './evaluated.ts'
 import { evaluatedNodes } from './evaluated-nodes.ts'
@@ -92,6 +93,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
   const errors = [...(options.failures ?? []), ...unevaluated(head, options.base), ...failures, ...unreadable].sort(
     inOrder,
   )
+  const changes = options.base && classifyFiles(head, options.base, changed ?? head.repositories[0]?.url ?? '')
   const verdict = withSummary({
     result: resultOf(violations, errors),
     clusters: head.clusters.map(({ name, path, how }) => ({ name, path, how })),
@@ -103,8 +105,13 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
     requiredApprovals: options.base
-      ? [...requiredApprovals(head, options.base), ...approvalsOfFindings(all, head, options.base)]
+      ? [
+          ...requiredApprovals(head, options.base),
+          ...approvalsOfFindings(all, head, options.base),
+          ...(changes?.approvals ?? []),
+        ]
       : [],
+    ...(changes ? { changedFiles: changes.files } : {}),
     evaluated: evaluatedOf(head),
     combination: waivers.combinationWith(options.combination),
   })

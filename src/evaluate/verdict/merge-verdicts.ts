@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Verdict } from '../../rules/model/finding.ts'
+import type { ChangedFile, Verdict } from '../../rules/model/finding.ts'
 import { sumOf } from './evaluated.ts'
 import { withSummary } from './summary.ts'
 
@@ -21,9 +21,21 @@ export function mergeVerdicts(verdicts: readonly [Verdict, ...Verdict[]]): Verdi
     notReached: verdicts.flatMap(verdict => verdict.notReached),
     notEvaluated: verdicts.flatMap(verdict => verdict.notEvaluated),
     requiredApprovals: verdicts.flatMap(verdict => verdict.requiredApprovals),
+    ...(verdicts.some(({ changedFiles }) => changedFiles) ? { changedFiles: mergeFiles(verdicts) } : {}),
     evaluated: sumOf(verdicts.map(verdict => verdict.evaluated)),
     combination: hash('sha256', verdicts.map(verdict => verdict.combination).join(' ')),
   })
+}
+
+const WEIGHT = { unread: 0, rendered: 1, unseen: 2 } as const
+
+/** What one fleet renders another one may apply unseen: each file once, as the one says that saw least. */
+function mergeFiles(verdicts: readonly Verdict[]): ChangedFile[] {
+  const byPath = Map.groupBy(
+    verdicts.flatMap(({ changedFiles = [] }) => changedFiles),
+    ({ path }) => path,
+  )
+  return [...byPath.values()].map(all => all.reduce((a, b) => (WEIGHT[b.state] > WEIGHT[a.state] ? b : a)))
 }
 
 /** A name stands once: whoever reads the verdict cannot tell the fleets apart by it. */

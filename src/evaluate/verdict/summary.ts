@@ -1,6 +1,7 @@
 import { andMore } from '../../message/and-more.ts'
 import type { Evaluated, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
 import { UNEVALUATED } from '../approvals/nothing-evaluated.ts'
+import { uncheckedText } from '../changed/group-approvals.ts'
 import { countFindings } from './group-findings.ts'
 
 /** All of a verdict but its first line. */
@@ -32,6 +33,7 @@ export function summaryOf(verdict: Unsummed, elsewhere: Elsewhere = NOTHING): st
   const { evaluated } = verdict
   const parts = [
     lead(verdict, elsewhere),
+    ...unchecked(verdict),
     ...approvals(verdict),
     ...existing(verdict),
     ...below(verdict),
@@ -82,7 +84,20 @@ function undecided(errors: readonly NodeFailure[]): string {
   return `Could not be evaluated: ${cut(first.message)}${causes.length > 1 ? ` (and ${causes.length - 1} more)` : ''}`
 }
 
-function approvals({ requiredApprovals: all }: Unsummed): string[] {
+/** Files of the change that what is not visible may apply: no result is read as one about them. */
+function unchecked({ changedFiles = [], requiredApprovals }: Unsummed): string[] {
+  const files = changedFiles.filter(({ state }) => state === 'unseen')
+  if (files.length === 0) return []
+  const why = new Set(files.flatMap(({ by }) => by))
+  const asks = requiredApprovals.some(({ because }) => because !== undefined)
+  const text = uncheckedText(files.length, cut([...why][0]!))
+  return [
+    `${asks ? 'required approval of a fleet admin: ' : ''}${text}${why.size > 1 ? ` (and ${why.size - 1} more)` : ''}`,
+  ]
+}
+
+function approvals({ requiredApprovals }: Unsummed): string[] {
+  const all = requiredApprovals.filter(({ because }) => because === undefined)
   const [first] = all
   if (!first) return []
   return [

@@ -245,6 +245,10 @@ export const fleetShape = record('the configuration of a fleet', {
     oneOf('evaluate', 'approve'),
     'approve: a pull request from a fork also needs the approval of a maintainer of its repository. Default: evaluate.',
   ),
+  unseenChanges: optional(
+    oneOf('approve', 'list'),
+    'approve: a changed file that something not visible may apply needs the approval of a fleet admin. list: it is only listed. Default: approve.',
+  ),
   waivers: optional(
     list(waiver, one => identity(one.rule, one.cluster, one.object.kind, one.object.namespace, one.object.name)),
     'Accepted violations, each with an end date.',

@@ -81,6 +81,7 @@ function configOf(said: Said): FleetConfig {
     severities: new Map(severities.map(([id, { value }]) => [id, value])),
     approvers: (said.approvers ?? []).map(who => who.replace(/^@/, '').toLowerCase()),
     forks: said.forks ?? DEFAULT_CONFIG.forks,
+    unseenChanges: said.unseenChanges ?? DEFAULT_CONFIG.unseenChanges,
     waivers,
     substituteFrom: said.substituteFrom ?? [],
     accounts: (said.accounts ?? []).map(({ cluster, namespace, name }) => ({ cluster, namespace, name })),

@@ -6,12 +6,11 @@ import { isFatal } from '../../flux/is-fatal.ts'
 import { markPacked, packTree } from '../../flux/pack-tree.ts'
 import { renderKustomization } from '../../flux/render-kustomization.ts'
 import { readUnlessLarge, type Tree } from '../../git/tree.ts'
-import { at, canonical, stringAt } from '../../kube/node.ts'
-import type { KubeObject } from '../../kube/object.ts'
+import { canonical, stringAt } from '../../kube/node.ts'
 import { addressIn } from '../model/address-in.ts'
 import { namedRepositories } from '../model/named-repositories.ts'
 import { recordReads } from '../rendering/record-reads.ts'
-import { touchReachable } from '../rendering/touch-reachable.ts'
+import { componentsOf, touchReachable } from '../rendering/touch-reachable.ts'
 import type { Draft } from './draft.ts'
 import type { NodeContext } from './node-context.ts'
 import { needsOf } from './node-values.ts'
@@ -95,9 +94,4 @@ function readsOf(artifact: Artifact, { kustomization, tenant }: Draft, context: 
     if (recorded.isUntouched() || error.code === 'render-limits') return wholeTree(artifact)
   }
   return { key: recorded.key(), paths: recorded.paths() }
-}
-
-function componentsOf(kustomization: KubeObject): string[] {
-  const list = at(kustomization.root, ['spec', 'components'])
-  return list?.type === 'list' ? list.items.flatMap(item => stringAt(item, []) ?? []) : []
 }

@@ -181,6 +181,8 @@ export interface FleetConfig {
   readonly approvers: readonly string[]
   /** `approve`: a pull request from a fork waits for someone who maintains the repository. */
   readonly forks: 'evaluate' | 'approve'
+  /** `approve`: a changed file that what is not visible may apply waits for a fleet admin. */
+  readonly unseenChanges: 'approve' | 'list'
   readonly waivers: readonly Waiver[]
   readonly substituteFrom: readonly Declaration[]
   readonly accounts: readonly DeclaredAccount[]
@@ -213,6 +215,7 @@ export const DEFAULT_CONFIG: FleetConfig = {
   severities: new Map(),
   approvers: [],
   forks: 'evaluate',
+  unseenChanges: 'approve',
   waivers: [],
   substituteFrom: [],
   accounts: [],

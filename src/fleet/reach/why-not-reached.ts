@@ -8,7 +8,7 @@ import { BuildBudget } from '../../kustomize/model/build-budget.ts'
 import type { FleetNode, FleetRepository } from '../model/fleet.ts'
 import { nodeKey } from '../model/node-key.ts'
 import { recordReads } from '../rendering/record-reads.ts'
-import { touchReachable } from '../rendering/touch-reachable.ts'
+import { componentsOf, touchReachable } from '../rendering/touch-reachable.ts'
 import { displayName, type Standing } from './standing-kustomizations.ts'
 
 /** A Kustomization that a node renders. */
@@ -76,18 +76,27 @@ interface Broken {
   readonly reads: (file: string) => boolean
 }
 
-/** What a node that could not be built as a whole would read. */
-function withFiles(tree: Tree, { key, path, error, source }: FleetNode, budget: BuildBudget): Broken {
+function withFiles(tree: Tree, node: FleetNode, budget: BuildBudget): Broken {
+  const { key, error, source } = node
+  const why = error ? `has an error (${error.code})` : (opaqueText(source) ?? 'is only partly evaluated')
+  return { key, why, reads: reachableBy(tree, node, budget) }
+}
+
+/** Whether a build of the path of a node may read a file of `tree`; a directory without a kustomization file is read as a whole. */
+export function reachableBy(
+  tree: Tree,
+  { path, kustomization }: Pick<FleetNode, 'path'> & Partial<Pick<FleetNode, 'kustomization'>>,
+  budget = new BuildBudget(),
+): (file: string) => boolean {
   const recorded = recordReads(tree)
   const directory = artifactPath(path)
   try {
-    touchReachable(recorded.tree, directory, [], budget)
+    touchReachable(recorded.tree, directory, kustomization ? componentsOf(kustomization) : [], budget)
   } catch (caught) {
     if (!(caught instanceof BailiwickError)) throw caught
   }
   const paths = new Set(recorded.paths() ?? [directory])
-  const why = error ? `has an error (${error.code})` : (opaqueText(source) ?? 'is only partly evaluated')
-  return { key, why, reads: file => [...prefixesOf(file)].some(prefix => paths.has(prefix)) }
+  return file => [...prefixesOf(file)].some(prefix => paths.has(prefix)) || (paths.has('') && !file.includes('/'))
 }
 
 const opaqueText = ({ opaque, url }: FleetNode['source']) =>

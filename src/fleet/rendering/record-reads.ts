@@ -8,6 +8,8 @@ export interface RecordedTree {
   key(): string
   /** Paths whose content was looked at; `undefined`: that of the whole tree. */
   paths(): readonly string[] | undefined
+  /** Whether the content of a file was looked at. */
+  hasRead(path: string): boolean
   /** Nothing was asked yet. */
   isUntouched(): boolean
   /** Whether `other`, which differs from the tree at these paths only, would have given the same answers. */
@@ -59,6 +61,7 @@ export function recordReads(tree: Tree): RecordedTree {
     tree: recorded,
     paths: () =>
       seen.has('tree') ? undefined : [...seen.keys()].flatMap(key => (key.startsWith('id ') ? [key.slice(3)] : [])),
+    hasRead: path => seen.has(`id ${path}`),
     isUntouched: () => seen.size === 0,
     holdsIn: (other, changed) => holdsIn(seen, left, other, changed),
     key: () =>

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
-import { at, type Node } from '../../kube/node.ts'
+import { at, type Node, stringAt } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import { BuildBudget } from '../../kustomize/model/build-budget.ts'
 import { KUSTOMIZATION_FILES } from '../../kustomize/paths/find-kustomization.ts'
@@ -38,15 +39,23 @@ export function touchReachable(
   }
 }
 
+/** The components that Flux adds to the kustomization of a Kustomization's path. */
+export function componentsOf({ root }: KubeObject): string[] {
+  const list = at(root, ['spec', 'components'])
+  return list?.type === 'list' ? list.items.flatMap(item => stringAt(item, []) ?? []) : []
+}
+
 /** Reading an id is what a recorded tree remembers. */
 const touch = (_id: string | undefined) => {}
 
-const kustomizationFiles = (tree: Tree, directory: string): string[] =>
+/** The kustomization files of a directory. */
+export const kustomizationFiles = (tree: Tree, directory: string): string[] =>
   KUSTOMIZATION_FILES.map(name => (directory === '' ? name : `${directory}/${name}`)).filter(
     path => tree.entry(path)?.type === 'file',
   )
 
-function namedIn(tree: Tree, directory: string, path: string, budget: BuildBudget): string[] {
+/** Every path that a text of a kustomization file may name. */
+export function namedIn(tree: Tree, directory: string, path: string, budget: BuildBudget): string[] {
   const bytes = tree.read(path)
   budget.spend('bytes', bytes.length, { repository: '', file: path, line: 1, column: 1 })
   try {

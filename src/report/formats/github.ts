@@ -1,3 +1,4 @@
+import { groupApprovals } from '../../evaluate/changed/group-approvals.ts'
 import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
 import { display } from '../../kube/object.ts'
 import { andMore } from '../../message/and-more.ts'
@@ -22,7 +23,7 @@ export function githubText(verdict: Verdict, { here, elsewhere = NOTHING_ELSEWHE
       const { failure, nodes } = group
       return command(isNew(failure) ? 'error' : 'notice', failure.code, failure, here, { more: whoseOf(nodes) })
     }),
-    ...verdict.requiredApprovals.map(({ rule, path, message }) => {
+    ...groupApprovals(verdict.requiredApprovals).map(({ rule, path, message }) => {
       const properties = `file=${property(path)},title=${property(`bailiwick: required approval: ${rule}`)}`
       return `::warning ${properties}::${data(`${visible(message, 2000)}\nHave a fleet admin approve the pull request.`)}`
     }),

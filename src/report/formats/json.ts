@@ -20,6 +20,7 @@ export function verdictJson(verdict: Verdict): Record<string, unknown> {
     notSeen: verdict.notSeen.map(({ source, url, reason }) => ({ source, url, reason })),
     notReached: verdict.notReached.map(({ id, origin, reason }) => ({ id, origin: originJson(origin), reason })),
     requiredApprovals: verdict.requiredApprovals.map(({ rule, message, path }) => ({ rule, message, path })),
+    ...(verdict.changedFiles ? { changedFiles: verdict.changedFiles } : {}),
     evaluated: verdict.evaluated,
     ...(verdict.filter ? { filter: verdict.filter } : {}),
     ...(impact.length > 0 ? { policyImpact: impact } : {}),

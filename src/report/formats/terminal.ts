@@ -1,3 +1,4 @@
+import { groupApprovals } from '../../evaluate/changed/group-approvals.ts'
 import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
 import { display, type ObjectId } from '../../kube/object.ts'
 import { andMore } from '../../message/and-more.ts'
@@ -10,6 +11,7 @@ import { assumedClusters } from '../assumed-clusters.ts'
 import { blastRadius } from '../policies/blast-radius.ts'
 import { impactLines } from '../policies/impact-lines.ts'
 import { impactHeading } from '../policies/impact-section.ts'
+import { changedFilesLines } from '../text/changed-files-lines.ts'
 import { fitLines } from '../text/fit-lines.ts'
 import { fixMessage } from '../text/fix-text.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from '../text/group-failures.ts'
@@ -38,7 +40,7 @@ export function terminalText(
   const findings = (list: readonly Finding[], noun: string) =>
     groupFindings(list).flatMap(group => findingLines(group, noun, here, say, look))
   const blocking = [
-    ...verdict.requiredApprovals.flatMap(approvalLines),
+    ...groupApprovals(verdict.requiredApprovals).flatMap(approvalLines),
     ...groupFailures(look.quiet ? verdict.errors.filter(isNew) : verdict.errors).flatMap(group =>
       failureLines(group, here, say, look),
     ),
@@ -53,6 +55,7 @@ export function terminalText(
       return `not visible: ${visible(source)}${at}: ${visible(reason)}`
     }),
     ...notReachedLines(verdict, here),
+    ...changedLines(verdict),
     ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${say(saidOf(finding))}`),
     ...(others === undefined ? [] : [`not listed: ${others}`]),
     ...(assumed === undefined ? [] : [visible(assumed, 1000)]),
@@ -155,6 +158,13 @@ function failureLines({ failure, nodes }: FailureGroup, here: string, say: Say, 
   ]
   const head = `${place ? `${place}: ` : ''}error[${failure.code}]${state}: ${say(saidOf(failure))}`
   return [head, ...fitted(details, look), '']
+}
+
+/** What is rendered shows as what changes on the clusters. */
+function changedLines({ changedFiles = [] }: Verdict): string[] {
+  if (changedFiles.every(({ state }) => state === 'rendered')) return []
+  const { counts, lines } = changedFilesLines(changedFiles, text => visible(text, 300), 'rendered')
+  return [counts, ...lines.map(line => `  ${line}`)]
 }
 
 /** So many are listed one by one. */

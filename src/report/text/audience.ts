@@ -1,6 +1,6 @@
 import { evaluatedIn } from '../../evaluate/verdict/evaluated.ts'
 import { countFindings } from '../../evaluate/verdict/group-findings.ts'
-import type { EvaluatedNode, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
+import type { ChangedFile, EvaluatedNode, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
 import { ownPolicy } from './own-policy.ts'
 import { ownWaiver } from './own-waiver.ts'
 import { ownWords } from './own-words.ts'
@@ -43,7 +43,9 @@ export function viewFor(
         ...one,
         message: words.hide(one.message, { byOthers: true }),
         path: words.hide(one.path, { byOthers: true }),
+        ...(one.because === undefined ? {} : { because: words.hide(one.because, { byOthers: true }) }),
       })),
+      ...(verdict.changedFiles ? { changedFiles: filesFor(verdict.changedFiles, audience, nodes) } : {}),
       evaluated: evaluatedFor(verdict, audience, nodes),
       clusters: verdict.clusters.filter(cluster => clusters.has(cluster.name)),
       tenants: tenants.map(tenant => ({ ...tenant, identities: tenant.identities.map(one => words.hide(one)) })),
@@ -65,6 +67,15 @@ export function viewFor(
       errors: foreignNew(verdict.errors, audience).length,
     },
   }
+}
+
+/** Kustomizations of others that render a file are left out; what may apply it unseen is the tenant's own. */
+function filesFor(files: readonly ChangedFile[], audience: readonly string[], nodes: readonly EvaluatedNode[]) {
+  const own = new Set(nodes.flatMap(({ key, tenant }) => (audience.includes(tenant ?? '') ? [key] : [])))
+  return files.map(file => {
+    const by = file.state === 'rendered' ? file.by.filter(key => own.has(key)) : file.by
+    return by.length === file.by.length ? file : { ...file, by, readers: by.length }
+  })
 }
 
 /** Of others' Kustomizations not even the number is told; a reader's own stand under the names of its tenants. */

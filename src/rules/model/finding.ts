@@ -125,6 +125,19 @@ export interface RequiredApproval {
   readonly message: string
   /** The file that asks for it. */
   readonly path: string
+  /** What several files ask for together: approvals of a rule with the same cause are one to people. */
+  readonly because?: string
+}
+
+/** A file of the change, and what becomes of it. */
+export interface ChangedFile {
+  readonly path: string
+  /** `unread`: nothing reads it. `unseen`: it may be applied by what is not visible, so it was not evaluated. */
+  readonly state: 'rendered' | 'unread' | 'unseen'
+  /** The first Kustomizations that render it, by key; of `unseen` what may apply it, as sentences. */
+  readonly by: readonly string[]
+  /** How many there are. */
+  readonly readers: number
 }
 
 /** How much of a fleet was evaluated. */
@@ -157,6 +170,8 @@ export interface Verdict {
   readonly notEvaluated: readonly Finding[]
   /** What the change passes only with: the command line names them, the App asks a fleet admin. Empty without a base. */
   readonly requiredApprovals: readonly RequiredApproval[]
+  /** Every file that the change adds, edits or removes, in the order of paths; absent without a base. */
+  readonly changedFiles?: readonly ChangedFile[]
   readonly evaluated: Evaluated
   /** Of the part of a repository: its Kustomizations below one of which Flux applies nothing, for an error of the fleet's own. */
   readonly belowErrors?: number
