@@ -237,6 +237,11 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
     return this.#facts.access()?.declarations.get(key)?.refused === true
   }
 
+  /** Whether the command line was given the content of a source: it reads all that it is given, and can ask GitHub nothing. */
+  isGiven(url: string, ref: SourceRef): boolean {
+    return this.#facts.access() === undefined && this.#facts.content(url, refKey(ref)) !== undefined
+  }
+
   /** Whether the platform declares a source for a repository, whatever of it that follows. */
   isKnownRepository(url: string): boolean {
     return this.#followed().known.has(url)

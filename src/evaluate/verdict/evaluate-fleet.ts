@@ -11,6 +11,7 @@ import { dormantIn, HeldNodes } from '../applied/dormant.ts'
 import { loosenedPolicies } from '../approvals/loosened-policies.ts'
 import { notSeenOf, remoteFiles } from '../approvals/remote-files.ts'
 import { requiredApprovals } from '../approvals/required-approvals.ts'
+import { tenantSources } from '../approvals/tenant-sources.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
 import { evaluatedOf } from './evaluated.ts'
 import { evaluatedNodes } from './evaluated-nodes.ts'
@@ -93,7 +94,10 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     notSeen: [...head.notSeen, ...notSeenOf(remoteFiles(head)), ...unknownNodes(head)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
-    requiredApprovals: options.base ? [...requiredApprovals(head, options.base), ...loosenedPolicies(all)] : [],
+    requiredApprovals: [
+      ...(options.base ? [...requiredApprovals(head, options.base), ...loosenedPolicies(all)] : []),
+      ...tenantSources(head, options.base),
+    ],
     evaluated: evaluatedOf(head),
     combination: waivers.combinationWith(options.combination),
   })

@@ -74,6 +74,8 @@ function configOf(said: Said): FleetConfig {
     allowedSources: said.allowedSources,
     forbidUndeclaredValues: said.undeclaredValues === 'forbid',
     forbidOpaqueSources: said.opaqueSources === 'forbid',
+    tenantSources: said.tenantSources ?? DEFAULT_CONFIG.tenantSources,
+    approvedSources: (said.approvedSources ?? []).map(one => ({ ...one, ref: plainRef(one.ref) })),
     gatedBranches: (said.gatedBranches ?? []).map(({ url, branch }) => ({ url: normaliseUrl(url), branch })),
     allowedKubeConfigs: said.allowedKubeConfigs ?? [],
     minimumInterval: said.minimumInterval ? secondsOf(said.minimumInterval) : DEFAULT_CONFIG.minimumInterval,
