@@ -54,6 +54,7 @@ describe('who may ask for what', () => {
     ['waive sa-required why not', 'write'],
     ['onboard x', 'maintain'],
     ['approve-waiver', undefined],
+    ['approve-source', undefined],
     ['override why not', undefined],
     ['offboard x', undefined],
     ['move x --to staging', undefined],

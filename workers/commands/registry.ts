@@ -1,5 +1,6 @@
 import { adopt } from './adopt.ts'
 import { approvePrune } from './approve-prune.ts'
+import { approveSource } from './approve-source.ts'
 import { approveWaiver } from './approve-waiver.ts'
 import { check } from './check.ts'
 import type { BailiwickCommand } from './command-context.ts'
@@ -35,6 +36,7 @@ export const commands: readonly BailiwickCommand[] = [
   waive,
   approveWaiver,
   approvePrune,
+  approveSource,
   override,
   onboardVerb,
   complete,

@@ -68,7 +68,8 @@ export function tenantSources(head: Fleet, base: Fleet | undefined): RequiredApp
         ? 'Its pushes are not evaluated. No approval is needed if that branch of the tenant requires the check, or with a commit in spec.ref.commit'
         : `Its content is not visible (${unread}), so only the rights of that account are evaluated`
     const { file } = originAt(object.root, ['spec', 'url'])
-    return { rule: sourceUngatedRef.id, path: file, message: `${what}. ${why}` }
+    const source = { tenant: node.tenant, url, ref, account }
+    return { rule: sourceUngatedRef.id, path: file, message: `${what}. ${why}`, source }
   })
 }
 

@@ -4,18 +4,9 @@ import { accountOf, applierKinds } from '../../../fleet/model/appliers.ts'
 import type { Lockdown } from '../../../fleet/model/fleet.ts'
 import type { FleetConfig } from '../../../fleet/model/fleet-config.ts'
 import { refKey } from '../../../fleet/model/ref.ts'
-import type { SourceRef } from '../../../fleet/model/source-ref.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { userOfAccount } from '../../../kube/rbac/groups-of.ts'
-
-/** What a fleet admin approves: an account that deploys for a tenant what a source of it follows. */
-interface SourceUse {
-  readonly tenant: string
-  /** As addressIn gives it. */
-  readonly url: string
-  readonly ref: SourceRef
-  readonly account: string
-}
+import type { SourceUse } from '../../model/finding.ts'
 
 /** Whether the fleet's file lists exactly this. */
 export function isApprovedSource({ approvedSources, aliases }: FleetConfig, use: SourceUse): boolean {
