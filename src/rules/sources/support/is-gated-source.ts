@@ -14,6 +14,7 @@ export function isGatedSource(
   { object, id, node }: Pick<TenantSubject, 'object' | 'id' | 'node'>,
 ): boolean {
   const { url, ref } = followedBy(object, config.aliases)
+  if (config.tenantSources === 'gated' && index.isGatedByRules(node.cluster, id.namespace, id.name)) return true
   if (ref.branch === undefined || index.isRefused(node.cluster, id.namespace, id.name)) return false
   const isTheirs =
     index.usersOf(url).includes(node.tenant) ||
