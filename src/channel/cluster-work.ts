@@ -34,6 +34,13 @@ export interface ClusterWork {
   readonly artifacts: readonly { readonly url: string; ref: SourceRef; digest: string; tag?: string }[]
   /** First parents of commits that the evaluation had to look at. */
   readonly parents: readonly { readonly repository: number; readonly commit: string; readonly parent: string }[]
+  /** Files of the repositories that name the address of another one, which one of its admins brought there. */
+  readonly adopted: readonly {
+    readonly repository: number
+    readonly commit: string
+    readonly file: string
+    readonly url: string
+  }[]
   /** Names that lead to one of the repositories. */
   readonly names: readonly { readonly owner: string; readonly repo: string; readonly id: number }[]
   /** Keys of all nodes of the cluster, whether or not they may be applied. */
@@ -89,6 +96,12 @@ export function parseClusterWork(text: string): ClusterWork {
       repository: one.field('repository').whole(),
       commit: one.field('commit').text(64, COMMIT),
       parent: one.field('parent').text(64, COMMIT),
+    })),
+    adopted: items('adopted').map(one => ({
+      repository: one.field('repository').whole(),
+      commit: one.field('commit').text(64, COMMIT),
+      file: one.field('file').text(LONGEST),
+      url: url(one),
     })),
     names: items('names').map(one => ({
       owner: one.field('owner').text(100, NAME),

@@ -332,6 +332,17 @@ export class FleetIndex extends ObjectIndex implements FleetAnswers {
     return this.#facts.access()?.declarations.get(key)?.refused === true
   }
 
+  /** Whether GitHub's rules require our check where a new source of a tenant follows a branch, and it is theirs to be checked. */
+  isGatedByRules(cluster: string, namespace: string, name: string): boolean {
+    const key = declarationKey(cluster, `GitRepository/${namespace}/${name}`)
+    return this.#facts.access()?.declarations.get(key)?.gated === true
+  }
+
+  /** Whether the command line was given the content of a source: it reads all that it is given, and can ask GitHub nothing. */
+  isGiven(url: string, ref: SourceRef): boolean {
+    return this.#facts.access() === undefined && this.#facts.content(url, refKey(ref)) !== undefined
+  }
+
   /** Whether the platform declares a source for a repository, whatever of it that follows. */
   isKnownRepository(url: string): boolean {
     return this.#followed().known.has(url)

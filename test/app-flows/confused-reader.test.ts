@@ -94,10 +94,23 @@ test('spec.include of a private repository is a source like any other', async ()
   expect(run).toMatchObject({ conclusion: 'failure' })
 }, 60_000)
 
-test('a source that nothing follows yet is an error as well: the follower would come with the next change', async () => {
+test('a source that nothing follows yet is no error: the approval comes with the follower', async () => {
+  const { run, outputs } = await propose(withManifest(source('second', urlOf('hidden'))))
+  expect(run.output.title).not.toContain('may not read')
+  expect(outputs).not.toContain(CANARY)
+}, 60_000)
+
+test('where only the platform declares sources it is an error, and so is one that is not followed yet', async () => {
+  const { github } = stage
+  const path = '.github/bailiwick.yaml'
+  const before = github.readFile(FLEET, 'main', path)!
+  github.push({ repo: FLEET, files: { [path]: `tenantSources: declared\n${before}` }, as: 'ada' })
+  await stage.settle()
   const { run } = await propose(withManifest(source('second', urlOf('hidden'))))
   expect(run).toMatchObject({ conclusion: 'failure' })
   expect(run.output.title).toContain('may not read')
+  github.push({ repo: FLEET, files: { [path]: before }, as: 'ada' })
+  await stage.settle()
 }, 60_000)
 
 test.each(['listed', 'matched', 'open', 'declared'])(

@@ -55,6 +55,7 @@ describe('who may ask for what', () => {
     ['onboard x', 'maintain'],
     ['approve', undefined],
     ['approve-waiver', undefined],
+    ['approve-source', undefined],
     ['override why not', undefined],
     ['offboard x', undefined],
     ['move x --to staging', undefined],

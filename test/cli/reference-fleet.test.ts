@@ -98,3 +98,71 @@ describe('the reference fleet with one bad change', () => {
     expect(text).not.toContain('hunter2')
   })
 })
+
+const APP = 'https://github.com/acme/app'
+const app = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: app, namespace: apps}
+spec: {interval: 1m, url: ${APP}, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: app, namespace: apps}
+spec:
+  serviceAccountName: dev-team
+  interval: 5m
+  path: ./deploy
+  prune: true
+  sourceRef: {kind: GitRepository, name: app}
+`
+const configMap = (namespace: string) =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app, namespace: ${namespace}}\n`
+
+describe('the reference fleet whose tenant adds an app of theirs', () => {
+  const check = async (more: readonly string[], namespace = 'apps', file = '') => {
+    const root = scratch()
+    cpSync(shared, root, { recursive: true })
+    write(root, {
+      ...added(app)(path => readFileSync(join(shared, path), 'utf8')),
+      'app/deploy/app.yaml': configMap(namespace),
+      ...(file === '' ? {} : { 'fleet/.github/bailiwick.yaml': file }),
+    })
+    const args = ['check', 'fleet', '--url', url, '--repo', `${url}#dev-team=dev-team`, ...more]
+    const ran = await run(root, ...args, '-o', 'json')
+    const { result, violations, warnings, requiredApprovals } = JSON.parse(ran.stdout)
+    const rules = (found: { rule: string }[]) => found.map(({ rule }) => rule)
+    return { result, violations: rules(violations), warnings: rules(warnings), requiredApprovals }
+  }
+  const isAbsent = !existsSync(shared)
+  const GIVEN = ['--repo', `${APP}=app`]
+
+  test.skipIf(isAbsent)('passes with a warning where its clone is given', async () => {
+    const { result, warnings, requiredApprovals } = await check(GIVEN)
+    expect(result).toBe('pass')
+    expect(warnings).toContain('source-ungated-ref')
+    expect(requiredApprovals).toEqual([])
+  })
+
+  test.skipIf(isAbsent)('is evaluated as the account that applies it', async () => {
+    const { result, violations } = await check(GIVEN, 'kube-system')
+    expect([result, ...new Set(violations)]).toEqual(['fail', 'namespace-confinement'])
+  })
+
+  test.skipIf(isAbsent)('needs an approval without the clone, which the text names', async () => {
+    const { result, requiredApprovals } = await check([])
+    expect(result).toBe('pass')
+    expect(requiredApprovals).toMatchObject([{ rule: 'source-ungated-ref', path: 'base/added.yaml' }])
+    expect(requiredApprovals[0].message).toContain(`--repo ${APP}#main=DIR`)
+  })
+
+  test.skipIf(isAbsent)('needs none once the fleet lists it', async () => {
+    const account = 'system:serviceaccount:apps:dev-team'
+    const list = `approvedSources:\n  - {tenant: dev-team, url: ${APP}, ref: {branch: main}, account: '${account}'}\n`
+    expect(await check([], 'apps', list)).toMatchObject({ result: 'pass', requiredApprovals: [] })
+  })
+
+  test.skipIf(isAbsent)('is a violation where only the platform declares sources', async () => {
+    const { violations } = await check(GIVEN, 'apps', 'tenantSources: declared\n')
+    expect(violations).toContain('source-ungated-ref')
+  })
+})

@@ -23,6 +23,7 @@ const work = (cluster: string): ClusterWork => ({
   heads: [],
   artifacts: [],
   parents: [],
+  adopted: [],
   names: [],
   nodes: [],
   apply: [],

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { type ClusterWork, parseClusterWork } from '../../src/channel/cluster-work.ts'
 import type { RegistryRef } from '../../src/fleet/model/source-ref.ts'
 import type { Registry } from '../../src/oci/registry.ts'
+import type { ReadableRepository } from '../../workers/context/readable-repository.ts'
 import { workInstallation } from '../../workers/in-cluster/work-installation.ts'
 
 const URL = 'oci://ghcr.io/acme/app'
@@ -17,6 +18,8 @@ const REFS: readonly RegistryRef[] = [
   { digest: digestOf('0') },
 ]
 
+const ADOPTED = { repository: 7, commit: 'b'.repeat(40), file: 'app.yaml', url: 'https://github.com/acme/app' }
+
 test('a worker in a cluster gets each artifact that the web process evaluated, whatever is followed, with its tag', async () => {
   const artifacts = REFS.map((registry, index) => ({
     url: URL,
@@ -27,15 +30,19 @@ test('a worker in a cluster gets each artifact that the web process evaluated, w
   const work: ClusterWork = {
     ...{ cluster: 'staging', engine: '1', revisionSet: 'set', repositories: [], heads: [], artifacts, parents: [] },
     fleet: { url: 'https://github.com/acme/fleet', branch: 'main', commit: 'a'.repeat(40) },
-    ...{ names: [], nodes: [], apply: [], held: [], waiting: [] },
+    ...{ names: [], adopted: [ADOPTED], nodes: [], apply: [], held: [], waiting: [] },
     prunes: { share: 30, atLeast: 10, approved: [] },
   }
   const unasked = { registry: {} as Registry, store: undefined as never, octokit: () => undefined as never }
-  const { registry } = workInstallation(parseClusterWork(JSON.stringify(work)), unasked)
+  const { registry, isAdopted } = workInstallation(parseClusterWork(JSON.stringify(work)), unasked)
   for (const [index, followed] of REFS.entries()) {
     const { url: _url, ref: _ref, ...head } = artifacts[index]!
     expect(await registry.headOf(URL, followed), JSON.stringify(followed)).toEqual(head)
   }
   expect(await registry.headOf(URL, { semver: '3.x' })).toBeUndefined()
   expect(await registry.headOf(URL, { tag: 'v2' })).toBeUndefined()
+  // what the web process found out about declarations, and nothing else
+  const declared = { ...ADOPTED, repository: { id: ADOPTED.repository } as ReadableRepository }
+  expect(await isAdopted(declared, { owner: 'acme', repo: 'app' })).toBe(true)
+  expect(await isAdopted({ ...declared, file: 'other.yaml' }, { owner: 'acme', repo: 'app' })).toBe(false)
 })

@@ -37,6 +37,7 @@ export function workOf({ binding, approved, record, repositories, prunes }: Work
       .map(head => ({ url: head.url, ref: head.ref, commit: head.commit })),
     artifacts: [...record.artifacts.values()].filter(one => urls.has(one.url)),
     parents: [...record.parents.values()].filter(ofOwn),
+    adopted: [...record.adopted.values()].filter(ofOwn),
     names: [...record.names.values()].filter(({ id }) => ids.has(id)),
     nodes: nodes.map(({ key }) => key),
     apply: apply.map(({ key, applyDigest }) => ({ key, digest: applyDigest })),

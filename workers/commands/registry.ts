@@ -1,6 +1,7 @@
 import { adopt } from './adopt.ts'
 import { approve } from './approve.ts'
 import { approvePrune } from './approve-prune.ts'
+import { approveSource } from './approve-source.ts'
 import { approveWaiver } from './approve-waiver.ts'
 import { check } from './check.ts'
 import type { BailiwickCommand } from './command-context.ts'
@@ -37,6 +38,7 @@ export const commands: readonly BailiwickCommand[] = [
   approve,
   approveWaiver,
   approvePrune,
+  approveSource,
   override,
   onboardVerb,
   complete,

@@ -9,6 +9,14 @@ import type { ReadableRepository } from './readable-repository.ts'
 /** Where every fleet keeps its clusters, see fluxcd/flux2-multi-tenancy. */
 export const CLUSTERS = 'clusters'
 
+/** A file of a repository that names the address of another one. */
+export interface DeclaredPlace {
+  readonly repository: ReadableRepository
+  readonly commit: string
+  readonly file: string
+  readonly url: string
+}
+
 /** What a combination is made of: asked of one installation, so that nobody reads a repository through someone else's rights. */
 export interface Installation {
   readonly id: number
@@ -31,6 +39,12 @@ export interface Installation {
   leadsTo(name: RepositoryName): Promise<number | undefined>
   /** Whether a person may read a repository; false as well where there is none. */
   mayRead(name: RepositoryName, login: string): Promise<boolean>
+  /** Whether a person administers a repository. */
+  administers(name: RepositoryName, login: string): Promise<boolean>
+  /** Whether GitHub's rules require our check on a branch, and nobody is known to get past them. */
+  requiresCheck(repository: ReadableRepository, branch: string): Promise<boolean>
+  /** Whether everybody whose merged pull request brought the address of a repository into a file administers that repository. */
+  isAdopted(declared: DeclaredPlace, name: RepositoryName): Promise<boolean>
   /** The first parent of a commit; undefined for the first one of the repository. */
   parent(repository: ReadableRepository, commit: string): Promise<string | undefined>
   /** `tree`: its tree id, where the caller knows it. */
@@ -40,5 +54,15 @@ export interface Installation {
 /** What reading the sources of a fleet asks of an installation. */
 export type SourceInstallation = Pick<
   Installation,
-  'registry' | 'repositories' | 'head' | 'lookUp' | 'leadsTo' | 'mayRead' | 'parent' | 'content'
+  | 'registry'
+  | 'repositories'
+  | 'head'
+  | 'lookUp'
+  | 'leadsTo'
+  | 'mayRead'
+  | 'administers'
+  | 'requiresCheck'
+  | 'isAdopted'
+  | 'parent'
+  | 'content'
 >

@@ -76,12 +76,13 @@ async function agreedBy(
   return isOwn ? { login: pull.author.login, isOwn } : undefined
 }
 
-function demandOf({ rule, path, message, because }: RequiredApproval, left: number): Demand {
+function demandOf({ rule, path, message, because, source }: RequiredApproval, left: number): Demand {
   const more = left > 0 ? ` So do ${left} more.` : ''
+  const forGood = source === undefined ? '' : ' `/bailiwick approve-source` by a fleet admin approves it for good.'
   return {
     rule,
     ...(path === '' ? {} : { path }),
     message: `${message}; no fleet admin has approved this head.${more}`,
-    fix: `Have a fleet admin who did not open this pull request approve its current head in a review. ${because === undefined ? '' : ALONE}A push resets the approval.`,
+    fix: `Have a fleet admin who did not open this pull request approve its current head in a review. ${because === undefined ? '' : ALONE}A push resets the approval.${forGood}`,
   }
 }

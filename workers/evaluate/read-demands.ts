@@ -48,9 +48,8 @@ export async function readDemands(
 /** A file of another repository is not named to the readers of this one. */
 function told(approval: RequiredApproval, changed: ReadonlySet<string>): RequiredApproval {
   if (changed.has(approval.path)) return approval
-  return {
-    ...approval,
-    path: '',
-    message: 'it makes Flux download a new remote file, which is not evaluated',
-  }
+  const message = approval.source
+    ? 'it lets a tenant deploy from a source that no fleet admin has approved'
+    : 'it makes Flux download a new remote file, which is not evaluated'
+  return { ...approval, path: '', message }
 }

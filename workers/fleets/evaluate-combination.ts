@@ -6,7 +6,7 @@ import { MAX_EARLIER } from '../../src/fleet/graph/build-with-earlier.ts'
 import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
 import { ANOTHER_REPOSITORY } from '../../src/fleet/model/input.ts'
 import { mayLeadTo, namedRepositories } from '../../src/fleet/model/named-repositories.ts'
-import type { RepositoryFact } from '../../src/fleet/model/read-access.ts'
+import { factKey, type RepositoryFact } from '../../src/fleet/model/read-access.ts'
 import { refKey } from '../../src/fleet/model/ref.ts'
 import type { WantedSource } from '../../src/fleet/model/source-ref.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
@@ -104,7 +104,7 @@ export async function evaluateCombination(
     if (answer.type === 'wanted') {
       wanted.push(...answer.wanted)
       for (const fact of await reader.facts(answer.asked, fleet.repository.url, request.people))
-        facts.set(fact.url, fact)
+        facts.set(factKey(fact), fact)
       const { commit } = (base ?? head).snapshot.fleet
       if (answer.earlier) earlier = await moreEarlier(reader, fleet, commit, earlier?.states ?? [])
     }
@@ -233,7 +233,7 @@ function withLent(sources: readonly ReadSource[], followed: readonly WantedSourc
 }
 
 const inOrder = (facts: ReadonlyMap<string, RepositoryFact>): RepositoryFact[] =>
-  [...facts.values()].sort((a, b) => (a.url < b.url ? -1 : 1))
+  [...facts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, fact]) => fact)
 
 const keyOf = ({ url, ref }: WantedSource): string => `${url} ${refKey(ref)}`
 

@@ -11,11 +11,14 @@ import { readTree } from '../../src/github/contents/read-tree.ts'
 import { listRepositories, type Repository } from '../../src/github/contents/repositories.ts'
 import { readRole } from '../../src/github/people/permission.ts'
 import { readHead } from '../../src/github/pulls/branch.ts'
+import { introducedBy } from '../../src/github/pulls/introduced-by.ts'
+import { normaliseUrl } from '../../src/kube/url.ts'
 import type { DesignatedFleets } from '../context/designated-fleets.ts'
 import { CLUSTERS, type Installation } from '../context/installation.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { readDesignation } from '../designation/read-designation.ts'
+import { requiresCheck } from './requires-check.ts'
 
 /** How long it is remembered where an address leads that no repository of the installation has. */
 const LEADS_MS = 600_000
@@ -73,6 +76,7 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
       return (await memory.recallAt({ id }, sinceNames(await installation.repositories()), key, ask)) ?? undefined
     },
     mayRead: (name, login) => mayRead(octokit, name, login),
+    ...adminFacts(context, id, octokit),
     parent: (repository, commit) => firstParent(context, octokit, repository, commit),
     content: (repository, commit, known) => {
       const tree = known ?? trees.get(commit)
@@ -80,6 +84,29 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
     },
   }
   return installation
+}
+
+/** What GitHub says about who administers repositories, and what their rules require. */
+function adminFacts(
+  context: WorkerContext,
+  id: number,
+  octokit: Octokit,
+): Pick<Installation, 'administers' | 'requiresCheck' | 'isAdopted'> {
+  const administers = (name: RepositoryName, login: string) =>
+    unlessRefused(async () => (await readRole(octokit, name, login)) === 'admin', false)
+  return {
+    administers,
+    requiresCheck: (repository, branch) =>
+      unlessRefused(() => requiresCheck(context, id, octokit, repository, branch), false),
+    isAdopted: async ({ repository, commit, file, url }, name) => {
+      const place = { owner: repository.owner, repo: repository.name }
+      const ask = () => introducedBy(octokit, place, { commit, file }, text => namesAddress(text, url))
+      const asked = context.memory.recallAt(repository, commit, `declared ${file} ${url}`, ask)
+      const logins = await unlessRefused(() => asked, [])
+      for (const login of logins) if (!(await administers(name, login))) return false
+      return logins.length > 0
+    },
+  }
 }
 
 const headKey = ({ url }: ReadableRepository, ref: SourceRef) => JSON.stringify([url, canonicalRef(ref)])
@@ -100,6 +127,9 @@ function sinceNames(repositories: readonly ReadableRepository[]): string {
   const names = hash('sha256', repositories.map(({ id, url }) => `${id} ${url}`).join('\n'))
   return `names ${names} ${Math.floor(Date.now() / LEADS_MS)}`
 }
+
+/** Whether a text has an address of a repository in it, in any spelling. */
+const namesAddress = (text: string, url: string) => text.split(/[\s"',]+/).some(word => normaliseUrl(word) === url)
 
 async function mayRead(octokit: Octokit, name: RepositoryName, login: string): Promise<boolean> {
   return unlessRefused(async () => (await readRole(octokit, name, login)) !== 'none', false)

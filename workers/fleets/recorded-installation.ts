@@ -7,6 +7,8 @@ export class InstallationRecord {
   readonly heads = new Map<string, { readonly repository: number; url: string; ref: SourceRef; commit: string }>()
   readonly artifacts = new Map<string, { readonly url: string; ref: SourceRef; digest: string; tag?: string }>()
   readonly parents = new Map<string, { readonly repository: number; commit: string; parent: string }>()
+  /** Only where the answer is yes. */
+  readonly adopted = new Map<string, { readonly repository: number; commit: string; file: string; url: string }>()
   readonly names = new Map<string, { readonly owner: string; repo: string; id: number }>()
 }
 
@@ -38,6 +40,12 @@ export function recordedInstallation(installation: Installation, record: Install
       if (id === undefined) record.names.delete(key)
       else record.names.set(key, { ...name, id })
       return id
+    },
+    isAdopted: async (declared, name) => {
+      const isAdopted = await installation.isAdopted(declared, name)
+      const place = { ...declared, repository: declared.repository.id }
+      if (isAdopted) record.adopted.set(JSON.stringify(place), place)
+      return isAdopted
     },
     parent: async (repository, commit) => {
       const parent = await installation.parent(repository, commit)

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../src/errors.ts'
 import type { OpaqueSource } from '../../src/fleet/model/input.ts'
-import type { AskedRepository, RepositoryFact } from '../../src/fleet/model/read-access.ts'
+import type { AskedRepository, DeclarationPlace, RepositoryFact } from '../../src/fleet/model/read-access.ts'
 import type { RegistryRef, WantedSource } from '../../src/fleet/model/source-ref.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { RepositoryName } from '../../src/github/client/octokit.ts'
@@ -129,14 +129,46 @@ export class SourceReader {
    */
   async facts(asked: readonly AskedRepository[], fleet: string, people?: Contributors): Promise<RepositoryFact[]> {
     const facts: RepositoryFact[] = []
-    for (const { url, people: counts } of asked) {
+    for (const { people: counts, ...about } of asked) {
+      const { url, branch, declaredIn } = about
       const name = nameAt(url, fleet)
+      if (branch !== undefined) {
+        facts.push({ ...about, public: false, gated: await this.#requiresCheck(url, branch) })
+        continue
+      }
+      if (declaredIn) {
+        const adopted =
+          name !== undefined && this.#only === undefined && (await this.#isAdopted(name, url, declaredIn, people))
+        facts.push({ ...about, public: false, adopted })
+        continue
+      }
       const found = name && this.#only === undefined ? await this.#installation.lookUp(name) : undefined
       const isPublic = found?.visibility === 'public'
       const theirs = counts && !isPublic ? { people: name ? await this.#mayAllRead(name, people) : false } : {}
       facts.push({ url, public: isPublic, ...theirs })
     }
     return facts
+  }
+
+  async #requiresCheck(url: string, branch: string): Promise<boolean> {
+    const repository = this.#only === undefined ? await this.at(url) : undefined
+    return repository !== undefined && this.#installation.requiresCheck(repository, branch)
+  }
+
+  /** Whether everybody who declared a source administers its repository: who brought the change, or the pull request that did. */
+  async #isAdopted(
+    name: RepositoryName,
+    url: string,
+    { repository, commit, file }: DeclarationPlace,
+    people: Contributors | undefined,
+  ): Promise<boolean> {
+    if (commit !== '') {
+      const place = await this.at(repository)
+      return place !== undefined && this.#installation.isAdopted({ repository: place, commit, file, url }, name)
+    }
+    const logins = (await people?.()) ?? []
+    for (const login of logins) if (!(await this.#installation.administers(name, login))) return false
+    return logins.length > 0
   }
 
   async #mayAllRead(name: RepositoryName, people: Contributors | undefined): Promise<boolean> {

@@ -45,6 +45,10 @@ export function workInstallation(work: ClusterWork, { store, registry, octokit }
     leadsTo: async ({ owner, repo }) => idOf(owner, repo),
     // people count for pull requests, which are not evaluated here
     mayRead: async () => false,
+    administers: async () => false,
+    requiresCheck: async () => false,
+    isAdopted: async ({ repository: { id }, commit, file, url }) =>
+      work.adopted.some(one => one.repository === id && one.commit === commit && one.file === file && one.url === url),
     parent: async ({ id }, commit) => parents.get(`${id} ${commit}`),
     content: ({ id, owner, name: repo }, commit, tree) =>
       readTree(octokit(id), store, { owner, repo, commit, ...(tree === undefined ? {} : { tree }) }),

@@ -8,6 +8,7 @@ import { outcomeOf } from '../evaluate/outcome-of.ts'
 import { evaluateChange, type FleetAnswer } from '../fleets/evaluate-change.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import type { Pin } from '../fleets/source-reader.ts'
+import { wakeLenders } from '../fleets/wake-lenders.ts'
 import { readBases } from '../gate/repository-bases.ts'
 import { settleFollowed } from '../gate/settle-followed.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
@@ -37,7 +38,7 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   const head = { url: repository.url, branch: data.branch, commit: data.sha }
   const asked = { attempt, again: data.rerun }
   const answers = await evaluateCommit(context, subject, place, head, asked)
-  if (answers.length === 0) return
+  if (answers.length === 0) return wakeLenders(context, subject, data)
   const urls = answers.map(answer => answer.place.repository.url)
   await wakeClusters(context, urls)
   // only now: whatever fails here, the verdict on the commit stands

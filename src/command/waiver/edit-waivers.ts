@@ -1,7 +1,6 @@
-import { type Document, isMap, isScalar, isSeq, type Pair, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml'
-import { BailiwickError } from '../../errors.ts'
+import { isMap, isScalar, isSeq, type Pair, type YAMLMap } from 'yaml'
 import { readFleetText } from '../../fleet/config/read-fleet-file.ts'
-import { FLEET_FILE } from '../../fleet/model/fleet-config.ts'
+import { endOfLine, eol, listOf, rangeOf, scalar, unfit, withItem, withNewline } from '../fleet-list.ts'
 import { subjectKey, type WaiverEntry } from './waiver-entry.ts'
 
 /**
@@ -20,42 +19,10 @@ export function withWaivers(text: string | undefined, entries: readonly WaiverEn
 }
 
 function withWaiver(text: string, entry: WaiverEntry): string {
-  const list = waiversOf(text)
-  if (list === undefined) return `${withNewline(text)}waivers:${eol(text)}${block(entry, '  ', eol(text))}`
-  if (list.items.length === 0) return withFirst(text, list, entry)
   const index = readFleetText(text).waivers.findIndex(one => subjectKey(one) === subjectKey(entry))
-  const item = list.items[index]
-  if (isMap(item)) return withTerms(text, index, entry)
-  return withLast(text, list, entry)
-}
-
-/** The value of `waivers`; undefined where there is no such key, an empty list where it has no value. */
-function waiversOf(text: string): YAMLSeq | undefined {
-  const { map } = open(text)
-  const pair = map?.items.find(one => isScalar(one.key) && one.key.value === 'waivers')
-  if (!pair) return undefined
-  if (isSeq(pair.value)) return pair.value
-  throw unfit('has `waivers` without a list')
-}
-
-/** `waivers: []` becomes a list with one item. */
-function withFirst(text: string, list: YAMLSeq, entry: WaiverEntry): string {
-  const [start, end] = rangeOf(list)
-  if (text.slice(start, end).replace(/\s/g, '') !== '[]') throw unfit('has an empty `waivers` with a comment in it')
-  const line = endOfLine(text, end)
-  const head = text.slice(0, start).replace(/[ \t]+$/, '')
-  return `${head}${text.slice(end, line)}${eol(text)}${block(entry, '  ', eol(text))}${text.slice(line + 1)}`
-}
-
-function withLast(text: string, list: YAMLSeq, entry: WaiverEntry): string {
-  if (list.flow) throw unfit('has `waivers` between brackets')
-  const [first] = list.items
-  const [start] = rangeOf(first)
-  const dash = /^([ ]*)- *$/.exec(text.slice(text.lastIndexOf('\n', start - 1) + 1, start))
-  if (!dash) throw unfit('has `waivers` in an unusual layout')
-  const end = endOfLine(text, rangeOf(list.items.at(-1))[1] - 1)
-  const before = end >= text.length ? withNewline(text) : text.slice(0, end + 1)
-  return `${before}${block(entry, dash[1] ?? '', eol(text))}${text.slice(end + 1)}`
+  return isMap(listOf(text, 'waivers')?.items[index])
+    ? withTerms(text, index, entry)
+    : withItem(text, 'waivers', block(entry))
 }
 
 /** The fields of an entry that is there, one by one: comments between them stay. */
@@ -65,7 +32,7 @@ function withTerms(text: string, index: number, entry: WaiverEntry): string {
     key => [key, entry[key] === undefined ? undefined : scalar(entry[key])] as const,
   )
   for (const [key, value] of [['violations', flow(entry)] as const, ...terms]) {
-    const item = waiversOf(edited)?.items[index]
+    const item = listOf(edited, 'waivers')?.items[index]
     if (!isMap(item) || item.flow) throw unfit('has a waiver between braces')
     edited = withField(edited, item, key, value)
   }
@@ -91,22 +58,21 @@ function withField(text: string, item: YAMLMap, key: string, value: string | und
   return text.slice(0, line) + text.slice(endOfLine(text, end - 1) + 1)
 }
 
-/** An entry as a block of lines. */
-function block(entry: WaiverEntry, indent: string, end: string): string {
+/** An entry as lines. */
+function block(entry: WaiverEntry): string[] {
   const { rule, cluster, kind, namespace, name, reason, requester, approver, expires } = entry
   const object = [`kind: ${scalar(kind)}`, ...(namespace === '' ? [] : [`namespace: ${scalar(namespace)}`])]
   return [
-    `${indent}- rule: ${scalar(rule)}`,
-    `${indent}  object:`,
-    ...[...object, `name: ${scalar(name)}`].map(line => `${indent}    ${line}`),
-    `${indent}  cluster: ${scalar(cluster)}`,
-    `${indent}  violations: ${flow(entry)}`,
-    `${indent}  reason: ${scalar(reason)}`,
-    `${indent}  requester: ${scalar(requester)}`,
-    ...(approver === undefined ? [] : [`${indent}  approver: ${scalar(approver)}`]),
-    `${indent}  expires: ${scalar(expires)}`,
-    '',
-  ].join(end)
+    `rule: ${scalar(rule)}`,
+    'object:',
+    ...[...object, `name: ${scalar(name)}`].map(line => `  ${line}`),
+    `cluster: ${scalar(cluster)}`,
+    `violations: ${flow(entry)}`,
+    `reason: ${scalar(reason)}`,
+    `requester: ${scalar(requester)}`,
+    ...(approver === undefined ? [] : [`approver: ${scalar(approver)}`]),
+    `expires: ${scalar(expires)}`,
+  ]
 }
 
 /** What an entry accepts, on one line. */
@@ -119,20 +85,6 @@ function flow({ violations }: WaiverEntry): string {
     return `{${[`fingerprint: "${fingerprint}"`, ...more].join(', ')}}`
   })
   return `[${items.join(', ')}]`
-}
-
-/** Text that every reader of YAML takes for the same text: plain only where nothing else can be meant. */
-function scalar(value: string): string {
-  const plain = /^[A-Za-z][A-Za-z0-9./-]*$/.test(value) && !/^(?:y|n|yes|no|on|off|true|false|null|none)$/i.test(value)
-  return plain ? value : JSON.stringify(value)
-}
-
-function open(text: string): { document: Document; map: YAMLMap | undefined } {
-  const document = parseDocument(text)
-  if (document.errors.length > 0) throw unfit('is no YAML')
-  if (document.contents === null) return { document, map: undefined }
-  if (!isMap(document.contents) || document.contents.flow) throw unfit('is not one map in block style')
-  return { document, map: document.contents }
 }
 
 /** What was written is read by the reader that counts: every waiver that was there, and those that were asked for. */
@@ -149,25 +101,5 @@ function verify(text: string, before: readonly string[], entries: readonly Waive
   throw unfit('cannot take this entry')
 }
 
-function unfit(what: string): BailiwickError {
-  return new BailiwickError('command-input', `${FLEET_FILE} ${what}`, {
-    fix: 'Write the entry by hand in a pull request; docs/fleet-file.md shows how.',
-  })
-}
-
-function rangeOf(node: unknown): readonly [number, number] {
-  const range = (node as { range?: readonly [number, number, number] } | null | undefined)?.range
-  if (!range) throw unfit('is written in an unusual layout')
-  return [range[0], range[1]]
-}
-
 const pairEnd = (pair: Pair | undefined) => rangeOf(pair?.value)[1]
 const column = (text: string, at: number) => at - (text.lastIndexOf('\n', at - 1) + 1)
-const eol = (text: string) => (text.includes('\r\n') ? '\r\n' : '\n')
-const withNewline = (text: string) => (text === '' || text.endsWith('\n') ? text : `${text}${eol(text)}`)
-
-/** Where the line break of a line is, or the end of the text. */
-function endOfLine(text: string, from: number): number {
-  const at = text.indexOf('\n', Math.max(0, from))
-  return at < 0 ? text.length : at
-}

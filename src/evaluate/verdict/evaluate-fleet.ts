@@ -12,6 +12,7 @@ import { approvalsOfFindings } from '../approvals/approvals-of-findings.ts'
 import { isEvaluated, UNEVALUATED } from '../approvals/nothing-evaluated.ts'
 import { notSeenOf, remoteFiles } from '../approvals/remote-files.ts'
 import { requiredApprovals } from '../approvals/required-approvals.ts'
+import { tenantSources } from '../approvals/tenant-sources.ts'
 import { classifyFiles } from '../changed/classify-files.ts'
 import { type Assess, type Assessment, assess } from './assess.ts'
 import { evaluatedOf } from './evaluated.ts'
@@ -104,13 +105,16 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     notSeen: [...head.notSeen, ...notSeenOf(remoteFiles(head)), ...unknownNodes(head)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
-    requiredApprovals: options.base
-      ? [
-          ...requiredApprovals(head, options.base),
-          ...approvalsOfFindings(all, head, options.base),
-          ...(changes?.approvals ?? []),
-        ]
-      : [],
+    requiredApprovals: [
+      ...(options.base
+        ? [
+            ...requiredApprovals(head, options.base),
+            ...approvalsOfFindings(all, head, options.base),
+            ...(changes?.approvals ?? []),
+          ]
+        : []),
+      ...tenantSources(head, options.base),
+    ],
     ...(changes ? { changedFiles: changes.files } : {}),
     evaluated: evaluatedOf(head),
     combination: waivers.combinationWith(options.combination),

@@ -1,3 +1,4 @@
+import { isReported } from '../../fleet/config/is-reported.ts'
 import type { ConfiguredSeverity, FleetConfig } from '../../fleet/model/fleet-config.ts'
 import { SEVERITIES, type Severity } from '../../rules/model/finding.ts'
 import type { Breach, FindingLevel, RuleText } from '../../rules/model/rule.ts'
@@ -26,7 +27,7 @@ export function levelOf(rule: RuleText, breach: Breach, config: FleetConfig): We
   const byFleet = configured(config.severities.get(rule.id), breach, { level: softened, severity })
   const own = tenant?.own?.severities.get(rule.id)
   const weight = own ? heavier(byFleet, configured(own, breach, { level: softened, severity })) : byFleet
-  if (weight?.level !== 'violation' || (tenant?.enforcement ?? config.enforcement) !== 'report') return weight
+  if (weight?.level !== 'violation' || !isReported(config, breach.node.tenant)) return weight
   return { ...weight, level: 'warning', reported: true }
 }
 

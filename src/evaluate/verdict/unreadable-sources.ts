@@ -23,8 +23,10 @@ export function unreadableSources(head: Fleet, base: Fleet): NodeFailure[] {
     const known = base.access!.declarations.get(key)
     return one.refused && ownerOf(one.url) === owner && !(known && isSameRefusal(known, one))
   })
+  // those that tenants may add are approved, or not (approvals/tenant-sources.ts)
+  const isError = head.config.tenantSources === 'declared'
   const declared = new Set(refused.map(([key]) => key))
-  const failures = refused.flatMap(([, one]) => {
+  const failures = (isError ? refused : []).flatMap(([, one]) => {
     const node = nodes.get(one.node)
     return node ? [failureOf(node, { code: CODE, message: messageOf(one), fix: FIX }, one.origin)] : []
   })
@@ -56,7 +58,9 @@ function deployed(node: FleetNode, { url }: ChartSource): NodeFailure {
 function isHiding(node: FleetNode, head: Fleet, nodes: ReadonlyMap<string, FleetNode>): boolean {
   const { source, tenant, parent, cluster } = node
   if (tenant === undefined || source.opaque === undefined || !source.id.startsWith('GitRepository/')) return false
-  if (head.access?.declarations.get(declarationKey(cluster, source.id))?.tenant !== undefined) return true
+  if (head.access?.declarations.get(declarationKey(cluster, source.id))?.tenant !== undefined) {
+    return head.config.tenantSources === 'declared'
+  }
   const byTenant = parent !== undefined && nodes.get(parent)?.tenant !== undefined
   return byTenant && source.opaque.endsWith(NOT_READABLE)
 }

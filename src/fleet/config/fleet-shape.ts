@@ -19,6 +19,7 @@ import {
   SENTENCE,
   SOURCE_ADDRESS,
   TENANT,
+  USER,
 } from './names.ts'
 import { dictionary, integer, list, needed, oneOf, optional, record, refused, type Shape, text } from './shape.ts'
 
@@ -152,6 +153,13 @@ const ref = record('spec.ref of a source', {
   commit: optional(COMMIT, 'A commit.'),
 })
 
+const approvedSource = record("a tenant's own source", {
+  tenant: needed(TENANT, 'The tenant that declares it.'),
+  url: needed(ADDRESS, 'Its spec.url.'),
+  ref: optional(ref, 'Its spec.ref.'),
+  account: needed(USER, 'The account that applies its content.'),
+})
+
 const source = record('a source that is not in git', {
   kind: needed(oneOf('GitRepository', 'OCIRepository', 'Bucket'), 'Its kind.'),
   namespace: needed(NAMESPACE, 'Its namespace.'),
@@ -223,6 +231,14 @@ export const fleetShape = record('the configuration of a fleet', {
   undeclaredValues: optional(
     oneOf('allow', 'forbid'),
     'Whether a Kustomization of the platform may substitute from a ConfigMap or Secret that neither the fleet renders nor this file declares. allow (default): its values are unknown. forbid: an evaluation error.',
+  ),
+  tenantSources: optional(
+    oneOf('gated', 'declared', 'any'),
+    'The GitRepositories that tenants may add. gated (default): a branch that requires the check, or a commit; any other needs the approval of a fleet admin. declared: only repositories that the platform declares for the tenant. any: no approval.',
+  ),
+  approvedSources: optional(
+    list(approvedSource, one => identity(one.tenant, normaliseUrl(one.url), JSON.stringify(one.ref), one.account)),
+    "Tenants' own sources that fleet admins approved; `/bailiwick approve-source` writes them.",
   ),
   gatedBranches: optional(
     list(gatedBranch, ({ url, branch }) => identity(url, branch)),

@@ -27,6 +27,12 @@ export const NAMESPACE = text(/^[a-z0-9][a-z0-9-]{0,62}$/, 'the name of a namesp
 /** Name of an account, a ConfigMap, a Secret. */
 export const NAME = text(/^[a-z0-9][a-z0-9.-]{0,252}$/, 'the name of an object', isSubdomain)
 
+/** The user that applies something, as results show it. */
+export const USER = text(
+  /^[^\s\p{Cc}](?:[^\p{Cc}]{0,298}[^\s\p{Cc}])?$/u,
+  'an account, such as system:serviceaccount:apps:dev-team',
+)
+
 /** Names of RBAC objects may hold more than others. */
 export const ANY_NAME = text(/^[^\s\p{Cc}]{1,253}$/u, 'the name of an object')
 

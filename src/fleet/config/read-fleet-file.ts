@@ -75,6 +75,8 @@ function configOf(said: Said): FleetConfig {
     forbidUndeclaredValues: said.undeclaredValues === 'forbid',
     forbidOpaqueSources: said.opaqueSources === 'forbid',
     unrenderedCharts: said.unrenderedCharts ?? DEFAULT_CONFIG.unrenderedCharts,
+    tenantSources: said.tenantSources ?? DEFAULT_CONFIG.tenantSources,
+    approvedSources: (said.approvedSources ?? []).map(one => ({ ...one, ref: plainRef(one.ref) })),
     gatedBranches: (said.gatedBranches ?? []).map(({ url, branch }) => ({ url: normaliseUrl(url), branch })),
     allowedKubeConfigs: said.allowedKubeConfigs ?? [],
     minimumInterval: said.minimumInterval ? secondsOf(said.minimumInterval) : DEFAULT_CONFIG.minimumInterval,

@@ -10,7 +10,7 @@ import { type Aliases, addressIn } from '../model/address-in.ts'
 import type { Cluster, Fleet, FleetNode, FleetRepository, NotSeen, Tenant } from '../model/fleet.ts'
 import type { FleetConfig } from '../model/fleet-config.ts'
 import type { FleetInput } from '../model/input.ts'
-import type { AskedRepository } from '../model/read-access.ts'
+import { type AskedRepository, factKey } from '../model/read-access.ts'
 import { refKey } from '../model/ref.ts'
 import { sameDeep } from '../model/same-deep.ts'
 import { declarationKey } from '../model/source-access.ts'
@@ -99,7 +99,8 @@ function accessOf(walked: readonly Walked[]): Pick<Fleet, 'asked' | 'access'> {
   const all = walked.flatMap(({ access }) => access ?? [])
   const asked = new Map<string, AskedRepository>()
   for (const one of walked.flatMap(cluster => cluster.asked)) {
-    asked.set(one.url, { url: one.url, people: one.people || asked.get(one.url)?.people === true })
+    const key = factKey(one)
+    asked.set(key, { ...one, people: one.people || asked.get(key)?.people === true })
   }
   const access = {
     platform: new Set(all.flatMap(one => one.platform)),
@@ -109,7 +110,7 @@ function accessOf(walked: readonly Walked[]): Pick<Fleet, 'asked' | 'access'> {
     follows: new Map(all.flatMap(one => one.follows)),
     charts: new Set(all.flatMap(one => one.charts)),
   }
-  return { asked: [...asked.values()].sort((a, b) => (a.url < b.url ? -1 : 1)), access }
+  return { asked: [...asked].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one), access }
 }
 
 function repositoriesOf({ fleet, sources }: FleetInput, own: Sources['own'], aliases: Aliases): FleetRepository[] {

@@ -7,7 +7,7 @@ import type { ChartSource, FleetNode } from '../model/fleet.ts'
 import { refKey } from '../model/ref.ts'
 import { ASKED, WANTED } from '../model/unread.ts'
 import { addressOfSource, askRead } from '../sources/ask-read.ts'
-import type { ReadDecision } from '../sources/decide-read.ts'
+import { askedBy, type ReadDecision } from '../sources/decide-read.ts'
 import type { Resolved } from '../sources/sources.ts'
 import type { NodeContext } from './node-context.ts'
 
@@ -38,7 +38,7 @@ export function chartSources(
         throw new BailiwickError('render-limits', `charts: more than ${MAX_SOURCES} git sources`, details)
       }
       const read = decide(context, node, release, [...named.values()], url)
-      if (read.state === 'ask') context.asked.push({ url, people: read.people })
+      if (read.state === 'ask') context.asked.push(askedBy(url, read))
       found.set(key, { id: `GitRepository/${namespace}`, url, ref, ...seen(context.sources.at(url, ref, read)) })
     }
   }

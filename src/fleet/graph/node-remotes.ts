@@ -5,6 +5,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { ChartSource, IncludedSource } from '../model/fleet.ts'
 import { ASKED, WANTED } from '../model/unread.ts'
 import type { Reader } from '../sources/ask-read.ts'
+import { askedBy } from '../sources/decide-read.ts'
 import { mayRead } from '../sources/may-read.ts'
 import type { NodeContext } from './node-context.ts'
 
@@ -37,7 +38,7 @@ export class NodeRemotes {
       this.found.set(id, { source, tree: resolved.artifact.tree })
       return resolved.artifact.tree
     }
-    if (resolved.type === 'wanted' && resolved.asks) asked.push({ url, people: resolved.asks.people })
+    if (resolved.type === 'wanted' && resolved.asks) asked.push(askedBy(url, resolved.asks))
     const opaque = resolved.type === 'opaque' ? resolved.reason : resolved.asks ? ASKED : WANTED
     this.found.set(id, { source: { ...source, commit: '', opaque } })
     return undefined

@@ -13,6 +13,7 @@ import { type KustomizationSpec, readName, readSpec } from '../model/read-spec.t
 import { revisionOf } from '../model/revision-of.ts'
 import { ASKED, WANTED } from '../model/unread.ts'
 import type { Reader } from '../sources/ask-read.ts'
+import { askedBy } from '../sources/decide-read.ts'
 import { mayRead } from '../sources/may-read.ts'
 import type { Resolved } from '../sources/sources.ts'
 import { CONTROLLER, identityOf } from '../tenancy/identity.ts'
@@ -288,7 +289,7 @@ function place(context: NodeContext, draft: Draft, id: string, resolved: Resolve
     context.artifacts.set(draft.key, resolved.artifact)
     return
   }
-  if (resolved.type === 'wanted' && resolved.asks) context.asked.push({ url, people: resolved.asks.people })
+  if (resolved.type === 'wanted' && resolved.asks) context.asked.push(askedBy(url, resolved.asks))
   const opaque = resolved.type === 'opaque' ? resolved.reason : resolved.asks ? ASKED : WANTED
   draft.source = { ...source, opaque }
 }

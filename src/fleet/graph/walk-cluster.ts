@@ -130,7 +130,15 @@ const PLATFORM = { tenant: undefined, writer: undefined }
 
 /** Of a cluster of which nothing is walked yet: what is declared is the platform's. */
 function accessOf(cluster: string, given: ReadAccess, config: FleetConfig): ReadContext {
-  return { cluster, given, config, declarerOf: () => undefined, owners: new Map(), asked: new Map() }
+  return {
+    cluster,
+    given,
+    config,
+    declarerOf: () => undefined,
+    contentOf: () => undefined,
+    owners: new Map(),
+    asked: new Map(),
+  }
 }
 
 function walkWith(
@@ -145,7 +153,8 @@ function walkWith(
   const lockdown = keptLockdown(root, retain?.clusters.get(name))
   const { owners } = tenancy
   const declarerOf = (id: string) => index.declarerOf(id)
-  const access = given && { ...accessOf(name, given, file), declarerOf, owners }
+  const contentOf = (id: string) => index.contentOf(id)
+  const access = given && { ...accessOf(name, given, file), declarerOf, contentOf, owners }
   const walk: Walk = {
     cluster: name,
     platform: idOf(root.kustomization).namespace,

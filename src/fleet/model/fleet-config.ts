@@ -87,6 +87,21 @@ export interface GatedBranch {
   readonly branch: string
 }
 
+/**
+ * What a tenant may deploy from besides the sources that the platform declares. `gated`: a branch that requires our check or a
+ * commit; anything else needs an approval. `declared`: nothing else. `any`: any repository.
+ */
+type TenantSources = 'gated' | 'declared' | 'any'
+
+/** A source of a tenant that a fleet admin approved, for one account. */
+interface ApprovedSource {
+  readonly tenant: string
+  readonly url: string
+  readonly ref: GitRef
+  /** `system:serviceaccount:<namespace>:<name>`. */
+  readonly account: string
+}
+
 /** A source that is applied by hand. */
 export interface DeclaredSource {
   readonly kind: 'GitRepository' | 'OCIRepository' | 'Bucket'
@@ -171,6 +186,8 @@ export interface FleetConfig {
   readonly unrenderedCharts: 'warn' | 'approve'
   /** Whether values of the platform that are neither rendered nor declared are missing, and not merely unknown. */
   readonly forbidUndeclaredValues: boolean
+  readonly tenantSources: TenantSources
+  readonly approvedSources: readonly ApprovedSource[]
   readonly gatedBranches: readonly GatedBranch[]
   /** Names of kubeconfig Secrets that tenants may use. */
   readonly allowedKubeConfigs: readonly string[]
@@ -209,6 +226,8 @@ export const DEFAULT_CONFIG: FleetConfig = {
   forbidOpaqueSources: false,
   unrenderedCharts: 'warn',
   forbidUndeclaredValues: false,
+  tenantSources: 'gated',
+  approvedSources: [],
   gatedBranches: [],
   allowedKubeConfigs: [],
   minimumInterval: 30,

@@ -1,20 +1,41 @@
 import type { SourceAccess } from './source-access.ts'
 
-/** What GitHub says about a repository that a declaration names and that nothing of the fleet lists. */
-export interface RepositoryFact {
+/** Where a tenant declares a source: what tells who did. */
+export interface DeclarationPlace {
+  readonly repository: string
+  /** '': the change that is evaluated declares it. */
+  readonly commit: string
+  readonly file: string
+}
+
+/** What a fact is about: a repository, one of its branches, or a tenant's declaration of it as a source. */
+interface Questioned {
   /** Normalised by normaliseUrl. */
   readonly url: string
+  readonly branch?: string
+  readonly declaredIn?: DeclarationPlace
+}
+
+/** What GitHub says about a repository that a declaration names and that nothing of the fleet lists. */
+export interface RepositoryFact extends Questioned {
   /** Everybody may read it: neither private nor internal. */
   readonly public: boolean
   /** The author and every pusher of the change may read it; absent: not asked. */
   readonly people?: boolean
+  /** Of a branch: our check is required there, by rules that nobody bypasses. */
+  readonly gated?: boolean
+  /** Of a declaration: who brought it administers the repository. */
+  readonly adopted?: boolean
 }
 
-/** A repository about which decideRead needs a fact; `people`: who brought the change counts, too. */
-export interface AskedRepository {
-  readonly url: string
+/** A fact that is needed; `people`: who brought the change counts, too. */
+export interface AskedRepository extends Questioned {
   readonly people: boolean
 }
+
+/** Equal for one question. */
+export const factKey = ({ url, branch, declaredIn }: Questioned): string =>
+  JSON.stringify([url, branch ?? null, declaredIn ? [declaredIn.repository, declaredIn.commit, declaredIn.file] : null])
 
 /** By what it is decided which repositories are read for a node. The command line has none of this: it reads what it is given. */
 export interface ReadAccess {

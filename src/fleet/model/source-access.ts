@@ -16,6 +16,10 @@ export interface SourceDeclaration {
   readonly text: string
   /** It may not be read for the tenant that declares it. */
   readonly refused: boolean
+  /** An admin of the repository brought it. */
+  readonly adopted?: true
+  /** What it follows requires our check, by rules of GitHub's, and a change of it is evaluated for the tenant. */
+  readonly gated?: true
 }
 
 /** What a fleet declares about its sources: data that the decision about a change reads. */

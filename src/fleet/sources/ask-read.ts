@@ -1,9 +1,9 @@
-import { canonical, stringAt } from '../../kube/node.ts'
+import { canonical, originAt, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { matchesSource } from '../config/allowed-sources.ts'
 import { addressIn } from '../model/address-in.ts'
 import type { FleetConfig } from '../model/fleet-config.ts'
-import type { ReadAccess, RepositoryFact } from '../model/read-access.ts'
+import { type DeclarationPlace, factKey, type ReadAccess, type RepositoryFact } from '../model/read-access.ts'
 import { declarationKey, followerKey, readerKey } from '../model/source-access.ts'
 import { decideRead, type ReadDecision } from './decide-read.ts'
 
@@ -15,6 +15,8 @@ export interface ReadContext {
   readonly config: FleetConfig
   /** Tenant that renders a source object; undefined: the platform. */
   readonly declarerOf: (id: string) => string | undefined
+  /** The repository at a commit from which the node comes that renders a source object. */
+  readonly contentOf: (id: string) => { readonly url: string; readonly commit: string } | undefined
   readonly owners: ReadonlyMap<string, string>
   /** Repositories that nothing lists, by who would read them; only so many are asked about. */
   readonly asked: Map<string, Set<string>>
@@ -54,8 +56,12 @@ export function askRead(view: ReadContext, reader: Reader, source: KubeObject | 
       return isNew(view, reader, source, id)
     },
     withheld: given.withheld === url,
+    get adopted() {
+      const isTheirs = author !== undefined && author === reader.tenant && isOwn(reader)
+      return isTheirs && isAskable(view, reader, url) ? adoption(view, source!, id, url) : false
+    },
     get fact() {
-      return isAskable(view, reader, url) ? factsOf(given).get(url) : { url, public: false, people: false }
+      return isAskable(view, reader, url) ? factsOf(given).get(factKey({ url })) : { url, public: false, people: false }
     },
   })
   return decision
@@ -102,10 +108,27 @@ function listedFor({ tenants }: FleetConfig, tenant: string | undefined, url: st
   return isMatched ? 'pattern' : undefined
 }
 
+/** A Kustomization of the platform's, or of the reader's own. */
+const isOwn = ({ writer, tenant }: Reader) => writer === undefined || writer === tenant
+
+/** Whether an admin of the repository brought a tenant's declaration of it, or where that stands. */
+export function adoption(view: ReadContext, source: KubeObject, id: string, url: string): boolean | DeclarationPlace {
+  const { given, config, cluster } = view
+  if (config.tenantSources === 'declared') return false
+  const known = given.base?.declarations.get(declarationKey(cluster, id))
+  const isSame = known?.text === canonical(source.root) && known.tenant === view.declarerOf(id)
+  if (isSame) return known.adopted === true
+  const { repository, file } = originAt(source.root, ['spec', 'url'])
+  const content = view.contentOf(id)
+  // a file of another repository, such as a remote base, tells nothing about who declared it
+  if (content?.url !== repository) return false
+  const place = { repository, file, commit: given.base ? '' : content.commit }
+  return factsOf(given).get(factKey({ url, declaredIn: place }))?.adopted ?? place
+}
+
 /** Whoever writes a declaration into a repository reads that repository. */
 function standsIn(reader: Reader, source: KubeObject | undefined, author: string | undefined, url: string): boolean {
-  const isOwn = reader.writer === undefined || reader.writer === reader.tenant
-  if (isOwn && reader.stands === url) return true
+  if (isOwn(reader) && reader.stands === url) return true
   if (source?.root.origin.repository !== url) return false
   return author === undefined ? reader.writer === undefined : author === reader.tenant
 }
@@ -128,8 +151,9 @@ function isAskable({ asked }: ReadContext, { tenant = '' }: Reader, url: string)
 
 const known = new WeakMap<ReadAccess, ReadonlyMap<string, RepositoryFact>>()
 
-function factsOf(given: ReadAccess): ReadonlyMap<string, RepositoryFact> {
-  const facts = known.get(given) ?? new Map(given.facts.map(fact => [fact.url, fact]))
+/** The facts by factKey. */
+export function factsOf(given: ReadAccess): ReadonlyMap<string, RepositoryFact> {
+  const facts = known.get(given) ?? new Map(given.facts.map(fact => [factKey(fact), fact]))
   known.set(given, facts)
   return facts
 }

@@ -1,12 +1,20 @@
 import { isOfKind } from '../../flux/flux-object.ts'
 import { GIT_REPOSITORY, OCI_REPOSITORY } from '../../flux/kinds.ts'
-import { canonical, originAt } from '../../kube/node.ts'
-import { idOf } from '../../kube/object.ts'
+import { canonical, originAt, stringAt } from '../../kube/node.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { FleetNode } from '../model/fleet.ts'
-import { type AskedRepository, NOT_READABLE } from '../model/read-access.ts'
-import { chartReaderKey, followerKey, readerKey, type SourceDeclaration } from '../model/source-access.ts'
-import { addressOfSource, askRead, type ReadContext } from './ask-read.ts'
-import type { SourceIndex } from './source-index.ts'
+import { type AskedRepository, factKey, NOT_READABLE } from '../model/read-access.ts'
+import {
+  chartReaderKey,
+  declarationKey,
+  followerKey,
+  readerKey,
+  type SourceDeclaration,
+} from '../model/source-access.ts'
+import { addressOfSource, adoption, askRead, factsOf, type ReadContext } from './ask-read.ts'
+import { askedBy } from './decide-read.ts'
+import { sourceRefOf } from './resolve-source.ts'
+import type { DeclaredSource, SourceIndex } from './source-index.ts'
 
 /** What one cluster declares about its sources. */
 export interface ClusterAccess {
@@ -41,16 +49,7 @@ export function collectAccess(
     }
     if (!isGit) continue
     if (tenant === undefined) own.set(id, url)
-    const reader = tenant ?? owner
-    const decision = askRead(view, { tenant: reader, writer: tenant }, object, url)
-    if (decision.state === 'ask' && tenant !== undefined) asked.push({ url, people: decision.people })
-    declarations.push({
-      cluster: view.cluster,
-      ...{ id, url, node: node.key, ...(tenant === undefined ? {} : { tenant }) },
-      origin: originAt(object.root, ['spec', 'url']),
-      text: canonical(object.root),
-      refused: tenant !== undefined && decision.state === 'refused',
-    })
+    declarations.push(declarationOf(view, [id, url], { object, node }, tenant ?? owner, asked))
   }
   for (const [id, object] of index.byHand) {
     const url = addressOfSource(view.config, object)
@@ -76,4 +75,42 @@ export function collectAccess(
       ),
   )
   return { platform: [...platform], declarations, follows, charts, asked }
+}
+
+/** What a GitRepository declares; what has to be known before that can be decided is added to `asked`. */
+function declarationOf(
+  view: ReadContext,
+  [id, url]: readonly [string, string],
+  { object, node }: DeclaredSource,
+  reader: string | undefined,
+  asked: AskedRepository[],
+): SourceDeclaration {
+  const { tenant } = node
+  const decision = askRead(view, { tenant: reader, writer: tenant }, object, url)
+  if (decision.state === 'ask' && tenant !== undefined) asked.push(askedBy(url, decision))
+  const declaration = {
+    cluster: view.cluster,
+    ...{ id, url, node: node.key, ...(tenant === undefined ? {} : { tenant }) },
+    origin: originAt(object.root, ['spec', 'url']),
+    text: canonical(object.root),
+    refused: tenant !== undefined && decision.state === 'refused',
+  }
+  if (tenant === undefined || decision.state !== 'read' || decision.lent) return declaration
+  const gate = gateOf(view, declaration, object)
+  if (typeof gate === 'object') asked.push(gate)
+  const isAdopted = adoption(view, object, id, url) === true
+  return { ...declaration, ...(isAdopted ? { adopted: true } : {}), ...(gate === true ? { gated: true } : {}) }
+}
+
+/**
+ * Whether the branch of a new source of a tenant requires our check by GitHub's rules, or what is asked for that; undefined
+ * where nobody needs to know.
+ */
+function gateOf({ cluster, config, given }: ReadContext, { id, url, text }: SourceDeclaration, object: KubeObject) {
+  const isKnown = given.base?.declarations.get(declarationKey(cluster, id))?.text === text
+  if (config.tenantSources !== 'gated' || !given.base || isKnown) return undefined
+  const { branch } = stringAt(object.root, ['spec', 'ref', 'commit']) ? {} : sourceRefOf(object)
+  if (branch === undefined) return undefined
+  const question = { url, branch }
+  return factsOf(given).get(factKey(question))?.gated ?? { ...question, people: false }
 }

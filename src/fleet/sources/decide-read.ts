@@ -1,4 +1,4 @@
-import type { RepositoryFact } from '../model/read-access.ts'
+import type { AskedRepository, DeclarationPlace, RepositoryFact } from '../model/read-access.ts'
 
 /** One question: may this repository be read for this node? */
 export interface ReadQuestion {
@@ -15,26 +15,37 @@ export interface ReadQuestion {
   /** The change is in this repository, and its result is not the declaring tenant's. */
   readonly withheld: boolean
   readonly fact: RepositoryFact | undefined
+  /**
+   * The reader's own declaration was brought by someone who administers the repository: that is what its admins agree by. Not
+   * known yet: where it is declared.
+   */
+  readonly adopted: boolean | DeclarationPlace
 }
 
 /** `lent`: only a tenant's declaration leads there, so the repository itself is not gated by it, and nothing is published on it. */
 export type ReadDecision =
   | { readonly state: 'read'; readonly lent: boolean }
   | { readonly state: 'refused'; readonly lent: true }
-  | { readonly state: 'ask'; readonly people: boolean }
+  | { readonly state: 'ask'; readonly people: boolean; readonly declaredIn?: DeclarationPlace }
 
 const REFUSED: ReadDecision = { state: 'refused', lent: true }
 
 /**
  * Whether a repository is read for a node: because the platform declares it or the fleet's file lists it, because the
- * declaration stands in it, because it is public, or because everybody who brought the change may read it. Anything else is
- * refused, in one way: the answer does not depend on whether the repository exists.
+ * declaration stands in it, because an admin of it brought the declaration, because it is public, or because everybody who
+ * brought the change may read it. Anything else is refused, in one way: the answer does not depend on whether the repository
+ * exists.
  */
 export function decideRead(question: ReadQuestion): ReadDecision {
   const { byPlatform } = question
   if (question.declared || question.standsThere || question.listed === 'repository')
     return { state: 'read', lent: false }
-  if (question.withheld && !byPlatform) return REFUSED
+  if (!byPlatform) {
+    const { adopted } = question
+    if (typeof adopted === 'object') return { state: 'ask', people: false, declaredIn: adopted }
+    if (adopted) return { state: 'read', lent: false }
+    if (question.withheld) return REFUSED
+  }
   const read: ReadDecision = { state: 'read', lent: !byPlatform }
   if (question.listed === 'pattern') return read
   const { fact } = question
@@ -44,3 +55,9 @@ export function decideRead(question: ReadQuestion): ReadDecision {
   if (fact.people === undefined) return { state: 'ask', people: true }
   return fact.people ? read : REFUSED
 }
+
+/** What is asked about a repository for a decision. */
+export const askedBy = (
+  url: string,
+  { people, declaredIn }: ReadDecision & { readonly state: 'ask' },
+): AskedRepository => ({ url, people, ...(declaredIn ? { declaredIn } : {}) })

@@ -32,6 +32,12 @@ function sameDeclaration(a: SourceDeclaration, b: SourceDeclaration): boolean {
   const place = ({ origin }: SourceDeclaration) =>
     JSON.stringify([origin.repository, origin.file, origin.line, origin.column])
   return (
-    a.text === b.text && a.tenant === b.tenant && a.node === b.node && a.refused === b.refused && place(a) === place(b)
+    a.text === b.text &&
+    a.tenant === b.tenant &&
+    a.node === b.node &&
+    a.refused === b.refused &&
+    a.adopted === b.adopted &&
+    a.gated === b.gated &&
+    place(a) === place(b)
   )
 }

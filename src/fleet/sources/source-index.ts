@@ -10,9 +10,13 @@ import { isSameSpec } from '../model/same-spec.ts'
 export const SOURCE_GROUPS: ReadonlySet<string> = groupsThat(row => row.source ?? row.makesSources)
 
 /** A source object, and the node that renders it. */
-interface DeclaredSource {
+export interface DeclaredSource {
   readonly object: KubeObject
-  readonly node: { readonly key: string; readonly tenant?: string }
+  readonly node: {
+    readonly key: string
+    readonly tenant?: string
+    readonly source: { readonly url: string; readonly commit: string }
+  }
 }
 
 /** The source objects of one cluster that were rendered so far, by `<Kind>/<namespace>/<name>`. */
@@ -81,6 +85,11 @@ export class SourceIndex {
   /** Tenant of the node that renders a source; undefined: the platform's. */
   declarerOf(id: string): string | undefined {
     return this.#objects.get(id)?.node.tenant
+  }
+
+  /** The repository at a commit from which the node comes that renders a source. */
+  contentOf(id: string): { readonly url: string; readonly commit: string } | undefined {
+    return this.#objects.get(id)?.node.source
   }
 
   /** Every source by its id. */

@@ -4,14 +4,15 @@ import { unlessMissing } from '../client/github-error.ts'
 import type { Octokit, RepositoryName } from '../client/octokit.ts'
 import { repositoryPart } from '../client/repository-part.ts'
 
-/** A file on the default branch; undefined where there is none. Throws `git-corrupt` for what is no plain file. */
+/** A file on the default branch, or at a commit; undefined where there is none. Throws `git-corrupt` for what is no plain file. */
 export async function readFile(
   octokit: Octokit,
   { owner, repo }: RepositoryName,
   path: string,
+  ref?: string,
 ): Promise<Uint8Array | undefined> {
   const found = await unlessMissing(message`read ${part('path', path)} of ${repositoryPart({ owner, repo })}`, () =>
-    octokit.rest.repos.getContent({ owner, repo, path }),
+    octokit.rest.repos.getContent({ owner, repo, path, ...(ref === undefined ? {} : { ref }) }),
   )
   if (!found) return undefined
   const { data } = found

@@ -1,5 +1,6 @@
 import type { SealedFile, ValueNeed } from '../../fleet/model/cluster-values.ts'
 import type { Cluster, NotReached, NotSeen, Tenant } from '../../fleet/model/fleet.ts'
+import type { GitRef } from '../../fleet/model/source-ref.ts'
 import type { ApplySettings } from '../../flux/apply-settings/apply-settings.ts'
 import type { SettingsProblem } from '../../flux/apply-settings/settings-reader.ts'
 import type { FieldLines } from '../../kube/field-lines.ts'
@@ -118,6 +119,15 @@ export interface NodeFailure {
   readonly since?: string
 }
 
+/** An account that deploys for a tenant what a source of the tenant's own follows. */
+export interface SourceUse {
+  readonly tenant: string
+  /** Normalised, as the fleet's file calls it. */
+  readonly url: string
+  readonly ref: GitRef
+  readonly account: string
+}
+
 /** Something that passes only once a fleet admin approved the change. */
 export interface RequiredApproval {
   /** `gate-config-change`, `gate-workflow-change`, or the rule about what cannot be seen. */
@@ -127,6 +137,8 @@ export interface RequiredApproval {
   readonly path: string
   /** What several files ask for together: approvals of a rule with the same cause are one to people. */
   readonly because?: string
+  /** Of a tenant's own source: what the fleet's file can list instead. */
+  readonly source?: SourceUse
 }
 
 /** A file of the change, and what becomes of it. */

@@ -1,11 +1,14 @@
 import { objectPart, quoted } from '../../facts/shown.ts'
 import { followedBy, refPath, wordsOf } from '../../facts/source-ref.ts'
-import type { Subject } from '../../facts/subject.ts'
-import { isGatedBranch } from '../../fleet/config/gated-branch.ts'
+import type { TenantSubject } from '../../facts/subject.ts'
+import { isReported } from '../../fleet/config/is-reported.ts'
 import { GIT_REPOSITORY } from '../../flux/kinds.ts'
+import type { KubeObject } from '../../kube/object.ts'
 import { message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
-import { feedsSomething } from './support/feeds-something.ts'
+import { applierOf, isApprovedSource } from './support/approved-source.ts'
+import { takersOf } from './support/feeds-something.ts'
+import { isGatedSource } from './support/is-gated-source.ts'
 
 /** What a tenant deploys stands on a branch whose changes are evaluated. */
 export const sourceUngatedRef: Rule = {
@@ -13,34 +16,53 @@ export const sourceUngatedRef: Rule = {
   severity: 'critical',
   title: 'Source that follows an unprotected branch',
   why: 'Bailiwick evaluates a change where it is merged. Flux deploys pushes to a branch without the check, in the same or another repository, without an evaluation.',
-  docs: 'Follow a branch that a platform source follows, a branch in `gatedBranches` of .github/bailiwick.yaml, or a commit (`spec.ref.commit`). Any other branch of a fleet repository is a violation. A branch of a repository outside the fleet is a violation as soon as an object deploys from it: pin the commit, or ask a fleet admin to declare the source. Charts, registries and buckets do not have branches (see `source-opaque`). For tags, see `source-mutable-ref`. A cluster that changes its branch is a required approval.',
+  docs: 'Follow a branch that requires the check and belongs to the tenant (a platform source of the tenant follows it, or `gatedBranches` of .github/bailiwick.yaml lists it), or pin a commit (`spec.ref.commit`). The setting `tenantSources` of .github/bailiwick.yaml decides about everything else. `gated` (default): it needs the approval of a fleet admin, once for tenant, address, ref and account (`approvedSources`, `/bailiwick approve-source`). The command line cannot ask GitHub: it warns about a source that it can read, and lists one that it cannot read as a required approval. `declared`: it is a violation. `any`: it is allowed. Tags and version ranges count as branches that do not require the check. Charts, registries and buckets have no branches (see `source-opaque`). A cluster that changes its branch is a required approval.',
   kinds: [GIT_REPOSITORY],
-  *checkObject(subject, context) {
-    const breach = evaluateFleet(subject, context)
+  *checkTenantObject(subject, context) {
+    const breach = breachOf(subject, context)
     if (breach) yield breach
   },
 }
 
-function evaluateFleet({ object, id, node }: Subject, { index, config }: RuleContext): Breach | undefined {
-  if (node.tenant === undefined) return undefined
+function breachOf(subject: TenantSubject, { index, config }: RuleContext): Breach | undefined {
+  const { object, id, node } = subject
+  if (config.tenantSources === 'any') return undefined
   const { url, ref } = followedBy(object, config.aliases)
-  if (url === '' || url.includes('${') || ref.commit || ref.tag || ref.semver) return undefined
+  if (url === '' || url.includes('${') || ref.commit) return undefined
   // A reference to a change that nobody merged is a rule of its own.
   if (ref.name !== undefined && /^(?:refs\/)?(?:pulls?|merge-requests|pull-requests|changes|for)\//i.test(ref.name)) {
     return undefined
   }
-  const isRefused = index.isRefused(node.cluster, id.namespace, id.name)
-  if (!isRefused && index.followerOf(url, ref) === 'platform') return undefined
-  if (!isRefused && ref.branch !== undefined && isGatedBranch(config, url, ref.branch)) return undefined
-  const isKnown = !isRefused && index.isKnownRepository(url)
-  if (!isKnown && !feedsSomething(index, node.cluster, node.tenant, id)) return undefined
-  const whose = isKnown ? 'no source of the platform follows it' : 'the repository is not part of the fleet'
+  if (isGatedSource(index, config, subject)) return undefined
+  const isKnown = !index.isRefused(node.cluster, id.namespace, id.name) && index.isKnownRepository(url)
+  const takers = takersOf(index, node.cluster, node.tenant, id)
+  const isDeclared = config.tenantSources === 'declared'
+  if (isDeclared ? !isKnown && takers.length === 0 : !isShown(subject, takers, { index, config })) return undefined
+  const whose = isKnown ? 'no platform source of this tenant follows it' : 'the repository is not part of the fleet'
+  const what = isDeclared ? 'whose changes are not evaluated' : 'which does not require the check as far as git shows'
+  const remedy = isDeclared ? 'declare the source' : 'approve it (approvedSources in .github/bailiwick.yaml)'
   return {
     node,
     object,
     path: refPath(object),
     value: `${url} ${wordsOf(ref)}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('branch', wordsOf(ref))} of ${quoted('repository', url)}, whose changes are not evaluated: ${whose}. Allowed: a branch that a platform source follows or gatedBranches lists, or a commit. Flux accepts it.`,
-    fix: message`Set spec.ref.branch to the tenant's deployment branch, set spec.ref.commit, or ask a fleet admin to declare the source.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('branch', wordsOf(ref))} of ${quoted('repository', url)}, ${what}: ${whose}. Allowed: a branch of the tenant that requires the check, or a commit. Flux accepts it.`,
+    fix: message`Set spec.ref.branch to the tenant's deployment branch, set spec.ref.commit, or ask a fleet admin to ${remedy}.`,
+    ...(isDeclared ? {} : { level: 'warning' }),
   }
+}
+
+/** Whether it is shown here; elsewhere it is asked for (approvals/tenant-sources.ts). */
+function isShown(
+  { object, node }: TenantSubject,
+  takers: readonly KubeObject[],
+  { index, config }: Pick<RuleContext, 'index' | 'config'>,
+): boolean {
+  const followed = followedBy(object, config.aliases)
+  if (!isReported(config, node.tenant) && !index.isGiven(followed.url, followed.ref)) return false
+  const lockdown = index.cluster(node.cluster)?.lockdown
+  return takers.some(taker => {
+    const use = { ...followed, tenant: node.tenant, account: applierOf(taker, lockdown) }
+    return !isApprovedSource(config, use)
+  })
 }

@@ -5,9 +5,11 @@ import { decideRead, type ReadQuestion } from '../../../src/fleet/sources/decide
 const url = 'https://github.com/acme/hidden'
 const nothing: ReadQuestion = {
   ...{ byPlatform: false, declared: false, listed: undefined, standsThere: false },
-  ...{ isNew: true, withheld: false, fact: undefined },
+  ...{ isNew: true, withheld: false, fact: undefined, adopted: false },
 }
 const fact = (more: { readonly public?: boolean; readonly people?: boolean }) => ({ url, public: false, ...more })
+
+const PLACE = { repository: 'https://github.com/acme/dev-team', commit: '', file: 'deploy/more.yaml' }
 
 test.each<[string, Partial<ReadQuestion>, string]>([
   ['declared by the platform on the base', { declared: true }, 'read'],
@@ -25,6 +27,9 @@ test.each<[string, Partial<ReadQuestion>, string]>([
   ['private and on the base already', { isNew: false, fact: fact({}) }, 'refused'],
   ['where the change itself is', { withheld: true, fact: fact({ public: true }) }, 'refused'],
   ['where the change itself is, and listed', { withheld: true, listed: 'repository' }, 'read'],
+  ['brought by who administers it', { adopted: true, isNew: false, fact: fact({}) }, 'read'],
+  ['where the change itself is, and brought by who administers it', { adopted: true, withheld: true }, 'read'],
+  ['brought by who is not known yet', { adopted: PLACE, fact: fact({ public: true }) }, 'ask'],
   ['newly declared by the platform', { byPlatform: true, fact: fact({ people: false }) }, 'refused'],
 ])('a repository %s', (_what, given, wanted) => {
   const decision = decideRead({ ...nothing, ...given })
@@ -40,6 +45,7 @@ const questions = fc.record<ReadQuestion>({
   standsThere: fc.boolean(),
   isNew: fc.boolean(),
   withheld: fc.boolean(),
+  adopted: fc.constantFrom<ReadQuestion['adopted'][]>(true, false, PLACE),
   fact: fc.constantFrom(undefined, fact({}), fact({ public: true }), fact({ people: true }), fact({ people: false })),
 })
 
@@ -48,11 +54,12 @@ test('nothing is read that nothing allows, and nothing that a tenant alone decla
     fc.property(questions, question => {
       const decision = decideRead(question)
       const { declared, listed, standsThere, fact: known, isNew, byPlatform } = question
-      const isAllowed = declared || standsThere || listed !== undefined
+      const isAdopted = !byPlatform && question.adopted === true
+      const isAllowed = declared || standsThere || listed !== undefined || isAdopted
       const isOpen = known?.public === true || (isNew && known?.people === true)
       if (decision.state !== 'read') return
       expect(isAllowed || isOpen).toBe(true)
-      expect(decision.lent).toBe(!(declared || standsThere || listed === 'repository' || byPlatform))
+      expect(decision.lent).toBe(!(declared || standsThere || listed === 'repository' || byPlatform || isAdopted))
     }),
     { numRuns: 2_000 },
   )

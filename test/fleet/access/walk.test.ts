@@ -37,7 +37,14 @@ function given(manifest: string): Given {
   return { ...base, sources: [...(base.sources ?? []), { url: HIDDEN, files: { 'a.yaml': SECRET } }] }
 }
 
-function evaluated(manifest: string, facts = FACTS) {
+/** Who brought a declaration administers nothing, where a test does not say so. */
+function evaluated(manifest: string, known = FACTS, adopted = false): ReturnType<typeof evaluatedBy> {
+  const asked = evaluatedBy(manifest, known).head.asked?.filter(({ declaredIn }) => declaredIn) ?? []
+  const answers = asked.map(({ url, declaredIn }) => ({ url, declaredIn: declaredIn!, public: false, adopted }))
+  return answers.length === 0 ? evaluatedBy(manifest, known) : evaluated(manifest, [...known, ...answers], adopted)
+}
+
+function evaluatedBy(manifest: string, facts: readonly RepositoryFact[]) {
   const access: ReadAccess = { facts }
   const before = { ...inputOf(given('')), access }
   const base = buildFleet(before)
@@ -64,7 +71,8 @@ test('what a tenant newly declares is asked about first, then refused, though th
     lent: true,
   })
   expect(names(refused)).not.toContain('canary')
-  expect(errors(refused)).toEqual(['source-unreadable'])
+  expect(errors(refused)).toEqual([])
+  expect(refused.evaluation.verdict.requiredApprovals.map(one => one.rule)).toEqual(['source-ungated-ref'])
 })
 
 test('and read where it is public, which gates nobody', () => {
@@ -78,7 +86,7 @@ test('and read where it is public, which gates nobody', () => {
 test("a tenant's Kustomization may not read what only the platform follows, but the platform's own may", () => {
   const view = {
     ...{ cluster: 'staging', given: { facts: [] }, config: DEFAULT_CONFIG, declarerOf: () => undefined },
-    ...{ owners: new Map([['apps', 'dev-team']]), asked: new Map() },
+    ...{ contentOf: () => undefined, owners: new Map([['apps', 'dev-team']]), asked: new Map() },
   }
   const ask = (writer: string | undefined, stands: string) =>
     askRead(view, { tenant: 'dev-team', writer, stands }, undefined, FLEET_URL).state
@@ -98,7 +106,8 @@ test('a tenant that declares many repositories is asked about few, and the rest 
     (head.asked ?? []).map(({ url }) => ({ url, public: true })),
   )
   expect(known.head.asked).toEqual([])
-  expect(errors(known)).toHaveLength(30)
+  const declared = [...(known.head.access?.declarations.values() ?? [])]
+  expect(declared.filter(({ refused }) => refused)).toHaveLength(30)
 })
 
 test('on the command line, which reads what it is given, nothing is asked and nothing refused', () => {
