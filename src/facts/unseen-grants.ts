@@ -2,7 +2,7 @@ import type { FleetNode } from '../fleet/model/fleet.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { renderResourceSet } from '../fleet/resource-sets/render-resource-set.ts'
 import { CONTROLLER } from '../fleet/tenancy/identity.ts'
-import { HELM_RELEASE, RESOURCE_SET } from '../flux/kinds.ts'
+import { FLUX_KINDS, HELM_RELEASE, RESOURCE_SET } from '../flux/kinds.ts'
 import { at, canonical, stringAt } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
@@ -54,6 +54,15 @@ function mayBind({ impersonated, user: name }: FleetNode['identity'], authorizer
   return may('clusterrolebindings', '') || (where !== '' && may('rolebindings', where))
 }
 
+/** Whether someone could give a right to others: who may bind gives only what they hold, but by the verb `bind`. */
+function mayGrant(identity: FleetNode['identity'], authorizer: Authorizer, request: ResourceRequest): boolean {
+  const { namespace = '' } = request
+  if (!mayBind(identity, authorizer, namespace)) return false
+  const user = userInfo(identity.user)
+  const bind = { verb: 'bind', apiGroup: RBAC_GROUP, resource: 'clusterroles', namespace, name: '' }
+  return !identity.impersonated || authorizer.allows(user, request) || authorizer.allows(user, bind)
+}
+
 /** A cluster as its roles and bindings are visible. */
 interface VisibleRights {
   readonly index: FleetAnswers
@@ -95,13 +104,14 @@ export function unseenGrants(
   if (index.cluster(cluster)?.hub !== undefined) return ['the roles and bindings of another cluster are not visible']
   const { unresolved } = authorizer.held(user, namespace)
   const missing = unresolved.filter(({ roleRef }) => resource === 'namespaces' || !OF_CAPSULE.test(roleRef.name))
-  const { failed, opaque } = unseenBinders(nodes, authorizer, namespace)
+  const granting = nodes.filter(node => mayGrant(node.identity, authorizer, request))
+  const { failed, opaque } = unseenBinders(granting, authorizer, namespace)
   const isGranted = was.right === true || hasGrants(authorizer, user)
   return [
     ...missing.map(unknownRole),
     ...aggregated(rights, user, namespace, apiGroup),
     ...failed,
-    ...(namespace === '' ? [] : concerning(rights, namespace)),
+    ...(namespace === '' ? [] : concerning(rights, request, namespace)),
     ...(isGranted ? [] : opaque),
     ...(isGranted || was.ofTenants || !isAccount(name) || hasVisibleGrants(rights)
       ? []
@@ -112,6 +122,8 @@ export function unseenGrants(
 /** Whether Flux applies as this user, which is then not a person. */
 const isAccount = (user: string) => accountOf(user) !== undefined || /^gotk:[^:]+:reconciler$/.test(user)
 
+const FLUX_GROUPS = new Set(FLUX_KINDS.map(row => row.group))
+
 /** The aggregated role of Kubernetes by which an operator that the fleet does not render may have given the right. */
 function aggregated(
   { index, cluster, authorizer }: VisibleRights,
@@ -120,6 +132,8 @@ function aggregated(
   group: string,
 ): string[] {
   const defined = index.platformAnywhere(cluster, 'apiextensions.k8s.io/CustomResourceDefinition')
+  // the roles of Flux are known: see assumedRbac
+  if (FLUX_GROUPS.has(group)) return []
   const isDefined = defined.some(({ object }) => stringAt(object.root, ['spec', 'group']) === group)
   if (isDefined || isKubernetesKind(`${group}/`)) return []
   const bound = ['', namespace].flatMap(place => authorizer.bindings.of(user, place))
@@ -144,11 +158,11 @@ export const hasVisibleGrants = ({ nodes, authorizer }: Pick<VisibleRights, 'nod
   nodes.some(({ tenant, identity }) => tenant !== undefined && hasGrants(authorizer, userInfo(identity.user)))
 
 /** What is not visible and names the namespace, or makes bindings in any. */
-function concerning(rights: VisibleRights, namespace: string): string[] {
+function concerning(rights: VisibleRights, request: ResourceRequest, namespace: string): string[] {
   const { index, cluster, nodes, authorizer } = rights
   const words = new Set([namespace, index.ownerOf(cluster, namespace) ?? namespace])
   const own = nodes.filter(node => {
-    if (whyUnseen(node) === undefined || !mayBind(node.identity, authorizer, namespace)) return false
+    if (whyUnseen(node) === undefined || !mayGrant(node.identity, authorizer, request)) return false
     const target = stringAt(node.kustomization.root, ['spec', 'targetNamespace'])
     return [node.namespace, node.name, target, ...node.path.split('/')].some(word => words.has(word ?? ''))
   })

@@ -1,6 +1,7 @@
 import { Facts } from '../../facts/facts.ts'
 import { FleetIndex } from '../../facts/fleet-index.ts'
 import { ObjectIndex } from '../../facts/object-index.ts'
+import { RightsIndex } from '../../facts/rights-index.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import { sameButObjects } from '../../fleet/model/same-node.ts'
 import type { KubeObject } from '../../kube/object.ts'
@@ -145,7 +146,7 @@ function recording(index: FleetIndex, ask: Ask): FleetIndex {
 
 /** Every public question that a FleetIndex answers. */
 export function questionsOf(): string[] {
-  return [FleetIndex.prototype, ObjectIndex.prototype]
+  return [FleetIndex.prototype, RightsIndex.prototype, ObjectIndex.prototype]
     .flatMap(prototype => Object.getOwnPropertyNames(prototype))
     .filter(name => name !== 'constructor')
 }
