@@ -3,7 +3,7 @@ import { BailiwickError } from '../errors.ts'
 import type { Outcome } from '../gate/outcome.ts'
 
 /** Fields with sentences: a release may word them better and decide the same. */
-const PROSE = new Set(['message', 'fix', 'said', 'saidFix', 'summary', 'reason', 'clusterAnswer', 'policy'])
+const PROSE = new Set(['message', 'fix', 'said', 'saidFix', 'summary', 'reason', 'because', 'clusterAnswer', 'policy'])
 
 /**
  * SHA-256 of what a verdict says: result, findings with their fingerprints and places, errors, required approvals, what was

@@ -3,7 +3,7 @@ import { isSetNode } from '../../fleet/graph/open-resource-sets.ts'
 import type { Fleet, FleetNode, FleetRepository } from '../../fleet/model/fleet.ts'
 import { reachableBy } from '../../fleet/reach/why-not-reached.ts'
 import { changedPaths } from '../../fleet/rendering/changed-paths.ts'
-import { recordOf } from '../../fleet/rendering/render-memo.ts'
+import { readsOf } from '../../fleet/rendering/render-memo.ts'
 import type { ChangedFile, RequiredApproval } from '../../rules/model/finding.ts'
 import { isBuilt } from '../applied/left-out.ts'
 import { followsRepository } from './follows-repository.ts'
@@ -84,14 +84,14 @@ function approvalOf({ path, by, readers }: ChangedFile): RequiredApproval {
 function renderers(fleet: Fleet, repository: FleetRepository) {
   return fleet.nodes.flatMap(node => {
     if (isSetNode(node) || !isBuilt(node) || !followsRepository(node, repository)) return []
-    return [{ key: node.key, hasRead: readsOf(node, repository) }]
+    return [{ key: node.key, hasRead: hasRead(node, repository) }]
   })
 }
 
 /** What was read for what it renders; where that is not remembered, all that its kustomization files lead to. */
-function readsOf(node: FleetNode, { tree }: FleetRepository): (path: string) => boolean {
-  const record = recordOf(node.objects)
-  if (record) return path => record.reads.hasRead(path)
+function hasRead(node: FleetNode, { tree }: FleetRepository): (path: string) => boolean {
+  const reads = readsOf(node.objects, tree.id)
+  if (reads) return path => reads.hasRead(path)
   let reachable: ReturnType<typeof reachableBy> | undefined
   return path => {
     reachable ??= reachableBy(tree, node)

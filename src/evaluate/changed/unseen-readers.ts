@@ -47,7 +47,7 @@ export function unseenReaders(fleet: Fleet, repository: FleetRepository): readon
   }
   const found = all.flatMap(node => [
     ...ofNode(node, side),
-    ...appliersIn(node).flatMap(one => ofObject(node, one, side)),
+    ...(isOwn && node.tenant !== undefined ? [] : appliersIn(node).flatMap(one => ofObject(node, one, side))),
   ])
   return isOwn ? withStanding(found, fleet, repository) : found
 }
@@ -85,8 +85,10 @@ function ofRemotes({ name, holes = [] }: FleetNode, { url, ref, tree }: FleetRep
   return holes.flatMap(({ remote = '' }) => {
     const [, rest] = remote.toLowerCase().split(`${owner}/${repo}`, 2)
     if (rest === undefined || ref.branch === undefined) return []
-    const at = remote.slice(-rest.length)
-    const [path = '', query = ''] = at.replace(/^\.git/, '').split('?', 2)
+    const [path = '', query = ''] = remote
+      .slice(remote.length - rest.length)
+      .replace(/^\.git/, '')
+      .split('?', 2)
     const branch = /(?:^|&)(?:ref|version)=([^&]*)/.exec(query)?.[1]
     const [, raw] = path.split(`/${ref.branch}/`, 2)
     if (raw === undefined && branch !== undefined && branch !== ref.branch) return []
@@ -102,19 +104,14 @@ function readsOfOpaque(node: FleetNode, side: Side): Reads | undefined {
   const { repository, isOwn } = side
   const below = artifactPath(node.path) === '' ? undefined : from(node, repository.tree)
   const [kind] = source.id.split('/')
-  const isOther = isOwn && tenant !== undefined
-  if (kind === 'ExternalArtifact')
-    return readsOfParts(node, node.kustomization, side) ?? (isOther ? undefined : ANYWHERE)
+  // no tenant has others asked about changes of the fleet, and what one publishes is not made of it
+  if (isOwn && side.index.node(node.parent)?.tenant !== undefined) return undefined
+  const anywhere = isOwn && tenant !== undefined ? undefined : ANYWHERE
+  if (kind === 'ExternalArtifact') return readsOfParts(node, node.kustomization, side) ?? anywhere
   // another branch or tag of the same repository is another content
   if (kind === 'GitRepository' && source.url === repository.url && source.unmatched === undefined) return undefined
-  // what a tenant publishes is not made of the fleet's repository
-  if (isOther) return below
-  const isGit = kind === 'GitRepository' && source.unmatched === undefined
-  return isGit || !mayHold(source.url, repository.url)
-    ? below
-    : kind === 'GitRepository'
-      ? (below ?? ANYWHERE)
-      : ANYWHERE
+  if (kind === 'GitRepository') return below ?? (source.unmatched && anywhere)
+  return (mayHold(source.url, repository.url) ? anywhere : undefined) ?? below
 }
 
 /** Registries whose addresses name their owners. */
@@ -217,6 +214,9 @@ const SOURCE_NAME = /sourceRef["']?\s*:[^}]{0,200}?name["']?\s*:\s*["']?([^\s"',
 /** Where templates and variables begin. */
 const OPEN = /<<|\{\{|\$\{/
 
+/** Of an object that names more folders, only these themselves count. */
+const MANY = 100
+
 /** What of the repository is named; a path that begins with an unknown text may be any. */
 function readsOfPaths(paths: readonly NamedPath[], { repository, covered, names }: Side): Reads | undefined {
   const reads = paths.flatMap(({ path, source }) => {
@@ -224,7 +224,8 @@ function readsOfPaths(paths: readonly NamedPath[], { repository, covered, names 
     const [known = '', unknown] = path.split(OPEN, 2)
     const folder = artifactPath(unknown === undefined ? known : known.slice(0, known.lastIndexOf('/') + 1))
     if (unknown === undefined && (folder === '' || covered.has(folder))) return []
-    return [folder === '' ? ANYWHERE : from({ path: folder }, repository.tree)]
+    if (folder === '') return [ANYWHERE]
+    return [paths.length > MANY ? within(folder) : from({ path: folder }, repository.tree)]
   })
   return reads.length === 0 ? undefined : path => reads.some(one => one(path))
 }

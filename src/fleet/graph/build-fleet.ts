@@ -17,7 +17,7 @@ import { declarationKey } from '../model/source-access.ts'
 import type { WantedSource } from '../model/source-ref.ts'
 import { ASKED, WANTED } from '../model/unread.ts'
 import { notReachedOf } from '../reach/not-reached.ts'
-import type { RenderMemory } from '../rendering/render-memory.ts'
+import { RenderMemory } from '../rendering/render-memory.ts'
 import { openSources } from '../sources/resolve-source.ts'
 import type { Sources } from '../sources/sources.ts'
 import { generatingObjects } from './generating-objects.ts'
@@ -29,7 +29,7 @@ import { walkClusters } from './walk-clusters.ts'
  * finds. Problems are errors of the nodes that they concern; nothing is thrown for what a repository holds.
  * `memory` spares work, and never changes the answer.
  */
-export function buildFleet(input: FleetInput, memory?: RenderMemory): Fleet {
+export function buildFleet(input: FleetInput, memory = new RenderMemory()): Fleet {
   const repository = normaliseUrl(input.fleet.url)
   const named = (config: FleetConfig) => withAlias(config, input.fleet.alias, repository)
   const proposed = named(readFleetFile(input.fleet.tree, repository))

@@ -28,6 +28,26 @@ interface RenderRecord {
 
 const records = new WeakMap<readonly KubeObject[], RenderRecord>()
 
+/** What was read of the last trees of which the same came out, the latest first. */
+const readings = new WeakMap<
+  readonly KubeObject[],
+  readonly { readonly tree: string; readonly reads: RecordedTree }[]
+>()
+const MAX_READINGS = 8
+
+function keep(objects: readonly KubeObject[], record: RenderRecord): void {
+  const { artifact, reads } = record
+  records.set(objects, record)
+  const others = (readings.get(objects) ?? []).filter(({ tree }) => tree !== artifact.tree.id)
+  readings.set(objects, [{ tree: artifact.tree.id, reads }, ...others].slice(0, MAX_READINGS))
+}
+
+/** What was read of the tree with this id for what was rendered; undefined where that is not remembered. */
+export function readsOf(objects: readonly KubeObject[], tree: string): RecordedTree | undefined {
+  const all = readings.get(objects) ?? []
+  return (all.find(one => one.tree === tree) ?? all[0])?.reads
+}
+
 /** How what was rendered came about; undefined where nobody remembered. */
 export const recordOf = (objects: readonly KubeObject[]): RenderRecord | undefined => records.get(objects)
 
@@ -50,7 +70,7 @@ export function renderAgain(
   if (before && known) {
     shareParsed(packed, known.packed)
     if (isSame(known, artifact, packed, kustomization, facts) && budget.takeAll(known.cost)) {
-      records.set(before, { ...known, artifact, packed })
+      keep(before, { ...known, artifact, packed })
       return { objects: before, spared: true }
     }
   }
@@ -67,7 +87,7 @@ export function renderAgain(
   })
   const cost = costSince(budget, spent)
   const objects = before ? internObjects(rendered, before) : rendered
-  records.set(objects, { artifact, packed, reads, kustomization, strict, values, remotes, opened, cost })
+  keep(objects, { artifact, packed, reads, kustomization, strict, values, remotes, opened, cost })
   return { objects, spared: false }
 }
 
