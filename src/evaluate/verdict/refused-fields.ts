@@ -1,4 +1,4 @@
-import { at, type Node } from '../../kube/node.ts'
+import { at, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { UNKNOWN_VALUES } from '../../rules/model/unknown-values.ts'
 
@@ -47,7 +47,10 @@ export function refusedFields(kustomization: KubeObject, objects: readonly KubeO
   // only substitution and decryption make values unknown
   const mayHide = spec.fields.has('postBuild') || spec.fields.has('decryption')
   const hidden = mayHide && objects.some(object => isOpaque(object.root))
-  return [...set.map(([key]) => `spec.${key}`), ...(hidden ? [UNKNOWN_VALUES] : [])].sort()
+  // its artifact has a revision of its own, which nobody but the cluster knows
+  const isGenerated = stringAt(spec, ['sourceRef', 'kind']) === 'ExternalArtifact'
+  const generated = isGenerated ? ['spec.sourceRef.kind'] : []
+  return [...generated, ...set.map(([key]) => `spec.${key}`), ...(hidden ? [UNKNOWN_VALUES] : [])].sort()
 }
 
 function isOpaque(node: Node): boolean {

@@ -6,6 +6,7 @@ import { renderWithHoles } from '../../flux/render-with-holes.ts'
 import { originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { codeWord, message, part } from '../../message/message.ts'
+import type { Origin } from '../../origin.ts'
 import { accountOf } from '../model/appliers.ts'
 import type { Lockdown } from '../model/fleet.ts'
 import { nodeKey } from '../model/node-key.ts'
@@ -21,6 +22,7 @@ import type { Confinement } from '../tenancy/tenancy.ts'
 import { authorOf } from '../tenancy/tenant-repositories.ts'
 import type { Root } from './cluster-root.ts'
 import type { Draft } from './draft.ts'
+import { generatedSource } from './generated-source.ts'
 import { nodeContent } from './node-content.ts'
 import type { NodeContext } from './node-context.ts'
 import { NodeRemotes } from './node-remotes.ts'
@@ -233,43 +235,46 @@ function find(
       { origin, fix },
     )
   }
-  const source = context.index.find(id)
-  const isFleet = id === `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}` && context.sources.own.url === ''
-  const declared = isFleet ? 'bootstrap' : source
-  if (declared) {
-    const { pack } = context.budgets.of(reader.tenant)
-    let absent: string | undefined
-    const lookup = (other: string) => {
-      const found = context.index.find(other)
-      if (found === undefined) absent ??= other
-      return found
-    }
-    const resolved = context.sources.resolve(
-      kind,
-      declared,
-      lookup,
-      pack,
-      mayRead(context.access, reader),
-      context.index.declarerOf(id),
-    )
-    if (resolved) return resolved
-    if (!context.index.complete) return { unknownSource: absent ?? id }
-    const at = declared === 'bootstrap' ? origin : originAt(declared.root, ['spec', 'include'])
-    const details = { origin: at, fix: 'Declare the included source in the same namespace.' }
-    throw new BailiwickError(
-      'flux-invalid',
-      message`${codeWord('spec.include')}: the fleet does not declare a source that ${part('object', id)} includes`,
-      details,
-    )
+  if (declaredAt(context, id)) return resolveAt(context, id, origin, reader)
+  if (sourceNamed(kind) === EXTERNAL_ARTIFACT) {
+    return generatedSource(context, spec.source, reader.tenant, other => resolveAt(context, other, origin, reader))
   }
-  if (sourceNamed(kind) === EXTERNAL_ARTIFACT)
-    return { type: 'opaque', url: '', ref: {}, reason: 'the content of an ExternalArtifact is not in git' }
   if (!context.index.complete) return { unknownSource: id }
   if (reader.writer === undefined)
     return { type: 'opaque', url: '', ref: {}, reason: NO_OBJECT, unmatched: { why: 'no-object', origin } }
   const fix = 'Declare the source in the fleet, or correct its kind, name and namespace.'
   const text = message`source '${part('object', id)}' not found: the fleet does not declare it`
   throw new BailiwickError('flux-invalid', text, { origin, fix })
+}
+
+/** The object of a source; 'bootstrap': the fleet's own. */
+function declaredAt({ index, sources }: NodeContext, id: string) {
+  const isFleet = id === `GitRepository/${ROOT_NAMESPACE}/${ROOT_NAME}` && sources.own.url === ''
+  return isFleet ? 'bootstrap' : index.find(id)
+}
+
+function resolveAt(context: NodeContext, id: string, origin: Origin, reader: Reader): Resolved | UnknownSource {
+  const declared = declaredAt(context, id)
+  const { pack } = context.budgets.of(reader.tenant)
+  let absent: string | undefined
+  const lookup = (other: string) => {
+    const found = context.index.find(other)
+    if (found === undefined) absent ??= other
+    return found
+  }
+  const may = mayRead(context.access, reader)
+  const [kind = ''] = id.split('/')
+  const resolved = declared && context.sources.resolve(kind, declared, lookup, pack, may, context.index.declarerOf(id))
+  if (resolved) return resolved
+  if (!context.index.complete) return { unknownSource: absent ?? id }
+  if (!declared) return { type: 'opaque', url: '', ref: {}, reason: NO_OBJECT }
+  const at = declared === 'bootstrap' ? origin : originAt(declared.root, ['spec', 'include'])
+  const details = { origin: at, fix: 'Declare the included source in the same namespace.' }
+  throw new BailiwickError(
+    'flux-invalid',
+    message`${codeWord('spec.include')}: the fleet does not declare a source that ${part('object', id)} includes`,
+    details,
+  )
 }
 
 function place(context: NodeContext, draft: Draft, id: string, resolved: Resolved): void {
@@ -284,6 +289,7 @@ function place(context: NodeContext, draft: Draft, id: string, resolved: Resolve
     ...(includes ? { includes } : {}),
   }
   if (artifactOf) draft.path = inside(artifactOf.folder, draft.path)
+  if (resolved.copies) draft.path = copiedFrom(resolved.copies, draft.path)
   if (resolved.type === 'content') {
     draft.source = { ...source, ...revisionOf(resolved) }
     context.artifacts.set(draft.key, resolved.artifact)
@@ -297,6 +303,14 @@ function place(context: NodeContext, draft: Draft, id: string, resolved: Resolve
 /** A path of an artifact as one of the repository that it comes from. */
 const inside = (folder: string, path: string) =>
   folder === '' ? path : `./${[folder, artifactPath(path)].filter(Boolean).join('/')}`
+
+/** A path of a generated artifact as one of the repository that is copied there; what holds several is all of it. */
+function copiedFrom(copies: NonNullable<Resolved['copies']>, path: string): string {
+  const folder = artifactPath(path)
+  const isBelow = ({ to }: { to: string }) => to === '' || folder === to || folder.startsWith(`${to}/`)
+  const copy = copies.findLast(isBelow)
+  return copy ? `./${[copy.from, folder.slice(copy.to.length).replace(/^\//, '')].filter(Boolean).join('/')}` : './'
+}
 
 /** Reason of a source of the platform that no manifest declares: Flux needs an object, which may be applied by hand. */
 const NO_OBJECT =

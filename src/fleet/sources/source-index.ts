@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { isOfKind } from '../../flux/flux-object.ts'
 import { ARTIFACT_GENERATOR, groupsThat, isDeployable } from '../../flux/kinds.ts'
-import { originAt } from '../../kube/node.ts'
+import { at, originAt, stringAt } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
 import { isSameSpec } from '../model/same-spec.ts'
@@ -43,6 +43,9 @@ export class SourceIndex {
       const list = this.#generators.get(namespace) ?? []
       this.#generators.set(namespace, list)
       list.push(object)
+      const artifacts = at(object.root, ['spec', 'artifacts'])
+      for (const one of artifacts?.type === 'list' ? artifacts.items : [])
+        this.#added.push(`ExternalArtifact/${namespace}/${stringAt(one, ['name']) ?? ''}`)
     }
     const id = `${kind}/${namespace}/${name}`
     const known = this.#objects.get(id)

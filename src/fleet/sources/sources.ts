@@ -15,6 +15,8 @@ export type Resolved = {
   readonly includes?: readonly IncludedSource[]
   /** The OCI artifact by which its content comes. */
   readonly artifactOf?: SourceArtifact
+  /** What of repositories a generator put where. */
+  readonly copies?: readonly { readonly from: string; readonly to: string }[]
   /** Only a tenant's declaration leads there. */
   readonly lent?: true
   /** JSON text of `spec.verify`: Flux checks a signature before it takes the content, and nobody checked it here. */

@@ -7,6 +7,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { chartSpecOf, DEPLOYERS } from '../../fleet/charts/chart-of.ts'
 import type { ChartPart } from '../../fleet/charts/chart-parts.ts'
 import { accountOf, kubeConfigOf } from '../../fleet/model/appliers.ts'
+import { nodeKey } from '../../fleet/model/node-key.ts'
 import { HELM_CHART, HELM_RELEASE, KUSTOMIZATION } from '../../flux/kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
@@ -24,11 +25,14 @@ export const chartContentChange: Rule = {
   why: "Anyone with write access to a chart in git can change what its releases deploy. Bailiwick does not render chart templates. Only the rights of the HelmRelease's account limit the objects that the chart creates.",
   source:
     'https://fluxcd.io/flux/components/helm/helmreleases/#chart-template; https://fluxcd.io/flux/components/source/helmcharts/',
-  docs: "Review the chart's change before the merge. The change is a warning where the fleet's RBAC confines the HelmRelease's account to the tenant's namespaces. It is a violation if the account has more rights or is not named. It is one, too, if the release acts on another cluster or another tenant writes the chart. The rule covers the chart's directory, its local dependencies (`file://`), its values files and the ignore files above it. It covers includes of its source and copies by an ArtifactGenerator. It covers content that a Kustomization deploys from an ExternalArtifact in the same way.",
+  docs: "Review the chart's change before the merge. The change is a warning where the fleet's RBAC confines the HelmRelease's account to the tenant's namespaces. It is a violation if the account has more rights or is not named. It is one, too, if the release acts on another cluster or another tenant writes the chart. The rule covers the chart's directory, its local dependencies (`file://`), its values files and the ignore files above it. It covers includes of its source and copies by an ArtifactGenerator. It covers content that a Kustomization deploys from an ExternalArtifact in the same way, unless its ArtifactGenerator only copies: such content is rendered.",
   kinds: DEPLOYERS,
   *checkObject(subject, context) {
     const { before, index } = context
     const { node, object, id } = subject
+    // a generated artifact that is only copied together is rendered
+    const own = subject.kind === KUSTOMIZATION ? index.node(nodeKey(node.cluster, id)) : undefined
+    if (own && own.source.opaque === undefined) return
     const parts = index.chartParts(node.key, object)
     if (parts === undefined || !isAsked(subject, context, parts)) return
     if (parts === 'too-much') {
@@ -89,7 +93,7 @@ function change(subject: Subject, context: RuleContext, parts: readonly ChartPar
     path: chartSpecOf(object)?.field ?? ['spec'],
     ...(files.first ? { origin: files.first } : {}),
     value: key,
-    message: message`${objectPart(id.kind, id.namespace, id.name)}: its chart or artifact changes (${what}). Allowed without review: none, because charts and generated artifacts are not rendered. ${untyped(account)} applies the content, ${untyped(confined)}.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)}: its chart or artifact changes (${what}). Allowed without review: none, because charts and artifacts that are not plain copies are not rendered. ${untyped(account)} applies the content, ${untyped(confined)}.`,
     fix:
       further === undefined
         ? message`Review the chart's change before the merge.`
