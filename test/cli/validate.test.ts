@@ -119,6 +119,8 @@ test('json has every problem, and what was not compared by kind', async () => {
     cluster: 'staging',
     notCompared: expect.objectContaining({ 'example.com/v1 Widget': 1 }),
   })
+  const lines = (await run(dir, 'validate', ...args)).stdout
+  expect(lines).toMatch(/^ {2}not compared: \d+ objects? \((?:.*, )?example\.com\/v1 Widget[,)]/m)
   const ofTenant = (clusters[0]!.refused as { object: string }[]).filter(({ object }) => object === 'Service apps/web')
   expect(ofTenant).toMatchObject([
     { field: 'spec.type', kind: 'not-allowed', line: 9, column: 9 },

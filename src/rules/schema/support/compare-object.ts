@@ -12,7 +12,7 @@ import { VERSIONS } from '../../../schema/types-table.ts'
 import { fluxMarks } from '../../ownership/support/flux-mark.ts'
 import { ACCEPTED } from './accepted.ts'
 import type { ComparedVersion } from './compared-version.ts'
-import { fluxVersionRefusal } from './flux-version.ts'
+import { fluxVersionRefusal } from './flux-version-refusal.ts'
 
 /** What an object is compared with. */
 export interface ComparedObject {
@@ -80,7 +80,7 @@ function compared(
   const compare = (definition: Definition) =>
     withoutMisspelled(checkCustom(object.root, definition, { isDecrypted, old: old?.root }))
   const refused = own.length > 0 || name === '' ? undefined : fluxVersionRefusal(idOf(object), version.flux)
-  if (refused) return refused
+  if (refused) return { ...refused, isCatalog: false }
   if (catalog) {
     // what one release of a project does not serve, the cluster's may
     const isOther = !catalog.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))

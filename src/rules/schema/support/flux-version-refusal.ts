@@ -1,7 +1,7 @@
 import { fluxKind, fluxMinor, fluxVersions, NEWEST_FLUX } from '../../../flux/kinds.ts'
 import { groupOf, type ObjectId } from '../../../kube/object.ts'
-import { message, part } from '../../../message/message.ts'
-import type { ComparedObject } from './compare-object.ts'
+import { type Message, message, part } from '../../../message/message.ts'
+import type { SchemaAnswer } from '../../../schema/check-object.ts'
 
 /**
  * What Flux's own definitions say of the API version of an object, where the fleet does not render them: that a version of Flux,
@@ -10,7 +10,7 @@ import type { ComparedObject } from './compare-object.ts'
 export function fluxVersionRefusal(
   { apiVersion, kind }: ObjectId,
   version: string | undefined,
-): Omit<ComparedObject, 'again'> | undefined {
+): { readonly answer: SchemaAnswer; readonly server: Message; readonly isCertain: boolean } | undefined {
   const group = groupOf(apiVersion)
   const row = fluxKind(`${group}/${kind}`)
   if (!row?.served || !isFlux2(version)) return undefined
@@ -35,7 +35,7 @@ export function fluxVersionRefusal(
       ? message`Flux`
       : message`Flux ${part('value', `2.${minor ?? NEWEST_FLUX}`)}${minor === undefined ? ' (assumed)' : ''}`
   const answer = { problems: [problem], count: 1, isKnown: true }
-  return { answer, server, isCertain: minor !== undefined || first === undefined, isCatalog: false }
+  return { answer, server, isCertain: minor !== undefined || first === undefined }
 }
 
 /** Nothing is known of other major versions, nor of a version that is not a number. */
