@@ -48,20 +48,29 @@ export function compareObject(
 }
 
 /** A key that was probably meant to be one that is missing is the cause of both, and nothing else is said of it. */
-function withoutMisspelled(answer: SchemaAnswer): SchemaAnswer {
-  const missing = new Set(answer.problems.filter(({ kind }) => kind === 'missing-field').map(({ path }) => keyOf(path)))
-  if (missing.size === 0 || answer.problems.length === 1) return answer
-  const meant = new Set<string>()
+function withoutMisspelled(answer: SchemaAnswer, root: MapNode): SchemaAnswer {
+  if (answer.problems.length < 2) return answer
+  const isWithin = ({ path }: Problem, place: Path) => place.every((step, index) => path[index] === step)
+  const isNeeded = (place: Path) =>
+    answer.problems.some(one => isWithin(one, place) && (one.kind === 'missing-field' || isMade(root, place)))
+  const meant: Path[] = []
   const named = answer.problems.map((problem): Problem => {
     const { kind, path, names = [] } = problem
     const name = kind === 'unknown-field' || kind === 'dropped-field' ? probably(String(path.at(-1)), names) : undefined
-    const key = keyOf([...path.slice(0, -1), name ?? ''])
-    if (!missing.has(key)) return problem
-    meant.add(key)
+    const place = [...path.slice(0, -1), name ?? '']
+    if (name === undefined || (at(root, place) !== undefined && !isMade(root, place)) || !isNeeded(place))
+      return problem
+    meant.push(place)
     return { ...problem, kind: 'unknown-field' }
   })
-  const problems = named.filter(({ kind, path }) => kind !== 'missing-field' || !meant.has(keyOf(path)))
-  return { ...answer, problems, count: answer.count - meant.size }
+  const problems = named.filter(one => !meant.some(place => isWithin(one, place)))
+  return { ...answer, problems, count: answer.count - (named.length - problems.length) }
+}
+
+/** Whether a field is there only because the types of Go always write it. */
+function isMade(root: MapNode, place: Path): boolean {
+  const parent = at(root, place.slice(0, -1))
+  return parent?.type === 'map' && parent.fields.get(String(place.at(-1)))?.key === parent.origin
 }
 
 const keyOf = (path: Path) => JSON.stringify(path)
@@ -78,7 +87,7 @@ function compared(
   const own = ownDefinitions(definitions(`${group}/${kind}`))
   const catalog = own.length > 0 ? undefined : catalogued(group, kind)
   const compare = (definition: Definition) =>
-    withoutMisspelled(checkCustom(object.root, definition, { isDecrypted, old: old?.root }))
+    withoutMisspelled(checkCustom(object.root, definition, { isDecrypted, old: old?.root }), object.root)
   const refused = own.length > 0 || name === '' ? undefined : fluxVersionRefusal(idOf(object), version.flux)
   if (refused) return { ...refused, isCatalog: false }
   if (catalog) {
@@ -96,7 +105,7 @@ function compared(
   }
   const isAssumed = !version.isCertain
   const checked = checkKubernetes(object.root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
-  const answer = withoutMisspelled(checked)
+  const answer = withoutMisspelled(checked, object.root)
   const refusedByAll =
     isAssumed && version.runs === undefined ? refusedIn(VERSIONS, object.root, answer, isDecrypted) : []
   return { answer, server: versionName(version), isCertain: version.isCertain, isCatalog: false, refusedByAll }
@@ -111,7 +120,7 @@ function refusedIn(
 ): readonly Problem[] {
   return versions.reduce((left, version) => {
     if (left.length === 0) return left
-    const others = withoutMisspelled(checkKubernetes(root, { version, isDecrypted })).problems
+    const others = withoutMisspelled(checkKubernetes(root, { version, isDecrypted }), root).problems
     return left.filter(one => others.some(other => isSame(one, other)))
   }, problems)
 }
