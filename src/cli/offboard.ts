@@ -1,5 +1,8 @@
 import { resolve } from 'node:path'
+import { BailiwickError } from '../errors.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
+import { openCommit } from '../git/read-commit.ts'
+import type { Tree } from '../git/tree.ts'
 import { openWorkingCopy } from '../git/working-copy.ts'
 import { andMore } from '../message/and-more.ts'
 import { closest, probably } from '../message/closest.ts'
@@ -47,9 +50,35 @@ export async function writeChange(
   const plan = planOffboarding(request, tree, url, branch)
   // what moves is on its new cluster then, what is renamed has its new name, but what leaves was never there
   if (plan.stage === 'done' && request.namespace === undefined) assertTenant(fleet, request)
+  if (plan.stage !== 'done') {
+    const merged = (ref: string) => mergedStage(dir, ref, commit => planOffboarding(request, commit, url, branch).stage)
+    const stages = [await merged(`refs/heads/${usual}`), await merged(`refs/remotes/origin/${usual}`)].flat()
+    if (stages.length > 0 && !stages.includes(plan.stage)) throw notMerged(stages[0]!, usual, request)
+  }
   await writeAllInside(dir, plan.files)
   printLines(io, linesOf(plan, request))
   return 0
+}
+
+/** The change that comes next for what a ref has; empty where the repository has no such ref. */
+async function mergedStage(
+  dir: string,
+  ref: string,
+  stageOf: (tree: Tree) => OffboardStage,
+): Promise<readonly OffboardStage[]> {
+  try {
+    return [stageOf(await openCommit(dir, ref))]
+  } catch (error) {
+    if (error instanceof BailiwickError && error.code === 'git-missing') return []
+    throw error
+  }
+}
+
+/** Flux must be done with one change before the next one is merged. */
+function notMerged(stage: OffboardStage, branch: string, request: OffboardRequest): BailiwickError {
+  const next = NEXT[stage](request).replace('next: merge this', 'Merge it')
+  const message = `the change before this one is not on branch ${visible(branch, 100)}, so nothing was written`
+  return offboardInput(message, `${next}.`)
 }
 
 /** Throws where the fleet has no such tenant, with the one that was meant. */
@@ -82,9 +111,13 @@ function linesOf({ stage, files, objects, nodes, notes }: OffboardPlan, request:
       ),
     ),
     ...notes.map(note => visible(note)),
+    ...(isTransfer(request) || (stage !== 'workloads' && stage !== 'rest') ? [] : [AGREE]),
     NEXT[stage](request),
   ]
 }
+
+const AGREE =
+  'check blocks this change by mass-deletion: on its pull request, a fleet admin who is not its author agrees by `/bailiwick override REASON`'
 
 const DOES: Readonly<Record<OffboardStage, string>> = {
   arrival: 'adds',

@@ -1,8 +1,11 @@
+import { firstNames } from '../message/and-more.ts'
 import { visible } from '../message/visible.ts'
 import type { Origin } from '../origin.ts'
 import { count } from '../report/text/headline.ts'
 import { placeOf } from '../report/text/place.ts'
 import type { ComparedVersion } from '../rules/schema/support/compared-version.ts'
+
+const MAX_KINDS = 10
 
 /** A field that the API server would refuse, or that Flux drops. */
 export interface FieldProblem {
@@ -53,11 +56,17 @@ function clusterLines(result: ClusterProblems, here: string): string[] {
   return [
     visible(`${cluster} (Kubernetes ${kubernetes}${isAssumed ? ', assumed' : ''}): ${counts}`),
     ...[...violations, ...warnings].flatMap(one => fieldLines(one, here)),
-    ...(others > 0 ? [`  not compared: ${count(others, 'object')} of ${count(kinds.length, 'custom kind')}`] : []),
+    ...(others > 0 ? [visible(`  not compared: ${count(others, 'object')} (${namesOf(kinds)})`, 1000)] : []),
     ...(undecided > 0 ? [`  undecided: ${count(undecided, 'value')} of custom kinds`] : []),
     ...notVisible.map(key => visible(`  not visible: ${key}`)),
   ]
 }
+
+const namesOf = (kinds: readonly [string, number][]) =>
+  firstNames(
+    kinds.map(([name, objects]) => (objects === 1 ? name : `${objects} ${name}`)),
+    MAX_KINDS,
+  )
 
 function fieldLines({ place, level, message, fix }: FieldProblem, here: string): string[] {
   // on a line of its own: editors and terminals open a path only if it is whole

@@ -41,7 +41,7 @@ ${FLEET_HELP}
   --strict       warnings also give exit code 1
   -o FORMAT      text for people; json, sarif, junit, github (workflow commands), flux-schema (its Report) for programs
 
-Custom kinds are compared with the CustomResourceDefinition that the fleet renders, else with a catalog of well-known projects. Others are counted, not compared. As in check, a problem is a warning if the cluster may accept the object: no version of Kubernetes is given or declared, only the catalog has the kind, or Flux drops the field. Warnings are listed, and change the exit code only with --strict. Exit code 0: the API server certainly refuses no object; 1: it refuses at least one; 2: a Kustomization could not be rendered.`,
+Custom kinds are compared with the CustomResourceDefinition that the fleet renders, else with a catalog of well-known projects. Others are counted, not compared. As in check, a problem is a warning if the cluster may accept the object: no version of Kubernetes is given or declared and a version accepts it, only the catalog has the kind, or Flux drops the field. Warnings are listed, and change the exit code only with --strict. Exit code 0: the API server certainly refuses no object; 1: it refuses at least one; 2: a Kustomization could not be rendered.`,
   async run(args, io) {
     const options = parseOptions(args, [...PART_OPTIONS, 'kubernetes', ...FLEET_OPTIONS, 'output'], USAGE, ['strict'])
     const [fleetDir = '.', more] = options.positionals
@@ -90,8 +90,8 @@ function validateCluster(
   let undecided = 0
   const index = new FleetIndex(fleet)
   // what the user chose is as certain as what the fleet declares
-  const version =
-    asked === undefined ? comparedVersion(fleet.config, index, cluster) : { minor: asked, isCertain: true }
+  const known = comparedVersion(fleet.config, index, cluster)
+  const version = asked === undefined ? known : { minor: asked, isCertain: true, flux: known.flux }
   const definitions = (kind: string) => index.definitionsOf(cluster, kind)
   const objects = nodes.flatMap(node => node.objects.map(object => ({ object, isDecrypted: isDecrypted(node) })))
   const refused = objects.flatMap(({ object, isDecrypted }) => {

@@ -1,7 +1,6 @@
 import { FLUX_KINDS } from '../flux/kinds.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
 import type { BoundSubject } from '../kube/rbac/binding.ts'
-import { accountOf } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
 import { ruleAllows } from '../kube/rbac/rule-allows.ts'
 
@@ -62,6 +61,6 @@ function isAccount({ kind, name, namespace }: BoundSubject, owners: ReadonlyMap<
     const own = /^system:serviceaccounts:(.+)$/.exec(name)?.[1]
     return EVERY_ACCOUNT.has(name) || (own !== undefined && owners.has(own))
   }
-  const own = accountOf(name)?.namespace ?? /^gotk:([^:]+):reconciler$/.exec(name)?.[1]
+  const own = /^gotk:([^:]+):reconciler$/.exec(name)?.[1]
   return own !== undefined && owners.has(own)
 }

@@ -35,6 +35,8 @@ interface FluxKind {
   readonly shortNames?: readonly string[]
   /** Those that the project serves, the one to write first. */
   readonly versions: readonly string[]
+  /** Of Flux itself, the one to write first: the first minor version of Flux 2 that serves each, and the last where there is one. */
+  readonly served?: Readonly<Record<string, readonly [first: number, last?: number]>>
   readonly scope?: 'Cluster'
   /** A source, by what its content is: commits, something that nobody sees in git, or a list of charts. */
   readonly source?: 'git' | 'opaque' | 'index'
@@ -129,6 +131,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'kustomizations',
     shortNames: ['ks'],
     versions: ['v1'],
+    served: { v1: [0], v1beta2: [0, 7], v1beta1: [0, 6] },
     references: [
       { path: SOURCE_REF, refusedByFlux: true, takes: true },
       { path: ['spec', 'dependsOn', '*'], kind: 'Kustomization' },
@@ -150,6 +153,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'helmreleases',
     shortNames: ['hr'],
     versions: ['v2'],
+    served: { v2: [3], v2beta2: [2, 7], v2beta1: [0, 6] },
     references: [
       { path: ['spec', 'chart', 'spec', 'sourceRef'], refusedByFlux: true, takes: true },
       { path: ['spec', 'chartRef'], refusedByFlux: true, takes: true },
@@ -179,6 +183,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'gitrepositories',
     shortNames: ['gitrepo'],
     versions: ['v1'],
+    served: { v1: [0], v1beta2: [0, 7], v1beta1: [0, 6] },
     source: 'git',
     deployable: true,
     address: URL,
@@ -193,6 +198,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'ocirepositories',
     shortNames: ['ocirepo'],
     versions: ['v1'],
+    served: { v1: [6], v1beta2: [0, 7] },
     source: 'opaque',
     deployable: true,
     address: URL,
@@ -207,6 +213,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'helmrepositories',
     shortNames: ['helmrepo'],
     versions: ['v1'],
+    served: { v1: [3], v1beta2: [0, 7], v1beta1: [0, 6] },
     source: 'index',
     address: URL,
     shared: true,
@@ -218,6 +225,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     kind: 'Bucket',
     plural: 'buckets',
     versions: ['v1'],
+    served: { v1: [4], v1beta2: [0, 7], v1beta1: [0, 6] },
     source: 'opaque',
     deployable: true,
     address: { path: ['spec', 'endpoint'], form: 'endpoint' },
@@ -231,6 +239,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'helmcharts',
     shortNames: ['hc'],
     versions: ['v1'],
+    served: { v1: [3], v1beta2: [0, 7], v1beta1: [0, 6] },
     makesSources: true,
     shared: true,
     references: [{ path: SOURCE_REF, isUnknownField: true, takes: true }],
@@ -244,6 +253,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'externalartifacts',
     shortNames: ['ea'],
     versions: ['v1'],
+    served: { v1: [7] },
     source: 'opaque',
     deployable: true,
     shared: true,
@@ -255,6 +265,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'artifactgenerators',
     shortNames: ['ag'],
     versions: ['v1beta1'],
+    served: { v1beta1: [7] },
     makesSources: true,
     references: [{ path: ['spec', 'sources', '*'], takes: true }],
     repeats: true,
@@ -265,6 +276,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'imagerepositories',
     shortNames: ['imgrepo', 'imagerepo'],
     versions: ['v1'],
+    served: { v1: [7], v1beta2: [0, 8], v1beta1: [0, 6] },
     address: { path: ['spec', 'image'], form: 'image' },
     shared: true,
     secrets: AUTH,
@@ -276,6 +288,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'imagepolicies',
     shortNames: ['imgpol', 'imagepol'],
     versions: ['v1'],
+    served: { v1: [7], v1beta2: [0, 8], v1beta1: [0, 6] },
     references: [{ path: ['spec', 'imageRepositoryRef'], kind: 'ImageRepository', refusedByFlux: true }],
     repeats: true,
   },
@@ -285,6 +298,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'imageupdateautomations',
     shortNames: ['iua', 'imgupd', 'imgauto'],
     versions: ['v1'],
+    served: { v1: [7], v1beta2: [3, 8], v1beta1: [0, 6] },
     references: [{ path: SOURCE_REF, refusedByFlux: true }],
     secrets: 'spec.git.commit.signingKey.secretRef',
     repeats: true,
@@ -294,6 +308,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     kind: 'Provider',
     plural: 'providers',
     versions: ['v1beta3'],
+    served: { v1beta3: [2], v1beta2: [0, 8], v1beta1: [0, 6] },
     secrets: AUTH,
     sends: { secrets: 'spec.secretRef', address: 'spec.address' },
     repeats: true,
@@ -304,6 +319,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     kind: 'Alert',
     plural: 'alerts',
     versions: ['v1beta3'],
+    served: { v1beta3: [2], v1beta2: [0, 8], v1beta1: [0, 6] },
     references: [{ path: ['spec', 'eventSources', '*'], refusedByFlux: true }],
     repeats: true,
   },
@@ -312,6 +328,7 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     kind: 'Receiver',
     plural: 'receivers',
     versions: ['v1'],
+    served: { v1: [0], v1beta2: [0, 8], v1beta1: [0, 6] },
     references: [{ path: ['spec', 'resources', '*'], refusedByFlux: true }],
     secrets: AUTH,
     repeats: true,
@@ -428,6 +445,22 @@ export function valuesOf<T>(property: (row: FluxKind) => T | undefined): Readonl
 /** The groups of the kinds with a property. */
 export function groupsThat(has: (row: FluxKind) => unknown): ReadonlySet<string> {
   return new Set(FLUX_KINDS.filter(has).map(({ group }) => group))
+}
+
+/** The newest minor version of Flux 2 that `served` is known of. */
+export const NEWEST_FLUX = 9
+
+/** The versions of a kind that a minor version of Flux 2 serves, the one to write first. */
+export function fluxVersions({ served = {} }: FluxKind, minor = NEWEST_FLUX): string[] {
+  return Object.entries(served).flatMap(([name, [first, last = minor]]) =>
+    first <= minor && minor <= last ? name : [],
+  )
+}
+
+/** The minor version of Flux 2 that a version, or a range of one minor version, names; undefined where it names another or several. */
+export function fluxMinor(version = ''): number | undefined {
+  const minor = /^[~=\s]*v?2\.(\d{1,3})(?:\.[\dx*]+)?(?:[-+]\S*)?$/.exec(version.trim())?.[1]
+  return minor === undefined ? undefined : Number(minor)
 }
 
 /** The apiVersion to write for a kind of the table. */

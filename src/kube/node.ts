@@ -28,6 +28,8 @@ export interface ScalarNode extends Noted {
   readonly shared?: object
   /** The comments beside it in the file, more rather than less: kustomize takes them for a part of it when it looks for elements. */
   readonly commented?: string
+  /** The field in whose place Flux put it: `stringData` of a Secret. */
+  readonly movedFrom?: string
   /** Flux puts an unknown value into it, one that only the cluster has: who holds the pieces, each once. The text is as before. */
   readonly opaque?: readonly ValueHolder[]
 }
@@ -203,4 +205,31 @@ function sortedKeys(fields: MapNode['fields']): Iterable<string> {
     last = key
   }
   return fields.keys()
+}
+
+/**
+ * Where to point for a map or list at `path` with something wrong in it: at the first place in it that another file wrote than the
+ * one that holds it, such as a patch. As `originAt` where there is none, and for any other value.
+ */
+export function causeAt(node: Node, path: Path): Origin {
+  const origin = originAt(node, path)
+  const value = at(node, path)
+  return (value && writtenElsewhere(value, origin)) ?? origin
+}
+
+function writtenElsewhere(node: Node, holder: Origin): Origin | undefined {
+  const isOther = (origin: Origin) => origin.file !== holder.file || origin.repository !== holder.repository
+  if (isOther(node.origin)) return node.origin
+  const within = (children: Iterable<Node>) => {
+    for (const child of children) {
+      const found = writtenElsewhere(child, holder)
+      if (found) return found
+    }
+    return undefined
+  }
+  if (node.type === 'scalar') return undefined
+  if (node.type === 'list') return within(node.items)
+  return (
+    [...(node.removed?.values() ?? [])].find(isOther) ?? within([...node.fields.values()].map(field => field.value))
+  )
 }

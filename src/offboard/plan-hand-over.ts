@@ -5,6 +5,7 @@ import { capsuleTenantOf } from '../fleet/tenancy/capsule.ts'
 import { TENANT_LABEL_KEY } from '../flux/kinds.ts'
 import { at, canonical, type MapNode, type Node, stringAt } from '../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import { userOfAccount } from '../kube/rbac/groups-of.ts'
 import type { Placed } from './belongings.ts'
 import { compareOffboarded } from './compare-offboarded.ts'
 import { textAt } from './edited-tree.ts'
@@ -142,8 +143,9 @@ function givesRights({ node, object }: Placed, { tenant }: HandOver, before: Fle
     before.nodes.filter(one => one.tenant === tenant && one.cluster === node.cluster).map(one => one.identity.user),
   )
   return subjectsOf(object).some(subject => {
-    const account = `system:serviceaccount:${stringAt(subject, ['namespace']) ?? ''}:${stringAt(subject, ['name']) ?? ''}`
-    return stringAt(subject, ['kind']) === 'ServiceAccount' && users.has(account)
+    const name = stringAt(subject, ['name']) ?? ''
+    const isAccount = stringAt(subject, ['kind']) === 'ServiceAccount'
+    return users.has(isAccount ? userOfAccount(stringAt(subject, ['namespace']) ?? '', name) : name)
   })
 }
 

@@ -38,7 +38,9 @@ interface RulesByKind {
   readonly kinds: ReadonlyMap<string, readonly Rule[]>
 }
 
+/** Rules that give way are asked last. */
 function byKind(rules: readonly Rule[]): RulesByKind {
+  const last = (one: Rule, other: Rule) => Number(one.givesWay ?? false) - Number(other.givesWay ?? false)
   const every = rules.filter(rule => rule.kinds === 'every')
   const kinds = new Map<string, Rule[]>()
   for (const rule of rules) {
@@ -48,5 +50,6 @@ function byKind(rules: readonly Rule[]): RulesByKind {
       list.push(rule)
     }
   }
+  for (const list of [every, ...kinds.values()]) list.sort(last)
   return { every, kinds }
 }

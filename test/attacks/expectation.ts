@@ -1,4 +1,4 @@
-import type { Expectation } from './attack-case.ts'
+import type { AttackCase, Expectation } from './attack-case.ts'
 
 /** What is compared of a verdict, also of one that was printed. */
 interface Said {
@@ -9,19 +9,27 @@ interface Said {
 
 export const isNew = ({ state }: { readonly state: string }): boolean => state === 'new'
 
-/** Objects of the cases are as short as they can be: what the API server would still ask of them is held elsewhere (test/schema). */
-const isCompared = (rule: string): boolean => rule !== 'schema-mismatch'
+const SCHEMAS = 'schema-mismatch'
 
-/** The ids of what is new, each once. */
-export function newIn({ violations, warnings, errors }: Said) {
+/**
+ * Objects of the cases are as short as they can be: what the API server would still ask of them is held elsewhere (test/schema),
+ * and compared only in a case that expects it of a variant.
+ */
+export const comparesSchemas = ({ stands, expect, variants }: AttackCase): boolean =>
+  [stands, expect, ...[...variants.values()].flatMap(one => [one.expect ?? {}, one.alone ?? {}])].some(one =>
+    one.violations?.includes(SCHEMAS),
+  )
+
+/** Whether something is new that is not compared. */
+export const hasUncompared = ({ violations }: Said, schemas: boolean): boolean =>
+  !schemas && violations.some(one => isNew(one) && one.rule === SCHEMAS)
+
+/** The ids of what is new, each once; violations by schemas only with `schemas`. */
+export function newIn({ violations, warnings, errors }: Said, schemas: boolean) {
+  const rules = (findings: Said['violations']) => findings.filter(isNew).map(one => one.rule)
   return {
-    violations: sorted(violations.filter(isNew).map(one => one.rule)),
-    warnings: sorted(
-      warnings
-        .filter(isNew)
-        .map(one => one.rule)
-        .filter(isCompared),
-    ),
+    violations: sorted(rules(violations).filter(rule => schemas || rule !== SCHEMAS)),
+    warnings: sorted(rules(warnings).filter(rule => rule !== SCHEMAS)),
     errors: sorted(errors.filter(isNew).map(one => one.code)),
   }
 }
@@ -29,7 +37,7 @@ export function newIn({ violations, warnings, errors }: Said) {
 /** An expectation in the same form. */
 export const wanted = ({ violations = [], warnings = [], errors = [] }: Expectation) => ({
   violations: sorted(violations),
-  warnings: sorted(warnings.filter(isCompared)),
+  warnings: sorted(warnings.filter(rule => rule !== SCHEMAS)),
   errors: sorted(errors),
 })
 

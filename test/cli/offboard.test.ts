@@ -6,16 +6,39 @@ import { git, repository, run, scratch } from './run-main.ts'
 
 const fleet = () => repository(scratch(), fleetFiles('acme/fleet'), 'https://github.com/acme/fleet')
 
+function commit(dir: string): void {
+  git(dir, 'add', '--all')
+  git(dir, 'commit', '--quiet', '-m', 'change')
+}
+
+test('the second change is not written before the first one is merged', async () => {
+  const dir = fleet()
+  git(dir, 'switch', '--quiet', '-c', 'offboard')
+  await run(dir, 'offboard', 'dev-team')
+  const before = git(dir, 'status', '--porcelain')
+  const refused = await run(dir, 'offboard', 'dev-team')
+  expect([refused.code, refused.stdout]).toEqual([2, ''])
+  expect(refused.stderr).toBe(
+    'error[offboard-input]: the change before this one is not on branch main, so nothing was written. Merge it, wait until the Kustomizations of dev-team are gone on every cluster, then run the command again.\n',
+  )
+  expect(git(dir, 'status', '--porcelain')).toBe(before)
+  commit(dir)
+  expect((await run(dir, 'offboard', 'dev-team')).code).toBe(2)
+  git(dir, 'switch', '--quiet', 'main')
+  git(dir, 'merge', '--quiet', 'offboard')
+  expect((await run(dir, 'offboard', 'dev-team')).stdout).toContain('removes on production: Namespace apps')
+})
+
 test('a tenant leaves in two runs, and a third finds none', async () => {
   const dir = fleet()
   const first = await run('/', 'offboard', 'dev-team', dir)
   expect(first).toMatchObject({ code: 0, stderr: '' })
   expect(first.stdout).toContain('deleted tenants/staging/dev-team-patch.yaml')
   expect(first.stdout).toContain('staging/apps/dev-team deletes what it applied')
+  expect(first.stdout).toContain('check blocks this change by mass-deletion')
   expect(first.stdout).toContain('wait until the Kustomizations of dev-team are gone on every cluster')
   expect(readFileSync(join(dir, 'tenants/base/dev-team/rbac.yaml'), 'utf8')).toContain('ServiceAccount')
-  git(dir, 'add', '--all')
-  git(dir, 'commit', '--quiet', '-m', 'first change')
+  commit(dir)
   const second = await run(dir, 'offboard', 'dev-team')
   expect(second.stdout).toContain('removes on production: Namespace apps')
   expect(existsSync(join(dir, 'tenants/base'))).toBe(false)
@@ -43,7 +66,10 @@ test('a tenant that runs on both clusters leaves the old one in the next run of 
 
 test('what a move would change besides is named', async () => {
   const dir = fleet()
-  for (let change = 0; change < 2; change++) await run(dir, 'offboard', 'dev-team', '--cluster', 'production')
+  for (let change = 0; change < 2; change++) {
+    await run(dir, 'offboard', 'dev-team', '--cluster', 'production')
+    commit(dir)
+  }
   const quota =
     'apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota, namespace: apps}\nspec: {hard: {pods: "1"}}\n'
   writeFileSync(join(dir, 'clusters/production/quota.yaml'), quota)
@@ -93,6 +119,7 @@ test('a tenant gets another name in three runs, and a fourth has nothing to do',
     const ran = await run(dir, 'rename', 'dev-team', '--to', 'web')
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     for (const line of lines) expect(ran.stdout).toContain(line)
+    commit(dir)
   }
   expect((await run(dir, 'rename', 'dev-team', '--to', 'web')).stdout).toBe(
     'nothing to do: the fleet has nothing left to change\n',

@@ -122,7 +122,7 @@ test('a waiver accepts the value that it lists: another one of the same field is
   const pod = (path: string) =>
     miniFleet({
       dev: withResource(
-        `apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: apps}\nspec: {volumes: [{name: v, hostPath: {path: ${path}}}]}\n`,
+        `apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: apps}\nspec: {containers: [{name: a, image: b}], volumes: [{name: v, hostPath: {path: ${path}}}]}\n`,
       ),
       fleet: { [FILE]: text },
     })

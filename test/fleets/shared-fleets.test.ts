@@ -28,7 +28,12 @@ describe.runIf(present)('fluxcd/flux2-multi-tenancy', () => {
   test('passes as it is: its tenant stays in its namespace, under its own account', () => {
     const { verdict } = evaluationOf(given())
     expect(verdict.result).toBe('pass')
-    expect(found(verdict)).toEqual([])
+    // written for an older Flux than the newest, and which one the clusters run is not visible
+    expect(found(verdict)).toEqual([
+      'warning schema-mismatch  infrastructure/kyverno/source.yaml:1',
+      'warning schema-mismatch dev-team base/podinfo-release.yaml:1',
+      'warning schema-mismatch dev-team base/podinfo-repository.yaml:1',
+    ])
     expect(verdict.tenants).toEqual([
       {
         name: 'dev-team',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FLUX_KINDS, fluxKind } from '../../src/flux/kinds.ts'
+import { FLUX_KINDS, fluxKind, fluxVersions } from '../../src/flux/kinds.ts'
 import { resourceOf } from '../../src/kube/rbac/resource-name.ts'
 import { CRD_FACTS } from './crd-facts.ts'
 
@@ -36,6 +36,9 @@ describe('the table of kinds says what the projects say', () => {
     expect(row.shortNames ?? []).toEqual(words(facts.shortNames))
     expect(row.scope ?? 'Namespaced').toBe(facts.scope)
     expect([...row.versions].sort()).toEqual(words(facts.versions).sort())
+    const served = Object.entries(row.served ?? {}).map(([name, minors]) => `${name}:${minors.join('-')}`)
+    expect(served).toEqual(words('served' in facts ? facts.served : ''))
+    if (row.served) expect(fluxVersions(row)).toEqual(row.versions)
     if (!CLOUD_ACCOUNTS.includes(row.kind)) expect(row.applies !== undefined).toBe(facts.account)
     if (facts.kubeConfig) expect(row.applies).toBeDefined()
     const expressions = (row.expressions ?? []).map(path => path.join('.'))

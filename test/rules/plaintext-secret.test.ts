@@ -10,6 +10,15 @@ const secret = (body: string) => `apiVersion: v1\nkind: Secret\nmetadata:\n  nam
 const evaluated = (body: string) => said(evaluationOf(miniFleet({ dev: withResource(secret(body)) })))
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
+test('names the field as it is written, also where Flux moves it', () => {
+  const [finding] = evaluationOf(miniFleet({ dev: withResource(secret('stringData:\n  password: hunter2\n')) })).verdict
+    .violations
+  expect(finding?.message).toContain('at "stringData" "password"')
+  const [other] = evaluationOf(miniFleet({ dev: withResource(secret(`data:\n  password: ${base64('hunter2')}\n`)) }))
+    .verdict.violations
+  expect(other?.message).toContain('at "data" "password"')
+})
+
 const whole = `password: ${cipher()}\n${sops}`
 
 test.each([

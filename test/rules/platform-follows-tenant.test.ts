@@ -69,7 +69,8 @@ test('the platform’s own repositories stay its own, whoever else follows them'
     'deploy/y.yaml': source(INFRA, 'y', 'apps') + follows('y', 'apps', 'dev-team'),
   }
   const { violations } = evaluationOf(world(extra, dev, infra)).verdict
-  expect(new Set(violations.map(one => one.node))).toEqual(new Set(['staging/apps/y']))
+  const found = violations.filter(({ rule }) => rule !== 'schema-mismatch')
+  expect(new Set(found.map(one => one.node))).toEqual(new Set(['staging/apps/y']))
 })
 
 test('a repository that several tenants share is no one’s', () => {

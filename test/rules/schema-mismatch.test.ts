@@ -47,7 +47,9 @@ describe('what is no violation', () => {
 describe('which version a cluster runs', () => {
   const POD =
     'apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: apps}\nspec:\n  containers: [{name: a, image: b, restartPolicyRules: [{action: Restart}]}]\n'
-  const BAD = CONFIG_MAP('  port: 8080\n')
+  /** Served up to 1.33. */
+  const BAD =
+    'apiVersion: resource.k8s.io/v1alpha3\nkind: ResourceClaim\nmetadata: {name: x, namespace: apps}\nspec: {}\n'
   /** A fleet whose platform renders more objects. */
   const withPlatform = (objects: string, object = BAD) =>
     miniFleet({
@@ -79,7 +81,6 @@ describe('which version a cluster runs', () => {
     ['a Plan of the operating system', plan('v1.36.1', 'example.com/upgrade-os'), 'warning'],
     ['a version without a patch', upgrade('v1.36'), 'violation'],
     ['a plain version that is a number', upgrade('1.36'), 'violation'],
-    ['a version that is not in the table', upgrade('v1.29.0'), 'warning'],
     ['a version of a later time', upgrade('v1.99.0'), 'warning'],
     ['what is no version', upgrade('latest'), 'warning'],
     [
@@ -122,6 +123,14 @@ describe('which version a cluster runs', () => {
     expect(levels(withPlatform(objects))).toEqual([level])
   })
 
+  test('a version that is not in the table', () => {
+    expect(levels(withPlatform(upgrade('v1.29.0'), CONFIG_MAP('  port: 8080\n')))).toEqual(['warning'])
+  })
+
+  test('what every version of the table refuses', () => {
+    expect(levels(given(CONFIG_MAP('  port: 8080\n')))).toEqual(['violation'])
+  })
+
   test('a kind that the cluster serves is none of a version that it does not run yet', () => {
     const old = 'apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: x, namespace: apps}\n'
     expect(levels(withPlatform(plan('v1.24.1+k3s1'), old))).toEqual([])
@@ -138,8 +147,8 @@ describe('which version a cluster runs', () => {
 
   test('a declaration for another cluster leaves the newest version assumed, which is said', () => {
     const old = 'apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: x, namespace: apps}\n'
-    const { warnings } = evaluationOf(given(old, 'kubernetes: [{version: "1.36", cluster: other}]\n')).verdict
-    expect(ofTenant(warnings).map(({ message }) => message)).toEqual([
+    const { violations } = evaluationOf(given(old, 'kubernetes: [{version: "1.36", cluster: other}]\n')).verdict
+    expect(ofTenant(violations).map(({ message }) => message)).toEqual([
       expect.stringContaining('Kubernetes 1.37 (assumed) does not serve this apiVersion'),
     ])
   })

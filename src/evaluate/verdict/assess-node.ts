@@ -12,7 +12,7 @@ import { asMessage } from '../../message/said.ts'
 import type { Origin } from '../../origin.ts'
 import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
 import { overLimit } from '../../rules/model/over-limit.ts'
-import type { Breach, Rule, RuleContext } from '../../rules/model/rule.ts'
+import type { Breach, FindingLevel, Rule, RuleContext } from '../../rules/model/rule.ts'
 import { applyingNode, within } from '../../rules/namespaces/support/embedded-subject.ts'
 import type { RuleSet } from '../../rules/rule-set.ts'
 import { isNotVisible, type LeftOut, leftOutOf } from '../applied/left-out.ts'
@@ -55,10 +55,26 @@ function assessObject(
   const asked = rules.ofKind(kind, node.tenant !== undefined)
   if (asked.length === 0) return
   const subject: Subject = { object, id, kind, node }
+  const once = oncePerField(context)
   for (const rule of asked) {
     const check = () =>
       rule.checkObject ? rule.checkObject(subject, context) : rule.checkTenantObject!(subject as TenantSubject, context)
-    take(rule, check, context, said, { node, origin: object.root.origin, content: node.digest })
+    take(rule, () => once(rule, check()), context, said, { node, origin: object.root.origin, content: node.digest })
+  }
+}
+
+/** Leaves out what a rule that gives way finds at a field whose form another rule refused, which counts as much. */
+function oncePerField({ config }: RuleContext) {
+  const refused = new Map<string, FindingLevel>()
+  return function* once(rule: Rule, breaches: Iterable<Breach>): Iterable<Breach> {
+    for (const breach of breaches) {
+      const level = levelOf(rule, breach, config)?.level
+      const field = JSON.stringify(breach.path)
+      const other = refused.get(field)
+      if (rule.givesWay && other !== undefined && (other !== 'warning' || level === 'warning')) continue
+      if (breach.isMalformed && level !== undefined) refused.set(field, level)
+      yield breach
+    }
   }
 }
 
@@ -84,6 +100,7 @@ function assessEmbedded(
     const { index } = context
     if (place.ownScopeRule && index.scopeOf(node.cluster, id.apiVersion, id.kind) !== 'Namespaced') continue
     const subject: Subject = { object, id, kind: kindOfId(id), node: applyingNode(index, node, embedded) }
+    const once = oncePerField(context)
     for (const rule of rules.ofKind(subject.kind, node.tenant !== undefined)) {
       if (OF_HOLDER.has(rule.id) || place.except?.includes(rule.id)) continue
       if (isTemplate && OF_NAMES.has(rule.id)) continue
@@ -92,7 +109,7 @@ function assessEmbedded(
         rule.checkObject
           ? rule.checkObject(subject, context)
           : rule.checkTenantObject!(subject as TenantSubject, context)
-      take(rule, () => within(embedded, breaches()), context, said, {
+      take(rule, () => within(embedded, once(rule, breaches())), context, said, {
         node,
         origin: holder.root.origin,
         content: node.digest,

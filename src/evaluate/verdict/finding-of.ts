@@ -1,7 +1,7 @@
 import { causeOf, fingerprintOf, writtenBy } from '../../facts/fingerprint.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { originAt } from '../../kube/node.ts'
+import { causeAt, originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { pointer } from '../../kube/pointer.ts'
 import { type Message, message, plainText } from '../../message/message.ts'
@@ -21,7 +21,9 @@ const MAX_ALLOWED = 20
 export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index: FleetIndex): Finding {
   const { node, object, path } = breach
   const tenant = node.tenant ?? ''
-  const origin = breach.origin ?? originAt(object.root, path)
+  // an edit is made at the field itself, and much of a whole object or its spec is not about the finding
+  const isPart = breach.edit === undefined && path.length > 1
+  const origin = breach.origin ?? (isPart ? causeAt : originAt)(object.root, path)
   return {
     rule: rule.id,
     level: weight.level === 'violation' ? 'violation' : 'warning',

@@ -182,10 +182,12 @@ function count(number: number, noun: string): string {
 }
 
 function concerned(findings: readonly Finding[]): string {
-  const tenants = [...new Set(findings.map(finding => finding.tenant))].sort()
+  const all = [...new Set(findings.map(finding => finding.tenant))].sort()
   const clusters = [...new Set(findings.map(finding => finding.cluster))].sort()
-  const who = tenants.length === 1 ? nameOf(tenants[0]!) : count(tenants.length, 'tenant')
+  const tenants = all.filter(tenant => tenant !== '')
+  const who = [
+    ...(tenants.length === 0 ? [] : [tenants.length === 1 ? `tenant ${tenants[0]}` : count(tenants.length, 'tenant')]),
+    ...(tenants.length < all.length ? ['the platform'] : []),
+  ].join(' and ')
   return `${who} on ${clusters.length <= 3 ? clusters.join(', ') : count(clusters.length, 'cluster')}`
 }
-
-const nameOf = (tenant: string) => (tenant === '' ? 'the platform' : `tenant ${tenant}`)

@@ -1,4 +1,5 @@
 import { installedRbac, isInstalledRbac, type Manifest } from '../../flux/installed-rbac.ts'
+import { fluxMinor } from '../../flux/kinds.ts'
 import { canonical, type Node, originAt, stringAt, toJson } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { fluxControllers, type RunningController } from '../bootstrap/flux-controllers.ts'
@@ -84,7 +85,6 @@ const controllerOf = ({ name, runs, object }: RunningController): FluxController
 
 /** Flux is strict about variables from 2.9 on; of a version that cannot be told the stricter is taken. */
 function isStrictByDefault(version: string | undefined): boolean {
-  const minor = /^[~^=\s]*v?2\.(\d+)(?:\.|$|-)/.exec(version?.trim() ?? '')?.[1]
-  const isOpen = version?.trim().startsWith('^') ?? false
-  return minor === undefined || isOpen || Number(minor) >= 9
+  const minor = fluxMinor(version)
+  return minor === undefined || minor >= 9
 }

@@ -3,6 +3,7 @@ import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { isNamespaceName, isSubdomain } from '../../kube/names.ts'
 import { at, type Node, originAt, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import { probably } from '../../message/closest.ts'
 import { message, part } from '../../message/message.ts'
 
 /** The fields of a Flux Kustomization that the graph needs, checked. */
@@ -78,9 +79,27 @@ export function text(object: KubeObject, path: Path): string | undefined {
 function required(object: KubeObject, path: Path): string {
   const value = text(object, path)
   if (value) return value
+  throwMisspelled(object, path)
   throw new BailiwickError('flux-invalid', message`${part('field', path.join('.'))}: missing`, {
     origin: originAt(object.root, path),
     fix: message`Set ${part('field', path.join('.'))}.`,
+  })
+}
+
+/** Throws where a key stands beside the missing one that was probably meant to be that. */
+function throwMisspelled(object: KubeObject, path: Path): void {
+  const depth = path.findIndex((_, index) => at(object.root, path.slice(0, index + 1)) === undefined)
+  const [start, meant] = [path.slice(0, depth), String(path[depth])]
+  const parent = at(object.root, start)
+  if (depth < 0 || parent?.type !== 'map') return
+  const written = [...parent.fields.keys(), ...(parent.dropped?.keys() ?? [])].find(
+    key => probably(key, [meant]) === meant,
+  )
+  if (written === undefined) return
+  const [field, name] = [part('field', [...start, written].join('.')), part('value', meant)]
+  throw new BailiwickError('flux-invalid', message`${field}: Flux has no such field. Allowed: ${name}`, {
+    origin: originAt(object.root, [...start, written]),
+    fix: message`Rename it to ${name}.`,
   })
 }
 

@@ -43,7 +43,7 @@ function ownerGrants(tenant: KubeObject): CapsuleGrant[] {
   return items(tenant, 'owners').flatMap(owner => {
     const written = textsOf(at(owner, ['clusterRoles'])) ?? []
     const subject = { kind: stringAt(owner, ['kind']) ?? '', name: stringAt(owner, ['name']) ?? '', namespace: '' }
-    const account = subject.kind === 'ServiceAccount' ? accountOf(subject.name) : undefined
+    const account = subject.kind === 'Group' ? undefined : accountOf(subject.name)
     const subjects = [account ? { kind: 'ServiceAccount', ...account } : subject]
     return (written.length > 0 ? written : OWNER_ROLES).map(role => ({ role, subjects }))
   })

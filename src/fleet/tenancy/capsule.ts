@@ -1,6 +1,7 @@
 import { readLabelSelector, selects } from '../../kube/label-selector.ts'
 import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { accountOf } from '../../kube/rbac/groups-of.ts'
 import { textMapOf } from '../../kube/read-text.ts'
 import type { Identity } from '../model/fleet.ts'
 
@@ -50,7 +51,9 @@ function ownersOf(root: MapNode, others: readonly KubeObject[]): CapsuleOwner[] 
   const written = [...itemsAt(root, ['spec', 'owners']), ...(single ? [single] : [])]
   const named = (owner: Node, more: Pick<CapsuleOwner, 'isAggregated'>): CapsuleOwner[] => {
     const name = stringAt(owner, ['name'])
-    return name ? [{ kind: stringAt(owner, ['kind']) ?? '', name, ...more }] : []
+    const kind = stringAt(owner, ['kind']) ?? ''
+    // Capsule compares the names of both kinds with that of the user
+    return name ? [{ kind: kind === 'User' && accountOf(name) ? 'ServiceAccount' : kind, name, ...more }] : []
   }
   const byLabel = selected.flatMap(({ root: other }) => {
     const spec = at(other, ['spec'])

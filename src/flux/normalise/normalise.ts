@@ -102,7 +102,8 @@ function moveStringData(root: MapNode): MapNode {
   for (const [key, { key: origin, value }] of plain.fields) {
     const encoded = Buffer.from(stringAt(value, []) ?? '').toString('base64')
     const opaque = value.type === 'scalar' && value.opaque ? { opaque: value.opaque } : {}
-    fields.set(key, { key: origin, value: { ...textNode(encoded, value.origin), ...opaque } })
+    const moved = { ...textNode(encoded, value.origin), movedFrom: 'stringData', ...opaque }
+    fields.set(key, { key: origin, value: moved })
   }
   const origin = isAbsent(data) ? plain.origin : data.origin
   return withField(withoutField(root, 'stringData'), 'data', { type: 'map', fields, origin })

@@ -3,6 +3,7 @@ import { at, type Node } from '../node.ts'
 import { idOf, type KubeObject } from '../object.ts'
 import { listOf, textOf } from '../read-text.ts'
 import { type Binding, type BoundSubject, RBAC_GROUP, type RoleRef } from './binding.ts'
+import { accountOf } from './groups-of.ts'
 import { isRbacName, soundLabels } from './sound-metadata.ts'
 
 const READ = new WeakMap<KubeObject, Binding | 'refused'>()
@@ -52,5 +53,8 @@ function readSubject(node: Node, bindingNamespace: string): BoundSubject | undef
     return group === '' && isSubdomain(name) && namespace ? { kind, name, namespace } : undefined
   }
   if (kind !== 'User' && kind !== 'Group') return undefined
+  // the authorizer compares names: a user that spells an account is that account
+  const account = kind === 'User' && (group || RBAC_GROUP) === RBAC_GROUP ? accountOf(name) : undefined
+  if (account) return { kind: 'ServiceAccount', ...account }
   return (group || RBAC_GROUP) === RBAC_GROUP ? { kind, name, namespace: '' } : undefined
 }

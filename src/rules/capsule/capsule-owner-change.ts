@@ -4,6 +4,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { readLabelSelector, selects } from '../../kube/label-selector.ts'
 import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { accountOf, userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { textMapOf } from '../../kube/read-text.ts'
 import { message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
@@ -130,8 +131,9 @@ function grantsOf(root: Node): Grant[] {
 
 /** One for being an owner, one for each role and each right at Capsule's proxy. */
 function ownerGrants(owner: Node, path: Path): Grant[] {
-  const kind = stringAt(owner, ['kind']) ?? ''
   const name = stringAt(owner, ['name']) ?? ''
+  const written = stringAt(owner, ['kind']) ?? ''
+  const kind = written === 'User' && accountOf(name) ? 'ServiceAccount' : written
   const who = `${kind} ${name}`
   const home = homeOf(kind, name)
   const grant = (what: string, isOwner: boolean, at: Path): Grant => {
@@ -147,11 +149,11 @@ function ownerGrants(owner: Node, path: Path): Grant[] {
 
 function subjectGrants(binding: Node, path: Path, role: string): Grant[] {
   return listAt(binding, ['subjects']).map((subject, index): Grant => {
-    const kind = stringAt(subject, ['kind']) ?? ''
+    const written = stringAt(subject, ['kind']) ?? ''
     const plain = stringAt(subject, ['name']) ?? ''
-    const namespace = stringAt(subject, ['namespace'])
-    const home = kind === 'ServiceAccount' && namespace ? namespace : homeOf(kind, plain)
-    const name = kind === 'ServiceAccount' ? `system:serviceaccount:${namespace ?? ''}:${plain}` : plain
+    const name = written === 'ServiceAccount' ? userOfAccount(stringAt(subject, ['namespace']) ?? '', plain) : plain
+    const kind = written === 'User' && accountOf(name) ? 'ServiceAccount' : written
+    const home = homeOf(kind, name)
     const who = `${kind} ${name}`
     return { path: [...path, 'subjects', index], who, name, home, what: role, key: `${who} ${role}`, isOwner: false }
   })

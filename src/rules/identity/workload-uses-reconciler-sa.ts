@@ -21,8 +21,9 @@ export const workloadUsesReconcilerSa: Rule = {
   source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/',
   docs: 'Create a separate account with a Role for the workload. If the workload does not need the API, set `automountServiceAccountToken: false`.',
   kinds: 'every',
-  *checkTenantObject(subject, { index }) {
+  *checkObject(subject, { index }) {
     const { node, object, id } = subject
+    if (index.actsFor(node, object) === undefined) return
     for (const { path, account } of accountsOf(subject, index)) {
       if (index.reconciler(node.cluster, id.namespace, account) === undefined) continue
       yield {

@@ -37,6 +37,8 @@ export interface Breach {
   readonly fix: Message
   /** Of an error: its code, where that is not the id of the rule. */
   readonly code?: ErrorCode
+  /** The value at `path` has not the form that the API server asks for. */
+  readonly isMalformed?: true
   /** How much this breach counts, where it is not as much as the rule says. */
   readonly level?: FindingLevel
   readonly severity?: Severity
@@ -79,6 +81,8 @@ export interface RuleText {
  * given nor what it asks has changed.
  */
 export interface Rule extends RuleText {
+  /** Silent at a field that another rule calls malformed, and at which it counts as much. */
+  readonly givesWay?: true
   /** The kinds of the one check of objects that it has, as `<group>/<Kind>`. */
   readonly kinds?: readonly string[] | 'every'
   checkObject?(subject: Subject, context: RuleContext): Iterable<Breach>

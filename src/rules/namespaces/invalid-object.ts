@@ -11,6 +11,8 @@ import { at, type Path, stringAt } from '../../kube/node.ts'
 import { misspelled } from '../../kube/scope/scope.ts'
 import { type Message, message, part } from '../../message/message.ts'
 import { asMessage } from '../../message/said.ts'
+import { checkObject } from '../../schema/check-object.ts'
+import { lastServed } from '../../schema/last-served.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 
 const NAMESPACE = ['metadata', 'namespace']
@@ -39,6 +41,7 @@ function* evaluateFleet({ object, id, kind: fullKind, node }: Subject, index: Fl
     object,
     path,
     value: path.join('.'),
+    isMalformed: true,
     message: asMessage(told),
     fix: asMessage(fix),
   })
@@ -87,16 +90,23 @@ function* spelling({ object, id, node }: Subject, index: FleetIndex): Iterable<B
   if (index.scopeOf(node.cluster, id.apiVersion, id.kind) !== undefined) return
   const meant = misspelled(id.apiVersion, id.kind)
   if (meant === undefined) return
+  const [served] = meant === '' ? (checkObject(object.root).problems[0]?.names ?? []) : [meant]
+  const last = lastServed(id.apiVersion, id.kind)
+  const until =
+    last === undefined ? message`` : message` Version ${part('value', `1.${last}`)} was the last to serve it.`
   yield {
     node,
     object,
-    path: ['kind'],
+    path: [meant === '' ? 'apiVersion' : 'kind'],
     value: `${id.apiVersion} ${id.kind}`,
+    isMalformed: true,
     level: 'violation',
-    message: message`${objectPart(id.kind, id.namespace, id.name)} is not of a kind that Kubernetes serves: ${quoted('object', id.kind)} of ${quoted('object', id.apiVersion)}. ${meant === '' ? 'No supported Kubernetes version serves that group.' : message`Allowed: ${part('value', meant)}.`} API server: no matches for kind.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} is not of a kind that Kubernetes serves: ${quoted('object', id.kind)} of ${quoted('object', id.apiVersion)}.${meant === '' ? message` No supported Kubernetes version serves that group.${until}` : ''}${served === undefined ? '' : message` Allowed: ${part('value', served)}.`} API server: no matches for kind.`,
     fix:
-      meant === ''
-        ? message`Set apiVersion to the group that serves the kind now.`
-        : message`Set apiVersion and kind to ${part('value', meant)}.`,
+      meant !== ''
+        ? message`Set apiVersion and kind to ${part('value', meant)}.`
+        : served === undefined
+          ? message`Set apiVersion to the group that serves the kind now.`
+          : message`Set apiVersion to ${part('value', served)}.`,
   }
 }

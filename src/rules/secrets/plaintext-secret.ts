@@ -112,8 +112,11 @@ function* credentialsIn(object: KubeObject, kind: string, seen: Glance, isNamed:
 
 function breach(node: FleetNode, object: KubeObject, path: Path, what: Message, fix: string | Message): Breach {
   const { kind, namespace, name } = idOf(object)
+  const value = at(object.root, path)
+  const [first = '', ...rest] = path
+  const written = value?.type === 'scalar' && value.movedFrom !== undefined ? value.movedFrom : first
   const place = listed(
-    path.map(step => quoted('field', String(step))),
+    [written, ...rest].map(step => quoted('field', String(step))),
     ' ',
   )
   return {

@@ -51,6 +51,7 @@ function* evaluateFleet(subject: Subject, { config }: RuleContext, path: Path, i
       object,
       path,
       value: text,
+      isMalformed: true,
       message: told,
       fix: message`Set ${part('field', field)} to a duration, such as 5m.`,
     }

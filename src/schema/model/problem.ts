@@ -34,7 +34,7 @@ export interface Problem {
   readonly found: string
   /** Known names, for "did you mean". */
   readonly names?: readonly string[]
-  /** `1.N`: the first version that has the unknown field, or that deprecates the API version. */
+  /** `1.N`, or `2.N` of Flux: the first version that has the unknown field, serves the kind, or deprecates the API version. */
   readonly since?: string
   /** The last version that had the field or serves the API version. */
   readonly until?: string

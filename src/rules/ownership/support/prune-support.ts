@@ -116,9 +116,8 @@ function withoutRights(
   const spaces = new Set(
     (readBinding(binding)?.subjects ?? []).flatMap(subject => {
       if (subject.kind === 'ServiceAccount') return [subject.namespace]
-      const [, account, group, flux] =
-        /^(?:system:serviceaccount:([^:]+):.*|system:serviceaccounts:(.+)|gotk:([^:]+):.*)$/.exec(subject.name) ?? []
-      return [account ?? group ?? flux ?? '']
+      const [, group, flux] = /^(?:system:serviceaccounts:(.+)|gotk:([^:]+):.*)$/.exec(subject.name) ?? []
+      return [group ?? flux ?? '']
     }),
   )
   return [...spaces].flatMap(space =>

@@ -1,5 +1,4 @@
 import type { BoundSubject } from '../../../kube/rbac/binding.ts'
-import { accountOf } from '../../../kube/rbac/groups-of.ts'
 
 /** Whom a subject of a binding stands for. */
 type SubjectReach =
@@ -21,8 +20,6 @@ export function reachOf({ kind, name, namespace }: BoundSubject): SubjectReach {
     if (name.startsWith(GROUP)) return { of: 'accounts', namespace: name.slice(GROUP.length) }
     return { of: name.startsWith('system:') ? 'everybody' : 'people' }
   }
-  const account = accountOf(name)
-  if (account) return { of: 'accounts', ...account }
   const reconciler = RECONCILER.exec(name)
   if (reconciler) return { of: 'accounts', namespace: reconciler[1]!, name }
   return { of: name === '*' || name === 'system:anonymous' ? 'everybody' : 'people' }

@@ -1,14 +1,18 @@
-import { at, canonical, type MapNode } from '../../../kube/node.ts'
+import { at, canonical, type MapNode, type Path } from '../../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../../kube/object.ts'
+import { probably } from '../../../message/closest.ts'
 import { type Message, message, part } from '../../../message/message.ts'
 import type { SchemaAnswer } from '../../../schema/check-object.ts'
 import { catalogued } from '../../../schema/custom/catalog.ts'
 import { checkCustom } from '../../../schema/custom/check-custom.ts'
 import { checkKubernetes } from '../../../schema/custom/check-kubernetes.ts'
 import { type Definition, definitionOf } from '../../../schema/custom/definition.ts'
+import type { Problem } from '../../../schema/model/problem.ts'
+import { VERSIONS } from '../../../schema/types-table.ts'
 import { fluxMarks } from '../../ownership/support/flux-mark.ts'
 import { ACCEPTED } from './accepted.ts'
 import type { ComparedVersion } from './compared-version.ts'
+import { fluxVersionRefusal } from './flux-version-refusal.ts'
 
 /** What an object is compared with. */
 export interface ComparedObject {
@@ -17,6 +21,8 @@ export interface ComparedObject {
   readonly server: Message
   /** The cluster certainly refuses what is found. */
   readonly isCertain: boolean
+  /** Where the version is assumed: what each version of the table refuses. */
+  readonly refusedByAll?: readonly Problem[]
   /** It is the catalog's definition, which may be of an older release than the cluster's. */
   readonly isCatalog: boolean
   /** Compares another content of the object in the same way. */
@@ -41,6 +47,34 @@ export function compareObject(
   return { ...compared(object, version, definitions, isDecrypted, old), again }
 }
 
+/** A key that was probably meant to be one that is missing is the cause of both, and nothing else is said of it. */
+function withoutMisspelled(answer: SchemaAnswer, root: MapNode): SchemaAnswer {
+  if (answer.problems.length < 2) return answer
+  const isWithin = ({ path }: Problem, place: Path) => place.every((step, index) => path[index] === step)
+  const isNeeded = (place: Path) =>
+    answer.problems.some(one => isWithin(one, place) && (one.kind === 'missing-field' || isMade(root, place)))
+  const meant: Path[] = []
+  const named = answer.problems.map((problem): Problem => {
+    const { kind, path, names = [] } = problem
+    const name = kind === 'unknown-field' || kind === 'dropped-field' ? probably(String(path.at(-1)), names) : undefined
+    const place = [...path.slice(0, -1), name ?? '']
+    if (name === undefined || (at(root, place) !== undefined && !isMade(root, place)) || !isNeeded(place))
+      return problem
+    meant.push(place)
+    return { ...problem, kind: 'unknown-field' }
+  })
+  const problems = named.filter(one => !meant.some(place => isWithin(one, place)))
+  return { ...answer, problems, count: answer.count - (named.length - problems.length) }
+}
+
+/** Whether a field is there only because the types of Go always write it. */
+function isMade(root: MapNode, place: Path): boolean {
+  const parent = at(root, place.slice(0, -1))
+  return parent?.type === 'map' && parent.fields.get(String(place.at(-1)))?.key === parent.origin
+}
+
+const keyOf = (path: Path) => JSON.stringify(path)
+
 function compared(
   object: KubeObject,
   version: ComparedVersion,
@@ -52,7 +86,10 @@ function compared(
   const group = groupOf(apiVersion)
   const own = ownDefinitions(definitions(`${group}/${kind}`))
   const catalog = own.length > 0 ? undefined : catalogued(group, kind)
-  const compare = (definition: Definition) => checkCustom(object.root, definition, { isDecrypted, old: old?.root })
+  const compare = (definition: Definition) =>
+    withoutMisspelled(checkCustom(object.root, definition, { isDecrypted, old: old?.root }), object.root)
+  const refused = own.length > 0 || name === '' ? undefined : fluxVersionRefusal(idOf(object), version.flux)
+  if (refused) return { ...refused, isCatalog: false }
   if (catalog) {
     // what one release of a project does not serve, the cluster's may
     const isOther = !catalog.served.includes(apiVersion.slice(apiVersion.indexOf('/') + 1))
@@ -67,8 +104,25 @@ function compared(
     return { ...comparedWithAll(answer, server, last, others, compare), isCatalog: false }
   }
   const isAssumed = !version.isCertain
-  const answer = checkKubernetes(object.root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
-  return { answer, server: versionName(version), isCertain: version.isCertain, isCatalog: false }
+  const checked = checkKubernetes(object.root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
+  const answer = withoutMisspelled(checked, object.root)
+  const refusedByAll =
+    isAssumed && version.runs === undefined ? refusedIn(VERSIONS, object.root, answer, isDecrypted) : []
+  return { answer, server: versionName(version), isCertain: version.isCertain, isCatalog: false, refusedByAll }
+}
+
+/** The problems that an object has in each of these versions. */
+function refusedIn(
+  versions: readonly number[],
+  root: MapNode,
+  { problems }: SchemaAnswer,
+  isDecrypted: boolean,
+): readonly Problem[] {
+  return versions.reduce((left, version) => {
+    if (left.length === 0) return left
+    const others = withoutMisspelled(checkKubernetes(root, { version, isDecrypted }), root).problems
+    return left.filter(one => others.some(other => isSame(one, other)))
+  }, problems)
 }
 
 /** Of several definitions of one kind the cluster has the one that was applied last: what all refuse is refused for certain. */
@@ -86,6 +140,8 @@ function comparedWithAll(
   const refusing = all.filter(one => one.answer.problems.some(({ kind }) => !ACCEPTED.includes(kind)))
   return { ...(refusing[0] ?? all[0]!), isCertain: refusing.length === all.length && last.isApplied }
 }
+
+const isSame = (one: Problem, other: Problem) => one.kind === other.kind && keyOf(one.path) === keyOf(other.path)
 
 interface OwnDefinition {
   readonly definition: Definition

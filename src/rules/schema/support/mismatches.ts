@@ -58,11 +58,15 @@ export function* mismatches(
 const told = ({ kind, path, allowed }: Problem): string =>
   `${kind} ${path.join('.')}${kind === 'rule' ? ` ${allowed}` : ''}`
 
-/** A problem is a violation if the cluster certainly refuses the object, and otherwise a warning. */
-export const levelOf = (
-  { kind }: Problem,
-  { isCertain }: Pick<ComparedObject, 'isCertain'>,
-): 'violation' | 'warning' => (isCertain && !ACCEPTED.includes(kind) ? 'violation' : 'warning')
+/** A problem is a violation if the cluster certainly refuses the object, or Flux drops a part of it, and otherwise a warning. */
+export function levelOf(
+  problem: Problem,
+  { isCertain, refusedByAll = [] }: Pick<ComparedObject, 'isCertain' | 'refusedByAll'>,
+): 'violation' | 'warning' {
+  const isPart = problem.kind === 'dropped-field' && problem.path.length === 1
+  const isRefused = isPart || !ACCEPTED.includes(problem.kind)
+  return isRefused && (isCertain || refusedByAll.includes(problem)) ? 'violation' : 'warning'
+}
 
 /** A field or word that the definition does not know, and none like it: the cluster may run a later release that does. */
 function mayBeNewer(root: MapNode, problem: Problem): boolean {

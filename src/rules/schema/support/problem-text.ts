@@ -83,7 +83,14 @@ function allowedWords({ names }: Problem): Message {
 }
 
 function unknownField(problem: Problem, what: Message, field: MessagePart): { message: Message; fix: Message } {
-  const { since, until, names = [] } = problem
+  const { since, until, names = [], path } = problem
+  // who removes the block of an encrypted object loses the way to its values
+  if (path.length === 1 && path[0] === 'sops') {
+    return {
+      message: message`${what} The Kustomization that applies the object does not decrypt it, or SOPS did not write all of the block.`,
+      fix: message`Set ${codeWord('spec.decryption')} of that Kustomization, or encrypt the file again with SOPS.`,
+    }
+  }
   if (since !== undefined) {
     return {
       message: message`${what} Version ${part('value', since)} is the first to have it.`,
@@ -103,11 +110,16 @@ function unknownField(problem: Problem, what: Message, field: MessagePart): { me
 }
 
 function unknownKind(
-  { until, names = [] }: Problem,
+  { since, until, names = [] }: Problem,
   who: MessagePart,
   server: Message,
 ): { message: Message; fix: Message } {
-  const last = until === undefined ? message`` : message` Version ${part('value', until)} was the last to serve it.`
+  const last =
+    until !== undefined
+      ? message` Version ${part('value', until)} was the last to serve it.`
+      : since === undefined
+        ? message``
+        : message` Version ${part('value', since)} is the first to serve it.`
   return names.length === 0
     ? {
         message: message`${who}: ${server} does not serve this kind.${last}`,
