@@ -88,10 +88,12 @@ test('a tenant does not move to a cluster without its ClusterRole', () => {
     fix: 'Add tenants/base/tenant-role/cluster-roles.yaml to production first, then run the command again.',
   })
   const file = 'tenants/production/kustomization.yaml'
-  const text = textAt(acmeFleet(), file)!.replace('resources:\n', 'resources:\n  - ../base/tenant-role\n')
-  const ready = overlayTree(onboarded(acmeFleet()), new Map([[file, text]]))
+  const text = textAt(acmeFleet(), file)!.replace('namespace: apps\n', '')
+  const open = overlayTree(acmeFleet(), new Map([[file, text]]))
+  const list = text.replace('resources:\n', 'resources:\n  - ../base/tenant-role\n')
+  const ready = overlayTree(onboarded(open), new Map([[file, list]]))
   expect(plan(ready, 'ops-team', 'production')).toMatchObject({ stage: 'arrival' })
-  expect(plan(onboarded(acmeFleet(), '--role', 'edit'), 'ops-team', 'production')).toMatchObject({ stage: 'arrival' })
+  expect(plan(onboarded(open, '--role', 'edit'), 'ops-team', 'production')).toMatchObject({ stage: 'arrival' })
 })
 
 describe('what cannot be moved is refused, with the reason', () => {
