@@ -36,6 +36,7 @@ export function planArrival({ tenant, from, to }: Journey, scene: Scene): { edit
   const { before, tree, going, isDoomed, placed, rendered } = scene
   const nodes = new Map(going.map(({ node }) => [node.key, counterpartOf(before, node, to)]))
   refuseKnown(before, going, to)
+  refuseMissingRoles(before, going, to)
   const notes = sealedNotes(going, nodes, to)
   const places = [...nodes].map(([key, node]): Counterpart => {
     const first = before.nodes.find(one => one.key === key)!
@@ -86,6 +87,28 @@ function refuseKnown(fleet: Fleet, going: readonly Belonging[], to: string): voi
       origin: object.root.origin,
     })
   }
+}
+
+/** A ClusterRole that the tenant is bound to and that only the first cluster renders: there, the tenant could do nothing. */
+function refuseMissingRoles(fleet: Fleet, going: readonly Belonging[], to: string): void {
+  const own = new Set(going.map(({ object }) => object))
+  const roles = (isOn: (cluster: string) => boolean) =>
+    fleet.nodes
+      .filter(({ cluster, tenant }) => tenant === undefined && isOn(cluster))
+      .flatMap(({ objects }) => objects.filter(one => idOf(one).kind === 'ClusterRole' && !own.has(one)))
+  const there = new Set(roles(cluster => cluster === to).map(one => idOf(one).name))
+  const bound = new Set(going.map(({ object }) => stringAt(object.root, ['roleRef', 'name'])))
+  const missing = roles(cluster => cluster !== to).find(one => bound.has(idOf(one).name) && !there.has(idOf(one).name))
+  if (!missing) return
+  const { file, line } = missing.root.origin
+  throw new BailiwickError(
+    'offboard-layout',
+    `${display(idOf(missing))}: is not on ${to}, and the tenant is bound to it`,
+    {
+      fix: `Add ${file} to ${to} first, then run the command again.`,
+      origin: { repository: '', file, line, column: 1 },
+    },
+  )
 }
 
 /** The key of one cluster opens nothing on another. */

@@ -6,7 +6,9 @@ import { deploymentFile, MOVE_PATCH, overlay } from '../story/tenant-changes.ts'
 import { tell } from './tell.ts'
 
 const APPLY = 'bailiwick / apply (staging)'
-const ONBOARD = '/bailiwick onboard ops-team --repo https://github.com/acme/ops-team --namespace ops --cluster staging'
+// no controller fills the role of tenants here
+const ONBOARD =
+  '/bailiwick onboard ops-team --repo https://github.com/acme/ops-team --namespace ops --cluster staging --role cluster-admin'
 
 /** The main job from beginning to end. Throws where it does not go as told: a demo that lies is worse than none. */
 export async function tellStory(stage: Stage): Promise<void> {

@@ -56,7 +56,18 @@ function onboardedFiles() {
     'infrastructure/capsule.yaml': `${CONFIGURATION}${TENANT}`,
   }
   const tree = overlayTree(acmeFleet(), new Map(Object.entries(withCapsule)))
-  const request = parseOnboardArguments(['blue', '--repo', BLUE, '--namespace', 'blue', '--cluster', 'staging'])
+  // no controller fills the role of tenants here
+  const role = ['--role', 'cluster-admin']
+  const request = parseOnboardArguments([
+    'blue',
+    '--repo',
+    BLUE,
+    '--namespace',
+    'blue',
+    '--cluster',
+    'staging',
+    ...role,
+  ])
   const { files: made } = planOnboarding(request, tree, 'https://github.com/acme/fleet', 'main')
   return { ...files, ...withCapsule, ...Object.fromEntries(made.map(({ path, content }) => [path, content])) }
 }

@@ -7,6 +7,8 @@ import { display, idOf } from '../../src/kube/object.ts'
 import { editedTree, filesBelow, textAt } from '../../src/offboard/edited-tree.ts'
 import { type OffboardPlan, planOffboarding } from '../../src/offboard/plan.ts'
 import { fleetAt } from '../../src/onboard/fleet-at.ts'
+import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
+import { planOnboarding } from '../../src/onboard/plan.ts'
 import { treeOf } from '../git/tree-of.ts'
 import { acmeFleet } from '../onboard/fleets.ts'
 import { FLEET_URL, LAYOUTS, type RandomFleet, randomFleet } from './random-fleet.ts'
@@ -71,6 +73,27 @@ describe('a tenant of random fleets moves: first it comes as it is, then it leav
       expect(plan(last, tenant.name, to, [from])).toMatchObject({ stage: 'done', files: [] })
     }
   })
+})
+
+test('a tenant does not move to a cluster without its ClusterRole', () => {
+  const args = ['--repo', 'https://github.com/acme/ops-team', '--namespace', 'ops', '--cluster', 'staging']
+  const onboarded = (tree: Tree, ...more: string[]) => {
+    const { files } = planOnboarding(parseOnboardArguments(['ops-team', ...args, ...more]), tree, FLEET_URL, 'main')
+    return editedTree(tree, new Map(files.map(({ path, content }) => [path, content])))
+  }
+  const error = refusal(() => plan(onboarded(acmeFleet()), 'ops-team', 'production'))
+  expect(error).toMatchObject({
+    code: 'offboard-layout',
+    message: 'ClusterRole bailiwick-tenant: is not on production, and the tenant is bound to it',
+    fix: 'Add tenants/base/tenant-role/cluster-roles.yaml to production first, then run the command again.',
+  })
+  const file = 'tenants/production/kustomization.yaml'
+  const text = textAt(acmeFleet(), file)!.replace('namespace: apps\n', '')
+  const open = overlayTree(acmeFleet(), new Map([[file, text]]))
+  const list = text.replace('resources:\n', 'resources:\n  - ../base/tenant-role\n')
+  const ready = overlayTree(onboarded(open), new Map([[file, list]]))
+  expect(plan(ready, 'ops-team', 'production')).toMatchObject({ stage: 'arrival' })
+  expect(plan(onboarded(open, '--role', 'edit'), 'ops-team', 'production')).toMatchObject({ stage: 'arrival' })
 })
 
 describe('what cannot be moved is refused, with the reason', () => {

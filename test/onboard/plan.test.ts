@@ -61,7 +61,6 @@ const DEV = [
   'GitRepository apps/dev-team',
   'Kustomization apps/dev-team',
 ]
-/** Written once for all tenants of a cluster. */
 const ROLES = ['ClusterRole bailiwick-tenant', 'ClusterRole bailiwick-tenant-base']
 const NEW = [
   ...ROLES,

@@ -10,6 +10,8 @@ import { userInfo, userOfAccount } from '../../src/kube/rbac/groups-of.ts'
 import { fleetAt } from '../../src/onboard/fleet-at.ts'
 import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
 import { type OnboardPlan, planOnboarding } from '../../src/onboard/plan.ts'
+import { evaluationOf } from '../fleet/fleet-of.ts'
+import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 import { acmeFleet } from './fleets.ts'
 
 const URL = 'https://github.com/acme/fleet'
@@ -56,6 +58,24 @@ describe('the role of tenants', () => {
       'infrastructure/roles.yaml': new TextDecoder().decode(first.read(ROLE_FILE)),
     })
     expect(paths(plan(OPS, elsewhere)).filter(path => path.includes('tenant-role'))).toEqual([])
+  })
+
+  test('a tenant cannot extend it', () => {
+    const { files } = plan(OPS)
+    const roles = files.find(({ path }) => path === ROLE_FILE)!.content
+    const own = (labels: string) => `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: more, labels: {${labels}}}
+rules: [{apiGroups: [apps], resources: [deployments], verbs: [get]}]
+`
+    const found = (labels: string) => {
+      const list = 'resources: [dev-team.yaml, ops-team.yaml, roles.yaml]\n'
+      const fleet = { 'tenants/kustomization.yaml': list, 'tenants/roles.yaml': roles }
+      const { verdict } = evaluationOf(miniFleet({ fleet, dev: withResource(own(labels)) }))
+      return verdict.violations.map(({ rule }) => rule)
+    }
+    expect(found('bailiwick.dev/aggregate-to-tenant: "true"')).toContain('rbac-aggregation')
+    expect(found('team: web')).not.toContain('rbac-aggregation')
   })
 
   test('holds what a tenant applies, extended by a label, and nothing above', () => {

@@ -13,7 +13,9 @@ import { CULPRIT, deploymentFile, MOVE_PATCH, overlay } from './tenant-changes.t
 const missing = findAssets() ? undefined : NO_ASSETS
 const OPS = 'system:serviceaccount:ops:ops-team'
 const APPLY = 'bailiwick / apply (staging)'
-const ONBOARD = '/bailiwick onboard ops-team --repo https://github.com/acme/ops-team --namespace ops --cluster staging'
+// no controller fills the role of tenants here
+const ONBOARD =
+  '/bailiwick onboard ops-team --repo https://github.com/acme/ops-team --namespace ops --cluster staging --role cluster-admin'
 
 // Without an API server the story is told as far as GitHub goes; what needs one says so and is counted.
 describe('the whole story', () => {

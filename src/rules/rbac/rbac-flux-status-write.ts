@@ -23,7 +23,7 @@ export const rbacFluxStatusWrite: Rule = {
   title: 'Write access to the status of Flux objects',
   why: "The status of a source holds the address of the archive that Flux deploys. The status of a Kustomization lists the objects that Flux deletes. An account that can patch them deploys content that no repository holds. Flux's role `flux-edit` grants this, because `*` includes subresources.",
   source: 'fluxcd/flux2 manifests/rbac/edit.yaml; RFC-0012',
-  docs: 'List Flux resources one by one (`gitrepositories`, `kustomizations`), without `*` and `/status`, or bind to `edit` or `admin`.',
+  docs: 'List Flux resources one by one (`gitrepositories`, `kustomizations`), without `*` and `/status`, or bind the role of `bailiwick onboard`, `bailiwick-tenant`.',
   kinds: [...ROLES, `${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
   *checkObject(subject, context) {
     if (ROLES.includes(subject.kind)) yield* evaluateRole(subject)
