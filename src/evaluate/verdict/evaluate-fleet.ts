@@ -4,7 +4,7 @@ import type { Fleet, NotSeen } from '../../fleet/model/fleet.ts'
 import { mayLeadTo } from '../../fleet/model/named-repositories.ts'
 import { unusedWaiver, waiverUnused } from '../../rules/config/waiver-unused.ts'
 import type { Baseline } from '../../rules/model/baseline.ts'
-import type { Evaluation, Finding, NodeFailure } from '../../rules/model/finding.ts'
+import type { Evaluation, Finding, NodeFailure, RequiredApproval } from '../../rules/model/finding.ts'
 import { KIND_NOT_EVALUATED } from '../../rules/namespaces/kind-not-evaluated.ts'
 import { UNENCRYPTED_SETTING } from '../../rules/secrets/unencrypted-setting.ts'
 import { dormantIn, HeldNodes } from '../applied/dormant.ts'
@@ -79,21 +79,11 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
   })
   const failed = before?.failures ?? []
   const stood = new KnownFailures(failed, options.baseline ?? new Map(), hiding(failed))
-  const stated = now.failures.map(one => (leadsTo.has(one.node) ? one : stood.withState(one)))
-  const failures = stated.map(one => {
-    const since = options.base && one.state === 'new' ? undefined : options.since?.get(one.node)
-    return since === undefined ? one : { ...one, since }
-  })
+  const failures = now.failures.map(one => (leadsTo.has(one.node) ? one : stood.withState(one)))
   const fixed = options.base && before ? fixedFindings(options.base, head, before.findings, findings) : []
   const all = [...withoutSharedEdits(findings, head), ...fixed].sort(inOrder)
   const violations = all.filter(one => one.level === 'violation')
-  const unreadable = [
-    ...(options.base ? unreadableSources(head, options.base) : []),
-    ...unmatchedSources(head, options.base),
-  ]
-  const errors = [...(options.failures ?? []), ...unevaluated(head, options.base), ...failures, ...unreadable].sort(
-    inOrder,
-  )
+  const errors = errorsIn(head, options, failures)
   const changes = options.base && classifyFiles(head, options.base, changed ?? head.repositories[0]?.url ?? '')
   const verdict = withSummary({
     result: resultOf(violations, errors),
@@ -105,16 +95,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     notSeen: [...head.notSeen, ...notSeenOf(remoteFiles(head)), ...unknownNodes(head)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
-    requiredApprovals: [
-      ...(options.base
-        ? [
-            ...requiredApprovals(head, options.base),
-            ...approvalsOfFindings(all, head, options.base),
-            ...(changes?.approvals ?? []),
-          ]
-        : []),
-      ...tenantSources(head, options.base),
-    ],
+    requiredApprovals: approvalsIn(head, options.base, all, changes?.approvals),
     ...(changes ? { changedFiles: changes.files } : {}),
     evaluated: evaluatedOf(head),
     combination: waivers.combinationWith(options.combination),
@@ -123,6 +104,29 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
   const [found, broken] = [of(violations.filter(one => one.state !== 'fixed')), of(errors)]
   const nodes = evaluatedNodes(head.nodes, found, broken, options.base?.nodes)
   return { verdict, nodes }
+}
+
+/** What could not be evaluated: of nodes, of sources, and of the fleet as a whole. */
+function errorsIn(head: Fleet, options: EvaluateOptions, failures: readonly NodeFailure[]): NodeFailure[] {
+  const { base, since } = options
+  const dated = failures.map(one => {
+    const commit = base && one.state === 'new' ? undefined : since?.get(one.node)
+    return commit === undefined ? one : { ...one, since: commit }
+  })
+  const unreadable = [...(base ? unreadableSources(head, base) : []), ...unmatchedSources(head, base)]
+  return [...(options.failures ?? []), ...unevaluated(head, base), ...dated, ...unreadable].sort(inOrder)
+}
+
+function approvalsIn(
+  head: Fleet,
+  base: Fleet | undefined,
+  findings: readonly Finding[],
+  ofFiles: readonly RequiredApproval[] = [],
+): RequiredApproval[] {
+  const ofChange = base
+    ? [...requiredApprovals(head, base), ...approvalsOfFindings(findings, head, base), ...ofFiles]
+    : []
+  return [...ofChange, ...tenantSources(head, base)]
 }
 
 /** What stood, for a finding of the head: what is applied now stood only where it was applied. */

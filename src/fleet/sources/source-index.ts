@@ -10,7 +10,7 @@ import { isSameSpec } from '../model/same-spec.ts'
 export const SOURCE_GROUPS: ReadonlySet<string> = groupsThat(row => row.source ?? row.makesSources)
 
 /** A source object, and the node that renders it. */
-export interface DeclaredSource {
+export interface RenderedSource {
   readonly object: KubeObject
   readonly node: {
     readonly key: string
@@ -28,7 +28,7 @@ export class SourceIndex {
   /** Sources that nothing declares and that are taken for the fleet's own repository. */
   readonly presumed = new Set<string>()
   readonly #generators = new Map<string, KubeObject[]>()
-  readonly #objects = new Map<string, DeclaredSource>()
+  readonly #objects = new Map<string, RenderedSource>()
   #bootstrap = ''
   #added: string[] = []
 
@@ -37,7 +37,7 @@ export class SourceIndex {
   }
 
   /** Throws `graph-conflict`, under `rule` if given, where another node renders the same source differently; the first one stays. */
-  add(object: KubeObject, node: DeclaredSource['node'], rule?: string): void {
+  add(object: KubeObject, node: RenderedSource['node'], rule?: string): void {
     const { kind, namespace, name } = idOf(object)
     if (isOfKind(object, ARTIFACT_GENERATOR)) {
       const list = this.#generators.get(namespace) ?? []
@@ -96,7 +96,7 @@ export class SourceIndex {
   }
 
   /** Every source by its id. */
-  all(): Iterable<readonly [string, DeclaredSource]> {
+  all(): Iterable<readonly [string, RenderedSource]> {
     return this.#objects
   }
 

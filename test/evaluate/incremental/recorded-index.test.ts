@@ -12,7 +12,9 @@ import { fleetOf } from '../../fleet/fleet-of.ts'
 import { miniFleet } from '../../fleet/mini-fleet.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const sources = ['fleet-index', 'object-index'].map(name => readFileSync(join(ROOT, `src/facts/${name}.ts`), 'utf8'))
+const sources = ['fleet-index', 'rights-index', 'object-index'].map(name =>
+  readFileSync(join(ROOT, `src/facts/${name}.ts`), 'utf8'),
+)
 
 test('every public question of an index is recorded', () => {
   const index = new RecordedIndex(fleetOf(miniFleet()))
@@ -26,7 +28,7 @@ test('every public question of an index is recorded', () => {
 
 test('an index keeps nothing but its facts, so no answer outlives them', () => {
   for (const source of sources) {
-    const body = source.slice(source.indexOf('export class'))
+    const body = source.slice(source.search(/^export (?:abstract )?class/m))
     const fields = [...body.matchAll(/^ {2}(?:readonly |private |static )*#?\w+\s*(?::.*|=.*)?$/gm)].map(([line]) =>
       line.trim(),
     )
