@@ -2,6 +2,7 @@ import { withoutField } from '../kube/edit-node.ts'
 import { canonical, type Field, type MapNode, type Node, type ScalarNode, type ScalarValue } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { isSealedValue, sealedId, sealOf } from '../kube/sealed-values.ts'
+import { throughText } from '../kustomize/resource/round-trip.ts'
 
 /** Encrypted values in clear: by the text of what SOPS wrote beside them, then by their place and what is encrypted. Secret. */
 export type OpenedValues = ReadonlyMap<string, ReadonlyMap<string, ScalarValue>>
@@ -17,7 +18,7 @@ export function openSealed(objects: readonly KubeObject[], opened: OpenedValues 
     if (!block) return object
     const values = opened?.get(canonical(block))
     const root = values && inClear(withoutField(object.root, 'sops'), values, [])
-    return root?.type === 'map' ? { ...object, root } : { ...object, sealed: object.root }
+    return root?.type === 'map' ? { ...object, root: throughText(root) } : { ...object, sealed: object.root }
   })
 }
 

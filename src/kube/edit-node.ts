@@ -19,8 +19,13 @@ export function withField(map: MapNode, key: string, value: Node, keyOrigin?: Or
   const origin = keyOrigin ?? before?.key ?? value.origin
   if (before?.value === value && before.key === origin && !before.merged) return map
   const fields = new Map(map.fields)
-  fields.set(key, { key: origin, value })
+  fields.set(key, fieldLike(before, origin, value))
   return { ...map, fields }
+}
+
+/** A field whose key is written as it was. */
+export function fieldLike(before: { readonly quoted?: true } | undefined, key: Origin, value: Node): Field {
+  return before?.quoted ? { key, value, quoted: true } : { key, value }
 }
 
 /** `map` without `key`; `by`: the line of a patch that removes it. */
@@ -53,7 +58,7 @@ export function through(node: Node, step: Step): Node {
   if (node.type === 'list') return { ...node, origin, items: node.items.map(item => through(item, step)) }
   const fields = new Map<string, Field>()
   for (const [key, field] of node.fields) {
-    fields.set(key, { key: originThrough(field.key, step), value: through(field.value, step) })
+    fields.set(key, { ...field, key: originThrough(field.key, step), value: through(field.value, step) })
   }
   return { ...node, origin, fields }
 }

@@ -60,6 +60,8 @@ export interface Field {
   readonly value: Node
   /** A merge key brought it. */
   readonly merged?: true
+  /** Its key is a text because it is in quotes: without them YAML reads a merge key, a number or the like. */
+  readonly quoted?: true
 }
 
 /** A list that had objects in it, which are built one by one. */

@@ -7,6 +7,7 @@ import { findProgram } from '../programs.ts'
 import { eachParallel } from './each-parallel.ts'
 import { Chance } from './generate/chance.ts'
 import { fluxTrials } from './generate/flux.ts'
+import { hostileFluxTrials, hostileTrials } from './generate/hostile.ts'
 import { mutate } from './generate/mutate.ts'
 import { FEATURE_NAMES, overlays } from './generate/overlay.ts'
 import { LinePrograms } from './line-program.ts'
@@ -16,7 +17,7 @@ import { saveTrial } from './save-trial.ts'
 import { shrink } from './shrink.ts'
 import { hold, type Programs, type Trial } from './trial.ts'
 
-const USAGE = `usage: npm run differential -- [--kustomize|--flux] [--cases N] [--seed S] [--only FEATURE,...] [--show N] [--failures] [--save NAME]
+const USAGE = `usage: npm run differential -- [--kustomize|--flux] [--hostile] [--cases N] [--seed S] [--only FEATURE,...] [--show N] [--failures] [--save NAME]
   features: ${FEATURE_NAMES.join(' ')}`
 const BAILIWICK = [process.execPath, join(import.meta.dirname, '..', '..', 'src', 'cli', 'run.ts'), 'render', '--stdin']
 const LANES = 2
@@ -35,6 +36,7 @@ async function main(): Promise<number> {
     options: {
       kustomize: { type: 'boolean' },
       flux: { type: 'boolean' },
+      hostile: { type: 'boolean' },
       cases: { type: 'string', default: '2000' },
       seed: { type: 'string', default: '1' },
       only: { type: 'string' },
@@ -52,8 +54,8 @@ async function main(): Promise<number> {
   checkVersion(kustomize)
   const both = !values.kustomize && !values.flux
   const kinds: readonly [string, fc.Arbitrary<Trial>][] = [
-    ...(both || values.kustomize ? [['kustomize', overlays(only)] as const] : []),
-    ...(both || values.flux ? [['flux-render', fluxTrials(only)] as const] : []),
+    ...(both || values.kustomize ? [['kustomize', values.hostile ? hostileTrials() : overlays(only)] as const] : []),
+    ...(both || values.flux ? [['flux-render', values.hostile ? hostileFluxTrials() : fluxTrials(only)] as const] : []),
   ].map(([name, trials]) => [name, trials as fc.Arbitrary<Trial>])
   const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'differential-'))
   const [ours, real] = [new LinePrograms(BAILIWICK, 1), new LinePrograms([fluxRender], LANES)]

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import type { Result } from './outcome.ts'
 import { type Plain, readJsonExactly } from './read-output.ts'
 
@@ -20,6 +19,8 @@ export class LineProgram {
   private child: ChildProcess | undefined
   private waiting: Waiting[] = []
   private stderr = ''
+  /** Of an answer that is not there as a whole. */
+  private rest = ''
 
   constructor(command: readonly string[]) {
     this.command = command
@@ -49,11 +50,17 @@ export class LineProgram {
     const [program = '', ...args] = this.command
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, GOGC: '1000' } })
     this.stderr = ''
+    this.rest = ''
     child.stderr.on('data', chunk => {
       this.stderr = (this.stderr + String(chunk)).slice(0, 600)
     })
     child.stdin.on('error', () => undefined)
-    createInterface({ input: child.stdout }).on('line', line => this.answer(line))
+    // readline takes U+2028 for the end of a line, too
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      const lines = (this.rest + chunk).split('\n')
+      this.rest = lines.pop() ?? ''
+      for (const line of lines) this.answer(line)
+    })
     child.once('error', error => this.end(error.message))
     child.once('exit', code => {
       if (this.child === child) this.end(`exit ${code}: ${this.stderr}`)

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { BailiwickError } from '../../src/errors.ts'
 import type { Node } from '../../src/kube/node.ts'
 import { parseText } from '../../src/kube/yaml/parse-documents.ts'
-import { roundTrip } from '../../src/kustomize/resource/round-trip.ts'
+import { toPlain } from '../../src/kustomize/resource/round-trip.ts'
 import { Chance } from './generate/chance.ts'
 import { mutate } from './generate/mutate.ts'
 import { NoisyYaml } from './generate/noisy-yaml.ts'
@@ -88,7 +88,7 @@ function read(text: string): readonly Node[] | undefined {
 
 /** kustomize reads back only what may be an object. */
 function differenceOfObjects(nodes: readonly Node[], real: Reading): string | undefined {
-  const written = refusable(() => nodes.map(node => (node.type === 'map' ? roundTrip(node) : undefined)))
+  const written = refusable(() => nodes.map(node => (node.type === 'map' ? toPlain(node) : undefined)))
   if (!written) return 'refused'
   const objects = written.filter(node => node !== undefined)
   return objects.length === nodes.length ? difference(objects, real) : undefined

@@ -8,7 +8,7 @@ interface Quoted {
 }
 
 /** go-yaml v2 takes the next line, too, which our own reader of files refuses. */
-const SIMPLE: ReadonlyMap<string, string> = new Map([...ESCAPES, ['N', '\u0085']])
+const SIMPLE: ReadonlyMap<string, string> = new Map([...ESCAPES, ['N', '\u0085'], ['L', '\u2028'], ['P', '\u2029']])
 
 /**
  * The value of a quoted scalar at the start of `text`, as go-yaml v2 reads it: a line break becomes a space, further ones

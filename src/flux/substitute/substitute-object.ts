@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Field, ListNode, Made, MapNode, Node, ScalarNode, ScalarValue, ValueHolder } from '../../kube/node.ts'
+import { throughText } from '../../kustomize/resource/round-trip.ts'
 import type { Origin } from '../../origin.ts'
 import { emitScalar, isSimpleKey } from './emit-scalar.ts'
 import { refuseOpaque, refuseOpaqueKey } from './opaque-place.ts'
@@ -14,9 +15,9 @@ import { INJECTION, TemplateError } from './template-error.ts'
  * `render-limits`.
  */
 export function substituteObject(root: MapNode, substitution: Substitution): MapNode {
-  if (!mentions(root)) return rounded(root) as MapNode
+  if (!mentions(root)) return throughText(root)
   const walker = new Walker(root, substitution)
-  const result = walker.map(root, 0)
+  const result = throughText(walker.map(root, 0))
   return walker.made.length > 0 ? { ...result, made: walker.made } : result
 }
 
@@ -44,7 +45,7 @@ class Walker {
     for (const [name, field] of map.fields) {
       const { key, origin, opaque } = this.key(name, field, indent)
       if (fields.has(key)) throw refusal(`a second key ${JSON.stringify(key)} in one map`, origin)
-      if (key === '<<') throw refusal('a merge key', origin)
+      if (key === '<<' && name !== key) throw refusal('a merge key', origin)
       this.place.push(key)
       const known = this.node(field.value, this.valuePlace(name, indent))
       // what only the cluster has is marked at values
@@ -76,14 +77,14 @@ class Walker {
   }
 
   private scalar(node: ScalarNode, place: ScalarPlace): Node {
-    if (typeof node.value !== 'string' || !node.value.includes('$')) return rounded(node)
+    if (typeof node.value !== 'string' || !node.value.includes('$')) return node
     const result = this.expand(node.value, node.origin, place)
     this.note(result)
     if (result.opaque) {
       refuseOpaque(this.root, this.place, node.origin)
       return { ...node, origin: result.origin, opaque: result.opaque }
     }
-    return rounded(result.node)
+    return result.node
   }
 
   private note({ how, node }: Expanded): void {
@@ -92,10 +93,7 @@ class Walker {
   }
 
   private key(name: string, { key: origin, value }: Field, indent: number): Key {
-    if (!name.includes('$')) {
-      refuseTab(name, origin)
-      return { key: name, origin }
-    }
+    if (!name.includes('$')) return { key: name, origin }
     const simple = isSimpleKey(name)
     const column = simple ? indent - 1 : indent + 1
     const result = this.expand(name, origin, { position: simple ? 'key' : 'item', indent, column, inline: true })
@@ -106,7 +104,6 @@ class Walker {
     const text = result.node.type === 'scalar' ? keyText(result.node.value, result.float) : undefined
     if (text === undefined || text.length > 1000)
       throw refusal('a key that is not a plain string', origin, 'a key that is no plain text')
-    refuseTab(text, origin)
     return { key: text, origin: result.origin }
   }
 
@@ -141,40 +138,6 @@ function keyText(value: ScalarValue, float: boolean): string | undefined {
   return short && Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6 ? String(value) : undefined
 }
 
-/** Flux passes every number through a float64, and writes every object as YAML that it then cannot read for a few. */
-function rounded(node: Node): Node {
-  if (node.type === 'scalar') {
-    refuseTab(node.value, node.origin)
-    return typeof node.value === 'bigint' ? { type: 'scalar', value: Number(node.value), origin: node.origin } : node
-  }
-  if (node.type === 'list') {
-    const items = node.items.map(rounded)
-    return items.every((item, index) => item === node.items[index]) ? node : { ...node, items }
-  }
-  const fields = new Map<string, Field>()
-  let changed = false
-  for (const [key, field] of node.fields) {
-    refuseTab(key, field.key)
-    const value = rounded(field.value)
-    changed ||= value !== field.value
-    fields.set(key, value === field.value ? field : { key: field.key, value })
-  }
-  return changed ? { ...node, fields } : node
-}
-
-/** kustomize writes a text block that starts with a tab, and then finds no indent in it. */
-function refuseTab(value: ScalarValue, origin: Origin): void {
-  if (typeof value !== 'string' || !isUnwritable(value)) return
-  throw new BailiwickError(
-    'flux-invalid',
-    'multi-line text starts with a tab, and Flux cannot substitute variables in this object',
-    {
-      origin,
-      fix: 'Start the text with another character, or set the annotation kustomize.toolkit.fluxcd.io/substitute: disabled.',
-    },
-  )
-}
-
 function mentions(node: Node): boolean {
   if (node.type === 'scalar') return typeof node.value === 'string' && node.value.includes('$')
   if (node.type === 'list') return node.items.some(mentions)
@@ -191,14 +154,4 @@ function refusal(what: string, origin: Origin, before = what): BailiwickError {
     fix,
     identity: `substitution gives ${before}`,
   })
-}
-
-const PRINTABLE = /^[\t\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/
-
-/**
- * Whether kustomize, given a text without a style, writes it as a text block that it cannot read: one that starts with a
- * tab, in which the parser looks for the indent.
- */
-function isUnwritable(text: string): boolean {
-  return text.startsWith('\t') && text.includes('\n') && !/ \n| $/.test(text) && PRINTABLE.test(text)
 }

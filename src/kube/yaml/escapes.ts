@@ -16,7 +16,5 @@ export const ESCAPES: ReadonlyMap<string, string> = new Map(
     "'": "'",
     '\\': '\\',
     _: '\u00a0',
-    L: '\u2028',
-    P: '\u2029',
   }),
 )

@@ -1,5 +1,6 @@
 import type { Origin } from '../../origin.ts'
 import type { ScalarNode } from '../node.ts'
+import { TAB } from './characters.ts'
 import { refuseAmbiguous } from './refuse-yaml.ts'
 import { resolvePlain } from './resolve-scalar.ts'
 import { LITERAL, PLAIN } from './token.ts'
@@ -29,6 +30,24 @@ export function textScalar(kind: number, value: string, indent: number, origin: 
 export function absentScalar(origin: Origin): ScalarNode {
   return { type: 'scalar', value: null, origin, text: '' }
 }
+
+/** Whether a text needs quotes: without them YAML reads it as a merge key, or as something else than a text. */
+export function isSpecialText(text: string): boolean {
+  return resolvePlain(text) !== text || text === '<<' || (text.charCodeAt(0) < 0x3a && TIME.test(text))
+}
+
+/** Whether a key stays what it is when kustomize writes an object as text and reads it back; most do. */
+export function isOrdinaryKey(key: string): boolean {
+  return key.length <= 500 && key.charCodeAt(0) !== TAB && !isSpecialText(key)
+}
+
+/** The same of a value. */
+export function isOrdinaryScalar({ value, style, untyped }: ScalarNode): boolean {
+  return style !== 'folded' && !untyped && (typeof value !== 'string' || value.charCodeAt(0) !== TAB)
+}
+
+/** As which a time stays the text that it was. */
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[-+]\d\d:\d\d)$/
 
 /** Whether a scalar is text for every reader when it stands as a key. */
 export function isTextKey(kind: number, text: string): boolean {

@@ -1,4 +1,5 @@
 import type { Origin } from '../../origin.ts'
+import { fieldLike } from '../edit-node.ts'
 import type { Field, MapNode, Node } from '../node.ts'
 import type { Expansion } from './expansion.ts'
 import type { Key } from './read-key.ts'
@@ -24,7 +25,7 @@ export class MapBuilder {
       this.merged = value
       return
     }
-    const field = { key: key.origin, value }
+    const field = fieldLike(key, key.origin, value)
     if (key.alias) this.aliasFields.add(field)
     const before = this.fields.size
     this.fields.set(key.text, field)

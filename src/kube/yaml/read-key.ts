@@ -1,6 +1,6 @@
 import type { Origin } from '../../origin.ts'
 import type { YamlAliases } from './aliases.ts'
-import { isTextKey, plainScalar, textScalar } from './make-scalar.ts'
+import { isSpecialText, isTextKey, plainScalar, textScalar } from './make-scalar.ts'
 import { refuseAmbiguous, refuseSyntax } from './refuse-yaml.ts'
 import { sharedKey } from './shared-key.ts'
 import * as token from './token.ts'
@@ -12,6 +12,8 @@ export interface Key {
   readonly origin: Origin
   /** Written `<<` and nothing else. */
   readonly merges: boolean
+  /** As in a field. */
+  readonly quoted?: true
   /** Written as an alias: kustomize does not see that a merged map has the same key, and fails. */
   readonly alias: boolean
 }
@@ -34,11 +36,13 @@ function plainKey(reader: TokenReader): Key {
   return taken(reader, text === '<<')
 }
 
-function taken(reader: TokenReader, merges: boolean): Key {
-  const key = { text: sharedKey(reader.value()), origin: reader.origin(), merges, alias: false }
+function taken(reader: TokenReader, merges: boolean, isText = reader.peek() > token.PLAIN): Key {
+  const key: Key = { text: sharedKey(reader.value()), origin: reader.origin(), merges, alias: false }
   reader.skip()
-  return key
+  return isText ? asText(key) : key
 }
+
+const asText = (key: Key): Key => (isSpecialText(key.text) ? { ...key, quoted: true } : key)
 
 function keyWithProperties(reader: TokenReader, aliases: YamlAliases): Key {
   const { anchor, tag } = reader.properties()
@@ -51,7 +55,7 @@ function keyWithProperties(reader: TokenReader, aliases: YamlAliases): Key {
     return taken(reader, true)
   }
   if (tag !== undefined && tag !== 'str') refuseAmbiguous('a tag', origin)
-  const key = tag === undefined && kind === token.PLAIN ? plainKey(reader) : taken(reader, false)
+  const key = tag === undefined && kind === token.PLAIN ? plainKey(reader) : taken(reader, false, true)
   if (key.text === '<<' && kind === token.PLAIN) refuseAmbiguous('an anchor or tag on a merge key', origin)
   if (anchor === undefined) return key
   const plain = tag === undefined && kind === token.PLAIN
@@ -64,11 +68,17 @@ function aliasKey(reader: TokenReader, aliases: YamlAliases, depth: number): Key
   const name = reader.value()
   const target = aliases.expand(name, depth, origin)
   reader.skip()
-  const isText = target.type === 'scalar' && typeof target.value === 'string' && !target.style
-  if (!isText || target.text !== undefined || target.value === '<<') {
+  if (
+    target.type !== 'scalar' ||
+    typeof target.value !== 'string' ||
+    target.style ||
+    target.text !== undefined ||
+    target.value === '<<'
+  ) {
     return refuseAmbiguous('an alias as a key that stands for no plain text', origin)
   }
-  return { text: String(target.value), origin, merges: false, alias: true }
+  const key: Key = { text: target.value, origin, merges: false, alias: true }
+  return target.quoted ? asText(key) : key
 }
 
 function noText(reader: TokenReader): never {

@@ -81,13 +81,15 @@ function escaped(cursor: Cursor): string {
   }
   if (name === '/') cursor.doubt('an escaped slash')
   if (name === 'N') refuseEscape(cursor)
+  if (name === 'L' || name === 'P') cursor.doubt('an escape of an unusual line break')
   const length = Object.hasOwn(LENGTHS, name) ? LENGTHS[name]! : cursor.fail('an unknown escape sequence')
   const digits = text.slice(cursor.at + 2, cursor.at + 2 + length)
   const code = /^[0-9a-fA-F]+$/.test(digits) && digits.length === length ? Number.parseInt(digits, 16) : -1
   if (code < 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
     cursor.fail('an escape sequence that is not a character')
-  // kustomize writes it as it is, and then fails to read it
+  // kustomize writes it as it is, and then fails to read it, or reads spaces behind it
   if ((code >= 0x7f && code <= 0x9f) || code === 0xfffe || code === 0xffff) refuseEscape(cursor)
+  if (code === 0x2028 || code === 0x2029) cursor.doubt('an escape of an unusual line break')
   cursor.at += 2 + length
   return String.fromCodePoint(code)
 }

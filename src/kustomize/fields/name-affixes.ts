@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { isAbsent, writtenText } from '../../kube/edit-node.ts'
+import { isAbsent, textNode, writtenText } from '../../kube/edit-node.ts'
 import type { Node, ScalarNode } from '../../kube/node.ts'
 import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Entry } from '../model/entry.ts'
@@ -7,6 +7,7 @@ import type { FieldSpec } from '../model/field-spec.ts'
 import { editField, specMatches } from '../resource/field-spec.ts'
 import { originalId, type Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
+import { toPlain } from '../resource/round-trip.ts'
 import type { FieldDocs, TransformingField } from './field.ts'
 import { textField } from './read-fields.ts'
 
@@ -63,6 +64,8 @@ export function affixNames(
   side: 'prefixes' | 'suffixes',
   specs: readonly FieldSpec[],
 ): void {
+  // kustomize keeps it among the annotations, too
+  toPlain(textNode(affix.text, affix.origin))
   for (const resource of resources.all) {
     const id = originalId(resource)
     if (KEPT.some(spec => specMatches(spec, id))) continue

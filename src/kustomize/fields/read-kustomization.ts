@@ -1,4 +1,5 @@
 import type { MapNode, Node } from '../../kube/node.ts'
+import { checkTexts } from '../resource/round-trip.ts'
 import { checkForbidden } from './check-forbidden.ts'
 import type { KustomizationField } from './field.ts'
 import type { Kustomization } from './kustomization.ts'
@@ -17,6 +18,7 @@ export function readKustomization(file: string, directory: string, documents: re
   if (written?.type !== 'map') return invalid(`${file}: empty, or not a map`, written?.origin ?? start)
   const root = spellVersion(written)
   checkForbidden(root)
+  checkTexts(root)
   refuseOtherFields(root, READ_NAMES, file, KNOWN_NAMES)
   const fields = Object.entries<KustomizationField<unknown>>(FIELDS).map(([name, field]) => [
     name,

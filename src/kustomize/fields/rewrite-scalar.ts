@@ -14,5 +14,7 @@ export function rewriteScalar(before: ScalarNode | undefined, text: string, orig
   if (value === undefined) {
     throw new BailiwickError('kustomize-unsupported', `${JSON.stringify(text)}: not a valid YAML value`, { origin })
   }
+  // until the object is written, what will be null is a text for kustomize
+  if (value === null) return { type: 'scalar', value: text, origin, untyped: true }
   return { type: 'scalar', value, origin, untyped: true, ...(String(value) === text ? {} : { text }) }
 }

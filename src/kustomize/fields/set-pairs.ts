@@ -1,7 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent } from '../../kube/edit-node.ts'
 import type { Field, MapNode, Node } from '../../kube/node.ts'
-import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Origin } from '../../origin.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
 import type { Entry } from '../model/entry.ts'
@@ -65,29 +64,21 @@ class PairWriter {
     const fields = new Map<string, Field>(map.fields)
     for (const [key, { text, origin }] of this.pairs) {
       const value = { type: 'scalar', value: text, origin } as const
-      fields.set(key, { key: origin, value: fields.has(key) ? value : { ...value, shared: this.share(key, origin) } })
+      fields.set(key, { key: origin, value: fields.has(key) ? value : { ...value, shared: this.share(key) } })
     }
     return { ...map, fields }
   }
 
-  private share(key: string, origin: Origin): object {
+  private share(key: string): object {
     const known = this.added.get(key)
     if (known) {
       this.hasShared = true
       return known
     }
-    checkKey(key, origin)
     const shared = {}
     this.added.set(key, shared)
     return shared
   }
-}
-
-/** kustomize writes a new key without quotes, so one that is not a string then makes the build fail. */
-function checkKey(key: string, origin: Origin): void {
-  if (resolvePlain(key) === key && key !== '<<') return
-  const message = `kustomize cannot add the key ${JSON.stringify(key)}: it is not a string in YAML`
-  throw new BailiwickError('kustomize-invalid', message, { origin })
 }
 
 function asMap(node: Node, path: string): MapNode {

@@ -3,6 +3,7 @@ import { BailiwickError } from '../../errors.ts'
 import { withValueAt, writtenText } from '../../kube/edit-node.ts'
 import { at, type Node } from '../../kube/node.ts'
 import { type Resource, resourceOrigin } from '../resource/resource.ts'
+import { toPlain } from '../resource/round-trip.ts'
 import { isUnknown } from './unknown-values.ts'
 
 const ALPHABET: Readonly<Record<string, string>> = { 0: 'g', 1: 'h', 3: 'k', a: 'm', e: 't' }
@@ -45,7 +46,7 @@ function contentHash(resource: Resource): string {
 function hashed(node: Node | undefined): string {
   if (node === undefined) return '""'
   if (node.type === 'list') return 'null'
-  return node.type === 'scalar' ? goString(writtenText(node)) : goJson(node)
+  return node.type === 'scalar' ? goString(writtenText(node)) : goJson(toPlain(node))
 }
 
 /** JSON as Go writes it: sorted by bytes, and with <, >, & and two line separators escaped. */

@@ -1,9 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
-import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Origin } from '../../origin.ts'
 import type { Entry, GeneratorEntry } from '../model/entry.ts'
 import { isRemote } from '../paths/remote.ts'
-import { checkCharacters } from '../resource/value-node.ts'
+import { checkCharacters } from '../resource/round-trip.ts'
 import { readEnvFile } from './env-file.ts'
 
 /** A file that an entry of a kustomization names: its path in the tree and its bytes. */
@@ -37,7 +36,7 @@ export function readPairs(entry: GeneratorEntry, read: ReadBytes): Pair[] {
   ]
   const seen = new Set<string>()
   for (const { key, origin } of pairs) {
-    checkKey(key, origin)
+    checkCharacters(key, origin)
     if (seen.has(key)) fail(`${entry.kind} generator: the key ${JSON.stringify(key)} is set twice`, origin)
     seen.add(key)
   }
@@ -85,7 +84,6 @@ function envPairs(file: ReturnType<ReadBytes>, path: Entry): Pair[] {
 const SOPS_PREFIX = 'sops_'
 
 function literalPair({ text, origin }: Entry): Pair {
-  checkCharacters(text, origin)
   const equals = text.indexOf('=')
   if (equals <= 0) fail('literals: an item is not key=value', origin)
   return { key: text.slice(0, equals), value: unquote(text.slice(equals + 1)), origin }
@@ -110,13 +108,6 @@ function filePair(source: Entry, read: ReadBytes): Pair {
 }
 
 const baseName = (path: string): string => path.split('/').findLast(part => part !== '') ?? ''
-
-/** kustomize writes keys without quotes and reads them back: what is not a string then ends the build. */
-function checkKey(key: string, origin: Origin): void {
-  checkCharacters(key, origin)
-  if (typeof resolvePlain(key) === 'string' && key !== '<<') return
-  fail(`the key ${JSON.stringify(key)}: kustomize does not read it back as a string`, origin)
-}
 
 function fail(message: string, origin: Origin): never {
   throw new BailiwickError('kustomize-invalid', message, { origin })

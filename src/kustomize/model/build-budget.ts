@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Node } from '../../kube/node.ts'
+import { isOrdinaryKey, isOrdinaryScalar } from '../../kube/yaml/make-scalar.ts'
 import type { Origin } from '../../origin.ts'
 import { Allowance } from './allowance.ts'
 
@@ -44,18 +45,16 @@ export class BuildBudget {
     this.spend('steps', 40 * objects.length + 2_000, origin)
   }
 
-  /** Counts what is built. Whoever counts sees everything, and says whether folded texts (`>`) are among it. */
+  /** Counts what is built. Whoever counts sees everything, and says whether writing it as text could change it. */
   spendOnResult(root: Node): boolean {
     const census = new Census(root, this.allowance.limit('values'))
     this.spend('values', census.values, root.origin)
-    return census.hasFolded
+    return !census.isOrdinary
   }
 
-  /** Counts the values of a node as steps, and says whether folded texts are among them. */
-  spendOn(node: Node, origin: Origin): boolean {
-    const census = new Census(node, this.allowance.limit('steps'))
-    this.spend('steps', census.values, origin)
-    return census.hasFolded
+  /** Counts the values of a node as steps. */
+  spendOn(node: Node, origin: Origin): void {
+    this.spend('steps', new Census(node, this.allowance.limit('steps')).values, origin)
   }
 
   /** A merge takes an object apart and puts it together again. */
@@ -78,7 +77,7 @@ export function checkObjectSize(node: Node, origin: Origin): void {
 /** Parts may be shared, so an object can be far larger than what holds it: counting ends at `limit`. */
 class Census {
   values = 0
-  hasFolded = false
+  isOrdinary = true
   private readonly limit: number
 
   constructor(root: Node, limit: number) {
@@ -88,11 +87,15 @@ class Census {
 
   private visit(node: Node): void {
     if (this.values++ >= this.limit) return
-    if (node.type === 'map') for (const field of node.fields.values()) this.visit(field.value)
-    else if (node.type === 'list') for (const item of node.items) this.visit(item)
+    if (node.type === 'map') {
+      for (const [key, field] of node.fields) {
+        if (this.isOrdinary && !isOrdinaryKey(key)) this.isOrdinary = false
+        this.visit(field.value)
+      }
+    } else if (node.type === 'list') for (const item of node.items) this.visit(item)
     else {
       if (typeof node.value === 'string') this.values += node.value.length >> 6
-      if (node.style === 'folded') this.hasFolded = true
+      if (!isOrdinaryScalar(node)) this.isOrdinary = false
     }
   }
 }

@@ -1,14 +1,14 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, textNode, withField, withoutField, withValueAt, writtenText } from '../../kube/edit-node.ts'
-import { at, type Field, type MapNode, type Node, stringAt } from '../../kube/node.ts'
-import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
+import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
+import { isSpecialText } from '../../kube/yaml/make-scalar.ts'
 import type { Origin } from '../../origin.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
 import type { PatchEntry } from '../model/entry.ts'
 import { annotationsAsText } from '../resource/annotations.ts'
 import { describe, idOfRoot, type Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
-import { roundTrip } from '../resource/round-trip.ts'
+import { fromPlain, toPlain } from '../resource/round-trip.ts'
 import { select } from '../select/select.ts'
 import { applyJsonPatch } from './json-patch.ts'
 import type { Patch } from './load-patch.ts'
@@ -117,8 +117,16 @@ function refuseSteering(comment: Origin | undefined): void {
 
 function restore(root: MapNode, before: MapNode, path: readonly string[]): MapNode {
   const value = at(before, path)
-  if (!value || at(root, path) === value) return root
-  return withValueAt(root, path, value)
+  if (!value) return root
+  checkRestored(value, path)
+  return at(root, path) === value ? root : withValueAt(root, path, value)
+}
+
+/** kustomize writes it anew, without a type but in the quotes that it had. */
+function checkRestored(node: Node, path: readonly string[]): void {
+  if (node.type !== 'scalar' || node.quoted || node.style || !isSpecialText(writtenText(node))) return
+  const message = `patch: after it, ${path.join('.')} is not a string`
+  throw new BailiwickError('kustomize-unsupported', message, { origin: node.origin, fix: 'Choose another value.' })
 }
 
 function restoreNamespace(root: MapNode, before: MapNode): MapNode {
@@ -155,11 +163,10 @@ export function applyOperations(
   budget: BuildBudget,
 ): void {
   for (const resource of selected) {
-    const hasFolded = budget.spendOn(resource.root, origin)
+    budget.spendOn(resource.root, origin)
     budget.spend('steps', operations.length * 10, origin)
-    const written = hasFolded ? roundTrip(resource.root) : resource.root
-    const before = hasNotes(resource) ? withAnnotations(written, origin) : written
-    resource.root = annotationsAsText(throughJson(applyJsonPatch(before, operations)))
+    const before = toPlain(hasNotes(resource) ? withAnnotations(resource.root, origin) : resource.root)
+    resource.root = annotationsAsText(fromPlain(applyJsonPatch(before, operations)))
     checkIdentity(resource.root, origin)
   }
 }
@@ -172,20 +179,6 @@ function hasNotes(resource: Resource): boolean {
 function withAnnotations(root: MapNode, origin: Origin): MapNode {
   const path = ['metadata', 'annotations']
   return isAbsent(at(root, path)) ? withValueAt(root, path, { type: 'map', fields: new Map(), origin }) : root
-}
-
-/** The object goes through JSON, which forgets how a value was written and rounds large integers. */
-function throughJson<T extends Node>(node: T): T {
-  if (node.type === 'scalar') {
-    const value = typeof node.value === 'bigint' ? Number(node.value) : node.value
-    const quoted = typeof value === 'string' && needsQuotes(value)
-    if (quoted) return { type: 'scalar', value, origin: node.origin, quoted } as T & Node
-    return { type: 'scalar', value, origin: node.origin } as T & Node
-  }
-  if (node.type === 'list') return { ...node, items: node.items.map(throughJson) }
-  const fields = new Map<string, Field>()
-  for (const [key, field] of node.fields) fields.set(key, { key: field.key, value: throughJson(field.value) })
-  return { ...node, fields }
 }
 
 /** An object may lose its apiVersion and its namespace, and nothing else of what names it. */
@@ -203,21 +196,4 @@ function checkIdentity(root: MapNode, origin: Origin): void {
 
 function fail(message: string, origin: Origin, fix?: string): never {
   throw new BailiwickError('kustomize-invalid', message, { origin, fix })
-}
-
-const OLD_BOOLEAN = /^(?:[yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/
-const BASE_60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/
-/** What a plain text may not start with. */
-const START = /^(?:---|\.\.\.|[\s#,[\]{}&*!|>'"%@`]|[-?:](?:\s|$))/
-/** What it may not hold: a key, a comment, space at its end, what must be escaped. */
-const WITHIN = /:(?:\s|$)|\s#|\s$|[^ -~\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/
-
-/** Most texts: nothing in them means anything to YAML. */
-const WORD = /^[A-Za-z][\w./-]*$/
-
-/** Whether go-yaml puts this text in quotes or in a block when it writes an object anew (encode.go, emitterc.go). */
-function needsQuotes(text: string): boolean {
-  if (WORD.test(text)) return OLD_BOOLEAN.test(text) || typeof resolvePlain(text) !== 'string'
-  if (text === '<<' || OLD_BOOLEAN.test(text) || BASE_60.test(text)) return true
-  return typeof resolvePlain(text) !== 'string' || START.test(text) || WITHIN.test(text)
 }

@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { writtenText } from '../../kube/edit-node.ts'
+import { fieldLike, writtenText } from '../../kube/edit-node.ts'
 import type { Field, MapNode, Node, ScalarNode } from '../../kube/node.ts'
 import type { Origin } from '../../origin.ts'
 
@@ -30,6 +30,8 @@ export interface Cell {
 export interface CellField {
   readonly key: Origin
   readonly value: Cell
+  /** As in a field. */
+  readonly quoted?: true
 }
 
 /** A node and everything in it as cells; scalars that are one value at several places are one cell. */
@@ -40,7 +42,12 @@ export function toCell(node: Node, sharing: Map<object, Cell> = new Map()): Cell
   cell.noted = node.noted === true
   cell.flow = node.flow === true && (node.type === 'list' ? node.items.length : node.fields.size) > 0
   if (node.type === 'list') cell.items = node.items.map(item => toCell(item, sharing))
-  else for (const [name, { key, value }] of node.fields) cell.fields.set(name, { key, value: toCell(value, sharing) })
+  else {
+    for (const [name, { key, value, quoted }] of node.fields) {
+      const made = toCell(value, sharing)
+      cell.fields.set(name, quoted ? { key, value: made, quoted } : { key, value: made })
+    }
+  }
   return cell
 }
 
@@ -97,12 +104,13 @@ export function fromCell(cell: Cell, inList = false, inFlow = false): Node {
   const before = source?.type === 'map' && source.fields.size === cell.fields.size ? source.fields : undefined
   let fields = before ? undefined : new Map<string, Field>()
   let count = 0
-  for (const [name, { key, value }] of cell.fields) {
+  for (const [name, field] of cell.fields) {
+    const { key, value } = field
     if (flow && value.noted && !value.flow) refuseNoted(value, key)
     const made = asField(fromCell(value, inList, flow), inList)
     const node = value.noted ? notedField(value, made, key) : made
     if (!fields && before!.get(name)?.value !== node) fields = firstFields(cell, count, before!)
-    fields?.set(name, { key, value: node })
+    fields?.set(name, fieldLike(field, key, node))
     count++
   }
   if (!fields && source) return source
@@ -115,9 +123,9 @@ export function fromCell(cell: Cell, inList = false, inFlow = false): Node {
 /** The first fields of a cell, whose values are still those that it was made from. */
 function firstFields({ fields }: Cell, count: number, before: ReadonlyMap<string, Field>): Map<string, Field> {
   const first = new Map<string, Field>()
-  for (const [name, { key }] of fields) {
+  for (const [name, field] of fields) {
     if (first.size === count) break
-    first.set(name, { key, value: before.get(name)!.value })
+    first.set(name, fieldLike(field, field.key, before.get(name)!.value))
   }
   return first
 }

@@ -125,12 +125,12 @@ function setField(map: Cell, name: string, value: Cell | undefined, change: Cell
   if (field && field.value !== value) {
     assignCell(field.value, value)
     // a map or list of the patch stands there as a whole: what it lacks, it removed
-    if (change?.value === value && value.type !== 'scalar')
-      map.fields.set(name, { key: change.key, value: field.value })
+    if (change?.value === value && value.type !== 'scalar') map.fields.set(name, { ...field, key: change.key })
     return
   }
   quoteField(value)
-  if (!field) map.fields.set(name, { key: change?.key ?? value.origin, value })
+  const key = change?.key ?? value.origin
+  if (!field) map.fields.set(name, change?.quoted ? { key, value, quoted: true } : { key, value })
 }
 
 /** What YAML 1.1 would not read as text gets quotes, so that it stays a text under the next patch. */

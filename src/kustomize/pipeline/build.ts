@@ -8,7 +8,7 @@ import { fixReferences } from '../references/name-references.ts'
 import { annotationsAsText } from '../resource/annotations.ts'
 import { localConfig } from '../resource/local-config.ts'
 import { type Resource, toKubeObject } from '../resource/resource.ts'
-import { roundTrip } from '../resource/round-trip.ts'
+import { toPlain } from '../resource/round-trip.ts'
 import { type Accumulated, Accumulation, type AccumulationOptions } from './accumulate.ts'
 import { sortObjects } from './sort-objects.ts'
 
@@ -69,8 +69,8 @@ function finish(accumulation: Accumulation, accumulated: Accumulated, builder: s
     const finishOne = () => {
       // kustomize keeps its notes among the annotations of every object, and writes them all anew to take the notes out
       const root = annotationsAsText(accumulation.notes.finish(resource.root, builder))
-      const hasFolded = budget.spendOnResult(root)
-      return toKubeObject(resource, hasFolded ? roundTrip(root) : root)
+      const isChanged = budget.spendOnResult(root)
+      return toKubeObject(resource, isChanged ? toPlain(root) : root)
     }
     return tolerance.attempt(part(resource, 'missing'), finishOne) ?? []
   })

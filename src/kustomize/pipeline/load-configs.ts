@@ -8,7 +8,7 @@ import { annotationsAsText } from '../resource/annotations.ts'
 import { loadResources } from '../resource/load-resources.ts'
 import type { Resource } from '../resource/resource.ts'
 import { ResourceList } from '../resource/resource-list.ts'
-import { roundTrip } from '../resource/round-trip.ts'
+import { toPlain } from '../resource/round-trip.ts'
 
 /**
  * The objects that entries name, as their builtins read them; those that are written in the kustomization itself come
@@ -42,7 +42,7 @@ export function parseEntry({ node, text, origin }: ConfigEntry): ParsedFile {
 }
 
 function asConfig(resource: Resource): MapNode {
-  const root = roundTrip(annotationsAsText(resource.root))
+  const root = toPlain(annotationsAsText(resource.root))
   const last = resource.trail.at(-1)
   const step = resource.current.kind.endsWith('Generator') ? 'generator' : 'transformer'
   return last ? (through(root, { ...last, step }) as MapNode) : root

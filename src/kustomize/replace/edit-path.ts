@@ -55,7 +55,6 @@ export class PathEditor {
     if (node.type !== 'map') return this.misfit(node, `the parent of ${name} is not a map`)
     const field = node.fields.get(name)
     if (!field && !this.how.create) return node
-    if (!field && typeof resolvePlain(name) !== 'string') this.misfit(node, `the key ${name} is not a string`)
     const child = field?.value ?? this.made(rest)
     if (child.type === 'scalar' && rest.length > 0) {
       this.insideText(child, rest)
@@ -171,5 +170,7 @@ export function untyped(text: string, origin: Origin): ScalarNode {
     const message = 'a number or date that YAML parsers read differently'
     throw new BailiwickError('yaml-ambiguous', message, { origin })
   }
+  // until the object is written, what will be null is a text for kustomize
+  if (value === null) return { type: 'scalar', value: text, origin, untyped: true }
   return { type: 'scalar', value, origin, untyped: true, ...(String(value) === text ? {} : { text }) }
 }

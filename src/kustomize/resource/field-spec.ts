@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { isAbsent } from '../../kube/edit-node.ts'
+import { fieldLike, isAbsent } from '../../kube/edit-node.ts'
 import type { Field, ListNode, MapNode, Node } from '../../kube/node.ts'
 import type { Origin } from '../../origin.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
@@ -84,7 +84,7 @@ function editMap(map: MapNode, depth: number, task: Task): Node {
   if (!field && !creates) return map
   const missing = !field || (isAbsent(field.value) && (creates || isList))
   const value = missing ? created(field, depth + 1, isList, task) : editPath(field.value, depth + 1, task)
-  return value === field?.value ? map : withValue(map, name, { key: field?.key ?? task.origin, value }, task)
+  return value === field?.value ? map : withValue(map, name, fieldLike(field, field?.key ?? task.origin, value), task)
 }
 
 function created(field: Field | undefined, depth: number, isList: boolean, task: Task): Node {
