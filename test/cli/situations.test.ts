@@ -49,6 +49,7 @@ function forkWith(files: (sync: string) => Record<string, string>): string {
   return fleet
 }
 
+const BY_VARIABLE = '"https://github.com/$' + '{OWNER}/fleet"'
 const SYNC = 'clusters/prod/flux-system/gotk-sync.yaml'
 
 const situations: Record<string, Situation> = {
@@ -56,7 +57,7 @@ const situations: Record<string, Situation> = {
     given: () =>
       forkWith(sync => ({
         [SYNC]: sync
-          .replace(FLEET, '"https://github.com/${OWNER}/fleet"')
+          .replace(FLEET, BY_VARIABLE)
           .replace('prune: true', 'prune: true, postBuild: { substitute: { OWNER: acme } }'),
       })),
     args: ['--base', 'main'],
@@ -74,7 +75,7 @@ const situations: Record<string, Situation> = {
     says: [`of ${FLEET} (--base main; all clusters follow this address, none follows the remote ${FORK})`],
   },
   'a fork whose sync names a variable that nothing sets': {
-    given: () => forkWith(sync => ({ [SYNC]: sync.replace(FLEET, '"https://github.com/${OWNER}/fleet"') })),
+    given: () => forkWith(sync => ({ [SYNC]: sync.replace(FLEET, BY_VARIABLE) })),
     args: ['--base', 'main'],
     code: 2,
     says: [FORK],

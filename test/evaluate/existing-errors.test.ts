@@ -4,7 +4,7 @@ import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import type { Fleet, FleetNode } from '../../src/fleet/model/fleet.ts'
 import type { Hole } from '../../src/kube/hole.ts'
 import { fleetOf } from '../fleet/fleet-of.ts'
-import { DEV_URL, FLEET_URL, fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
+import { DEV_URL, FLEET_URL, fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const ADMIN = `apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
@@ -217,4 +217,11 @@ test('nothing evaluated is an error, and where nothing of the base was either it
 
 test('the first line says in how much nothing was found', () => {
   expect(evaluated(fleet()).summary).toBe('No violations in 4 Kustomizations (17 objects, 1 cluster, 2 tenants)')
+})
+
+test('the first line counts the HelmReleases whose charts are not rendered', () => {
+  const release = 'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x, namespace: apps}\n'
+  const verdict = evaluated(fleetOf(miniFleet({ dev: withResource(release) })))
+  expect(verdict.evaluated.releases).toBe(1)
+  expect(verdict.summary).toMatch(/; charts of 1 HelmRelease not rendered$/)
 })

@@ -84,7 +84,7 @@ export function verdict(over: Partial<Verdict> = {}): Verdict {
       tenants: 2,
       kustomizations: { reached: 6, present: 6 },
       objects: 40,
-      releases: 2,
+      releases: 0,
       holes: 0,
     },
     combination: '0123456789abcdef0123456789abcdef',
