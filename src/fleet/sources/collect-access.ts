@@ -14,7 +14,7 @@ import {
 import { addressOfSource, adoption, askRead, factsOf, type ReadContext } from './ask-read.ts'
 import { askedBy } from './decide-read.ts'
 import { sourceRefOf } from './resolve-source.ts'
-import type { DeclaredSource, SourceIndex } from './source-index.ts'
+import type { RenderedSource, SourceIndex } from './source-index.ts'
 
 /** What one cluster declares about its sources. */
 export interface ClusterAccess {
@@ -81,7 +81,7 @@ export function collectAccess(
 function declarationOf(
   view: ReadContext,
   [id, url]: readonly [string, string],
-  { object, node }: DeclaredSource,
+  { object, node }: RenderedSource,
   reader: string | undefined,
   asked: AskedRepository[],
 ): SourceDeclaration {

@@ -10,7 +10,7 @@ import { isSameSpec } from '../model/same-spec.ts'
 export const SOURCE_GROUPS: ReadonlySet<string> = groupsThat(row => row.source ?? row.makesSources)
 
 /** A source object, and the node that renders it. */
-export interface DeclaredSource {
+export interface RenderedSource {
   readonly object: KubeObject
   readonly node: {
     readonly key: string
@@ -26,7 +26,7 @@ export class SourceIndex {
   /** Sources that the fleet's file declares, for want of an object; they count once nothing more is added. */
   readonly byHand: ReadonlyMap<string, KubeObject>
   readonly #generators = new Map<string, KubeObject[]>()
-  readonly #objects = new Map<string, DeclaredSource>()
+  readonly #objects = new Map<string, RenderedSource>()
   #bootstrap = ''
   #added: string[] = []
 
@@ -35,7 +35,7 @@ export class SourceIndex {
   }
 
   /** Throws `graph-conflict`, under `rule` if given, where another node renders the same source differently; the first one stays. */
-  add(object: KubeObject, node: DeclaredSource['node'], rule?: string): void {
+  add(object: KubeObject, node: RenderedSource['node'], rule?: string): void {
     const { kind, namespace, name } = idOf(object)
     if (isOfKind(object, ARTIFACT_GENERATOR)) {
       const list = this.#generators.get(namespace) ?? []
@@ -91,7 +91,7 @@ export class SourceIndex {
   }
 
   /** Every source by its id. */
-  all(): Iterable<readonly [string, DeclaredSource]> {
+  all(): Iterable<readonly [string, RenderedSource]> {
     return this.#objects
   }
 
