@@ -10,7 +10,7 @@ import type { ReadableRepository } from './readable-repository.ts'
 export const CLUSTERS = 'clusters'
 
 /** A file of a repository that names the address of another one. */
-export interface DeclaredPlace {
+interface DeclaredPlace {
   readonly repository: ReadableRepository
   readonly commit: string
   readonly file: string

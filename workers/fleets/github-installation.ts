@@ -75,8 +75,7 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
       const key = `${name.owner}/${name.repo}`.toLowerCase()
       return (await memory.recallAt({ id }, sinceNames(await installation.repositories()), key, ask)) ?? undefined
     },
-    mayRead: (name, login) => mayRead(octokit, name, login),
-    ...adminFacts(context, id, octokit),
+    ...roleFacts(context, id, octokit),
     parent: (repository, commit) => firstParent(context, octokit, repository, commit),
     content: (repository, commit, known) => {
       const tree = known ?? trees.get(commit)
@@ -86,15 +85,16 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
   return installation
 }
 
-/** What GitHub says about who administers repositories, and what their rules require. */
-function adminFacts(
+/** What GitHub says about who may read or administer repositories, and what their rules require. */
+function roleFacts(
   context: WorkerContext,
   id: number,
   octokit: Octokit,
-): Pick<Installation, 'administers' | 'requiresCheck' | 'isAdopted'> {
+): Pick<Installation, 'mayRead' | 'administers' | 'requiresCheck' | 'isAdopted'> {
   const administers = (name: RepositoryName, login: string) =>
     unlessRefused(async () => (await readRole(octokit, name, login)) === 'admin', false)
   return {
+    mayRead: (name, login) => mayRead(octokit, name, login),
     administers,
     requiresCheck: (repository, branch) =>
       unlessRefused(() => requiresCheck(context, id, octokit, repository, branch), false),
