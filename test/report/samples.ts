@@ -10,7 +10,11 @@ const DASHBOARD = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'apps'
 export function finding(over: Partial<Finding> = {}): Finding {
   const { identity = 'system:serviceaccount:ops:ops-team', object = DASHBOARD } = over
   return {
-    ...(over.rule === undefined ? { clusterAnswer: `\`${forbidden({ name: identity, groups: [] }, { verb: 'patch', apiGroup: 'apps', resource: 'deployments', namespace: object.namespace, name: object.name })}\`` } : {}),
+    ...(over.rule === undefined
+      ? {
+          clusterAnswer: `\`${forbidden({ name: identity, groups: [] }, { verb: 'patch', apiGroup: 'apps', resource: 'deployments', namespace: object.namespace, name: object.name })}\``,
+        }
+      : {}),
     rule: 'namespace-confinement',
     level: 'violation',
     severity: 'critical',

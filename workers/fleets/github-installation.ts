@@ -69,7 +69,6 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
       if (head) trees.set(head.commit, head.tree)
       return head?.commit
     },
-    lookUp: name => unlessRefused(() => readRepository(octokit, name), undefined),
     leadsTo: async name => {
       const ask = async () => (await readRepository(octokit, name))?.id ?? null
       const key = `${name.owner}/${name.repo}`.toLowerCase()
@@ -85,15 +84,16 @@ export function githubInstallation(context: WorkerContext, id: number, octokit: 
   return installation
 }
 
-/** What GitHub says about who may read or administer repositories, and what their rules require. */
+/** What GitHub says about a repository by its name, who may read or administer repositories, and what their rules require. */
 function roleFacts(
   context: WorkerContext,
   id: number,
   octokit: Octokit,
-): Pick<Installation, 'mayRead' | 'administers' | 'requiresCheck' | 'isAdopted'> {
+): Pick<Installation, 'lookUp' | 'mayRead' | 'administers' | 'requiresCheck' | 'isAdopted'> {
   const administers = (name: RepositoryName, login: string) =>
     unlessRefused(async () => (await readRole(octokit, name, login)) === 'admin', false)
   return {
+    lookUp: name => unlessRefused(() => readRepository(octokit, name), undefined),
     mayRead: (name, login) => mayRead(octokit, name, login),
     administers,
     requiresCheck: (repository, branch) =>

@@ -65,7 +65,9 @@ export function levelOf(
 ): 'violation' | 'warning' {
   const isPart = problem.kind === 'dropped-field' && problem.path.length === 1
   const isRefused = isPart || !ACCEPTED.includes(problem.kind)
-  return isRefused && (isCertain || refusedByAll.includes(problem)) ? 'violation' : 'warning'
+  // a mutating webhook can add what is missing before the API server validates, and corrects nothing that is wrong
+  const isRefusedByAll = problem.kind !== 'missing-field' && refusedByAll.includes(problem)
+  return isRefused && (isCertain || isRefusedByAll) ? 'violation' : 'warning'
 }
 
 /** A field or word that the definition does not know, and none like it: the cluster may run a later release that does. */
