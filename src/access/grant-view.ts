@@ -1,5 +1,5 @@
 import type { FleetIndex } from '../facts/fleet-index.ts'
-import { isInstalledRbac } from '../flux/installed-rbac.ts'
+import { isInstalledRbac, OPERATOR_BINDING } from '../flux/installed-rbac.ts'
 import type { Grant } from '../kube/rbac/authorizer.ts'
 import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP } from '../kube/rbac/binding.ts'
 import { compactString } from '../kube/rbac/policy-rule.ts'
@@ -55,6 +55,6 @@ function sourceOf(index: FleetIndex, cluster: string, binding: Binding): Binding
   const { kind, namespace, name } = binding
   const written = index.versionsOf(cluster, `${RBAC_GROUP}/${kind}`, namespace, name).at(-1)
   if (written) return { by: 'fleet', origin: written.object.root.origin, kustomization: written.node.key }
-  if (isInstalledRbac(kind, name)) return { by: 'flux' }
+  if (isInstalledRbac(kind, name) || name === OPERATOR_BINDING) return { by: 'flux' }
   return kind === 'RoleBinding' && name.startsWith('capsule-') ? { by: 'capsule' } : { by: 'kubernetes' }
 }

@@ -1,6 +1,6 @@
 import type { Cluster } from '../fleet/model/fleet.ts'
 import { nodeOf } from '../fleet/model/synthetic.ts'
-import { installedRbac, isInstalledRbac } from '../flux/installed-rbac.ts'
+import { installedRbac, isInstalledRbac, type Manifest, OPERATOR_RBAC } from '../flux/installed-rbac.ts'
 import type { MapNode } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 
@@ -11,7 +11,7 @@ const OBJECTS = new WeakMap<readonly object[], readonly KubeObject[]>()
 /**
  * Flux's own roles and bindings on a cluster, as far as the fleet does not render them: what Flux installs, with the fleet's
  * patches. Where the Deployments of Flux are rendered with any of these, those are all. `rendered`: the platform's
- * ClusterRoles and ClusterRoleBindings.
+ * ClusterRoles and ClusterRoleBindings. Where a FluxInstance is, the binding of flux-operator counts too.
  */
 export function assumedRbac(
   cluster: Pick<Cluster, 'hub' | 'lockdown'> | undefined,
@@ -23,9 +23,18 @@ export function assumedRbac(
   const names = new Set(rendered.map(keyOf).filter(key => key !== undefined))
   if (flux?.from === 'deployments' && names.size > 0) return []
   const manifests = flux?.rbac ?? installedRbac(flux?.version)
+  const own = flux?.from === 'flux-instance' ? objectsOf(OPERATOR_RBAC) : []
+  const isRendered = (object: KubeObject) => rendered.some(one => idOf(one).name === idOf(object).name)
+  return [
+    ...objectsOf(manifests).filter(object => !names.has(keyOf(object)!)),
+    ...own.filter(object => !isRendered(object)),
+  ]
+}
+
+function objectsOf(manifests: readonly Manifest[]): readonly KubeObject[] {
   const objects = OBJECTS.get(manifests) ?? manifests.map(one => ({ root: nodeOf(one, NOWHERE) as MapNode, trail: [] }))
   OBJECTS.set(manifests, objects)
-  return objects.filter(object => !names.has(keyOf(object)!))
+  return objects
 }
 
 /** Says once what is assumed on a cluster; undefined where that is nothing. */

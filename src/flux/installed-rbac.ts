@@ -15,6 +15,19 @@ const IDS = new Set(table.map(idOf))
 const NEWEST = manifestsAt([Infinity, Infinity])
 const known = new Map<string, readonly Manifest[]>()
 
+/** The binding by which flux-operator may do everything. */
+export const OPERATOR_BINDING = 'flux-operator-cluster-admin'
+/** What flux-operator installs for itself (config/default/rbac.yaml): it makes each FluxInstance and ResourceSet as this account. */
+export const OPERATOR_RBAC: readonly Manifest[] = [
+  {
+    apiVersion: `${RBAC_GROUP}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: OPERATOR_BINDING },
+    roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'ServiceAccount', name: 'flux-operator', namespace: ROOT_NAMESPACE }],
+  },
+]
+
 /** Whether Flux installs a role or binding of this kind and name. */
 export const isInstalledRbac = (kind: string, name: string): boolean => IDS.has(`${kind} ${name}`)
 

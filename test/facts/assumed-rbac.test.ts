@@ -56,6 +56,10 @@ const assumed = (index: FleetIndex) =>
     const name = metadata?.type === 'map' ? metadata.fields.get('name')?.value : undefined
     return name?.type === 'scalar' ? String(name.value).replace('-flux-system', '') : ''
   })
+const withoutOperator = (index: FleetIndex) =>
+  assumed(index)
+    .filter(name => !name.startsWith('flux-operator'))
+    .sort()
 function may(index: FleetIndex, account: string, verb: string, resource: string, apiGroup = '') {
   const [namespace = '', name = ''] = account.split('/')
   const [kind = '', subresource] = resource.split('/')
@@ -84,12 +88,27 @@ test.each<[string, Files, string[]]>([
   ],
 ])('Flux has its own rights where %s', (_name, files, without) => {
   const index = indexOf(files, without)
-  expect(assumed(index).sort()).toEqual(NAMES)
+  expect(withoutOperator(index)).toEqual(NAMES)
   expect(may(index, 'flux-system/helm-controller', 'patch', 'deployments', 'apps')).toBe(true)
   expect(may(index, 'flux-system/source-controller', 'get', 'secrets')).toBe(true)
   expect(may(index, 'flux-system/source-controller', 'patch', 'deployments', 'apps')).toBe(false)
   expect(may(index, 'apps/editor', 'patch', 'gitrepositories/status', SOURCE)).toBe(true)
   expect(may(index, 'apps/editor', 'patch', 'gitrepositories', 'other.example.org')).toBe(false)
+})
+
+test('flux-operator may do everything where a FluxInstance is, and nothing where none is', () => {
+  const files = {
+    'clusters/staging/kustomization.yaml': 'resources: [flux.yaml, tenants.yaml]\n',
+    'clusters/staging/flux.yaml': instance(''),
+  }
+  const operated = indexOf(
+    files,
+    Object.keys(fleetFiles).filter(path => path.startsWith(FLUX)),
+  )
+  const set = ['flux-system/flux-operator', 'patch', 'resourcesets', 'fluxcd.controlplane.io'] as const
+  expect(may(operated, ...set)).toBe(true)
+  const placeholder = indexOf({ ...EMPTY, [`${FLUX}/kustomization.yaml`]: kustomization('  []\n') })
+  expect(may(placeholder, ...set)).toBe(false)
 })
 
 test('what patches do to it counts, for a placeholder and for a FluxInstance', () => {
@@ -109,7 +128,7 @@ test('what patches do to it counts, for a placeholder and for a FluxInstance', (
     files,
     Object.keys(fleetFiles).filter(path => path.startsWith(FLUX)),
   )
-  expect(assumed(operated).sort()).toEqual(NAMES)
+  expect(withoutOperator(operated)).toEqual(NAMES)
   expect(may(operated, 'apps/editor', 'patch', 'gitrepositories/status', SOURCE)).toBe(false)
 })
 
