@@ -272,6 +272,8 @@ function lateRefusals(node: FleetNode, context: RuleContext, refused: readonly R
   const known = Map.groupBy(refused, ({ object }) => object)
   const names = late.map(({ name }) => name)
   const only = refusedOf(node, context, names).filter(one => {
+    // helm-controller acts after Flux applied all of it, and tries again
+    if (one.user !== node.identity.user) return false
     if (known.get(one.object)?.some(({ without }) => without === one.without)) return false
     if (one.without === 'missing-role') return earlier(one.object, node, context) === undefined
     return isDeciding(one) && before.refusalOf(node.cluster, one.user, one.request) !== undefined
