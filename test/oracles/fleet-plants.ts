@@ -131,13 +131,16 @@ function targetOf({ clusters, tenants }: Fleet, here: readonly FleetNode[]): Tar
 }
 
 /** The tenant whose folder it is, the first one of the folder's cluster, or the first of the fleet. */
-function beneficiaryOf({ tenants }: Fleet, here: readonly FleetNode[]): Beneficiary {
+function beneficiaryOf({ clusters, tenants }: Fleet, here: readonly FleetNode[]): Beneficiary {
   const node = here.find(one => one.tenant !== undefined)
   const isHere = ({ clusters }: Tenant) => here.some(({ cluster }) => clusters.includes(cluster))
   const tenant = tenants.find(({ name }) => name === node?.tenant) ?? tenants.find(isHere) ?? tenants[0]
   const user = node?.identity.user ?? tenant?.identities.find(name => name.startsWith('system:serviceaccount:'))
   const [, , own = 'default', account = 'default'] = user?.split(':') ?? []
-  const namespace = node?.namespace ?? tenant?.namespaces[0] ?? own
+  // a tenant may have other namespaces on another cluster
+  const owners = clusters.find(({ name }) => here.some(({ cluster }) => cluster === name))?.owners ?? new Map()
+  const owned = [...owners].find(([, owner]) => owner === tenant?.name)?.[0]
+  const namespace = node?.namespace ?? owned ?? tenant?.namespaces[0] ?? own
   return { isTenant: node !== undefined, tenant: tenant?.name ?? '', namespace, account }
 }
 
