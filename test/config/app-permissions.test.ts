@@ -20,6 +20,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   'GET /user': 'user',
   'GET /installation/repositories': 'metadata: read',
   'GET /repos/{owner}/{repo}': 'metadata: read',
+  'GET /repos/{owner}/{repo}/collaborators': 'metadata: read',
   'GET /repos/{owner}/{repo}/collaborators/{username}/permission': 'metadata: read',
   'GET /repos/{owner}/{repo}/rules/branches/{branch}': 'metadata: read',
   'GET /repos/{owner}/{repo}/rulesets': 'metadata: read',

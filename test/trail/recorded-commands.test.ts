@@ -44,6 +44,7 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
   'checks/check-run.ts': [
     'workers/apply/report-applied.ts',
     'workers/commands/approve-prune.ts',
+    'workers/commands/approve.ts',
     'workers/commands/open-waiver-pull.ts',
     'workers/commands/override.ts',
     'workers/offboarding/open-offboarding.ts',

@@ -84,7 +84,8 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
   const all = [...withoutSharedEdits(findings, head), ...fixed].sort(inOrder)
   const violations = all.filter(one => one.level === 'violation')
   const errors = errorsIn(head, options, failures)
-  const changes = options.base && classifyFiles(head, options.base, changed ?? head.repositories[0]?.url ?? '')
+  const changedIn = changed ?? head.repositories[0]?.url ?? ''
+  const changes = options.base && classifyFiles(head, options.base, changedIn)
   const verdict = withSummary({
     result: resultOf(violations, errors),
     clusters: head.clusters.map(({ name, path, how }) => ({ name, path, how })),
@@ -96,7 +97,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
     requiredApprovals: approvalsIn(head, options.base, all, changes?.approvals),
-    ...(changes ? { changedFiles: changes.files } : {}),
+    ...(changes ? { changedFiles: changes.files, changedIn } : {}),
     evaluated: evaluatedOf(head),
     combination: waivers.combinationWith(options.combination),
   })

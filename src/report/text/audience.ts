@@ -45,7 +45,7 @@ export function viewFor(
         path: words.hide(one.path, { byOthers: true }),
         ...(one.because === undefined ? {} : { because: words.hide(one.because, { byOthers: true }) }),
       })),
-      ...(verdict.changedFiles ? { changedFiles: filesFor(verdict.changedFiles, audience, nodes) } : {}),
+      changedFiles: verdict.changedIn === repository ? filesFor(verdict.changedFiles ?? [], audience, nodes) : [],
       evaluated: evaluatedFor(verdict, audience, nodes),
       clusters: verdict.clusters.filter(cluster => clusters.has(cluster.name)),
       tenants: tenants.map(tenant => ({ ...tenant, identities: tenant.identities.map(one => words.hide(one)) })),

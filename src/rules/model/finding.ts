@@ -184,6 +184,8 @@ export interface Verdict {
   readonly requiredApprovals: readonly RequiredApproval[]
   /** Every file that the change adds, edits or removes, in the order of paths; absent without a base. */
   readonly changedFiles?: readonly ChangedFile[]
+  /** Address of the repository that they are in: names of its files are for its readers. */
+  readonly changedIn?: string
   readonly evaluated: Evaluated
   /** Of the part of a repository: its Kustomizations below one of which Flux applies nothing, for an error of the fleet's own. */
   readonly belowErrors?: number
