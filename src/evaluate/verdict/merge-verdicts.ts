@@ -22,6 +22,7 @@ export function mergeVerdicts(verdicts: readonly [Verdict, ...Verdict[]]): Verdi
     notEvaluated: verdicts.flatMap(verdict => verdict.notEvaluated),
     requiredApprovals: verdicts.flatMap(verdict => verdict.requiredApprovals),
     ...(verdicts.some(({ changedFiles }) => changedFiles) ? { changedFiles: mergeFiles(verdicts) } : {}),
+    ...(first.changedIn === undefined ? {} : { changedIn: first.changedIn }),
     evaluated: sumOf(verdicts.map(verdict => verdict.evaluated)),
     combination: hash('sha256', verdicts.map(verdict => verdict.combination).join(' ')),
   })
