@@ -44,6 +44,7 @@ describe('a tenant leaves a fleet that Flux applies', () => {
     expect(first!.issue.title).toBe('Offboard tenant ops-team: workloads')
     expect(first!.issue.body).toContain('on `staging`: `Kustomization ops/ops-team`')
     expect(first!.issue.body).toContain('`staging/ops/ops-team` deletes everything that it applied')
+    expect(first!.issue.body).toContain('The command of a fleet admin agrees to it, for exactly this commit')
     expect(lastRun(stage.github, FLEET, first!.head.ref)).toMatchObject({ conclusion: 'success' })
     expect(lastRun(stage.github, FLEET, first!.head.ref, 'bailiwick / override')).toMatchObject({
       output: { title: expect.stringContaining('Overridden by ada: offboarding of tenant ops-team') },

@@ -28,6 +28,7 @@ export async function openOffboarding(
   if (plan.stage === 'done') throw new TypeError('there is nothing to open')
   const text = offboardText(asked, plan)
   const { by, comment, issue, at } = asked
+  const isApproved = needsApproval(asked, plan.stage)
   const record = {
     ...{ fleet: fleet.id, ...requestOf(asked), stage: plan.stage, on: plan.clusters, sources: plan.sources },
     ...{ by, comment, issue, at },
@@ -43,13 +44,16 @@ export async function openOffboarding(
       files: plan.files.flatMap(({ path, content }) => (content === null ? [] : [{ path, content }])),
       removed: plan.files.flatMap(({ path, content }) => (content === null ? [path] : [])),
       title: text.title,
-      body: `${text.body}\n\nRequested by @${by} in #${issue}.\n\n${marker}`,
+      body: `${text.body}\n\nRequested by @${by} in #${issue}.${isApproved ? AGREED : ''}\n\n${marker}`,
       message: `${text.title}\n\n${marker}`,
     },
   )
-  if (needsApproval(asked, plan.stage)) await approve(here, asked, opened)
+  if (isApproved) await approve(here, asked, opened)
   return opened
 }
+
+const AGREED =
+  ' The check finds what this change takes away. The command of a fleet admin agrees to it, for exactly this commit. If the check blocks all the same, a fleet admin comments `/bailiwick override REASON`.'
 
 /**
  * Additions are evaluated like any other change. In a transfer, only the change of a namespace's owner needs an admin's approval, and

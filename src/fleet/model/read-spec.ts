@@ -88,19 +88,25 @@ function required(object: KubeObject, path: Path): string {
 
 /** Throws where a key stands beside the missing one that was probably meant to be that. */
 function throwMisspelled(object: KubeObject, path: Path): void {
+  const written = misspelled(object, path)
+  if (written === undefined) return
+  const [field, name] = [part('field', written.join('.')), part('value', String(path[written.length - 1]))]
+  throw new BailiwickError('flux-invalid', message`${field}: Flux has no such field. Allowed: ${name}`, {
+    origin: originAt(object.root, written),
+    fix: message`Rename it to ${name}.`,
+  })
+}
+
+/** The key that was probably meant to be the first missing one of a path. */
+export function misspelled(object: KubeObject, path: Path): Path | undefined {
   const depth = path.findIndex((_, index) => at(object.root, path.slice(0, index + 1)) === undefined)
   const [start, meant] = [path.slice(0, depth), String(path[depth])]
   const parent = at(object.root, start)
-  if (depth < 0 || parent?.type !== 'map') return
+  if (depth < 0 || parent?.type !== 'map') return undefined
   const written = [...parent.fields.keys(), ...(parent.dropped?.keys() ?? [])].find(
     key => probably(key, [meant]) === meant,
   )
-  if (written === undefined) return
-  const [field, name] = [part('field', [...start, written].join('.')), part('value', meant)]
-  throw new BailiwickError('flux-invalid', message`${field}: Flux has no such field. Allowed: ${name}`, {
-    origin: originAt(object.root, [...start, written]),
-    fix: message`Rename it to ${name}.`,
-  })
+  return written === undefined ? undefined : [...start, written]
 }
 
 function flag(object: KubeObject, path: Path): boolean {

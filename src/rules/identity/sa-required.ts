@@ -3,7 +3,7 @@ import { namespacePart, objectPart, quoted } from '../../facts/shown.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
 import { accountOf, applierKinds, fallbackAccount, kubeConfigOf } from '../../fleet/model/appliers.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { isBlank } from '../../fleet/model/read-spec.ts'
+import { isBlank, misspelled } from '../../fleet/model/read-spec.ts'
 import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
@@ -22,13 +22,29 @@ export const saRequired: Rule = {
   *checkObject({ object, node }, context) {
     if (context.index.actsFor(node, object) === undefined) return
     const breach = evaluateFleet(context, node, object)
-    if (breach) yield { ...breach, ...named(context, node, object) }
+    if (breach) yield { ...breach, ...(meantAs(context, node, object) ?? named(context, node, object)) }
   },
 }
 
 /** Whether this rule blocks an object that acts for a tenant: its account is not known. */
 export function lacksAccount(context: RuleContext, node: FleetNode, object: KubeObject): boolean {
   return context.index.actsFor(node, object) !== undefined && evaluateFleet(context, node, object) !== undefined
+}
+
+/** A key that was probably meant to name the account is the cause, and no other rule speaks of it. */
+function meantAs(context: RuleContext, { cluster }: FleetNode, object: KubeObject): Partial<Breach> | undefined {
+  const { kind, namespace, name } = idOf(object)
+  const path = misspelled(object, ACCOUNT_FIELD)
+  if (path?.length !== ACCOUNT_FIELD.length) return undefined
+  const account = stringAt(object.root, path)
+  const isCertain = account !== undefined && isKnown(context, cluster, namespace, account)
+  return {
+    path,
+    isMalformed: true,
+    message: message`${objectPart(kind, namespace, name)}: Flux has no field ${quoted('field', path.join('.'))}, so no service account is named. Allowed: ${codeWord('serviceAccountName')}.`,
+    fix: message`Rename it to ${codeWord('serviceAccountName')}.`,
+    ...(isCertain ? { edit: { rename: 'serviceAccountName' } } : {}),
+  }
 }
 
 /** Where the platform acts in the namespace as one account only, or renders one only, that is the one. */
