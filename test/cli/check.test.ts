@@ -199,6 +199,8 @@ describe('onboard', () => {
       '?? tenants/base/ops-team/kustomization.yaml',
       '?? tenants/base/ops-team/rbac.yaml',
       '?? tenants/base/ops-team/sync.yaml',
+      '?? tenants/base/tenant-role/cluster-roles.yaml',
+      '?? tenants/base/tenant-role/kustomization.yaml',
     ])
     const checked = await run(fleet, 'check', '--base', 'HEAD', '-o', 'json')
     expect([checked.code, json(checked).violations]).toEqual([0, []])

@@ -75,11 +75,11 @@ const holders = (text: string) =>
     .map(({ name }) => name)
 
 test('the role that the flux CLI gives is named as more than most tenants need', async () => {
-  const note = 'For workloads alone use --role edit.'
-  expect((await onboard(HTTPS)).stdout).toContain(note)
+  const note = 'Without --role, a tenant does not have them.'
+  expect((await onboard([...HTTPS, '--role', 'cluster-admin'])).stdout).toContain(note)
   execFileSync('git', ['checkout', '-q', '.'], { cwd: dir })
   execFileSync('git', ['clean', '-qfd'], { cwd: dir })
-  expect((await onboard([...HTTPS, '--role', 'edit'])).stdout).not.toContain(note)
+  expect((await onboard(HTTPS)).stdout).not.toContain(note)
 })
 
 describe('credentials that are given', () => {

@@ -23,6 +23,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/fleet/resource-sets/render-resource-set.ts MAX_TEXT',
   ],
   error: [
+    'src/flux/source/copied-tree.ts MAX_FILES',
     'src/fleet/sources/ask-read.ts MAX_ASKED',
     'src/fleet/graph/admit-child.ts MAX_DEPTH',
     'src/fleet/graph/admit-child.ts MAX_PLATFORM_NODES',
@@ -83,6 +84,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/commands/request-waivers.ts MOST',
   ],
   closed: [
+    'src/evaluate/changed/unseen-readers.ts MANY',
     'src/kustomize/select/compare-patterns.ts MAX_REACHED',
     'src/sops/rules/tenant-rule.ts MAX_COMPARISON',
     'src/approval/change-prunes.ts MAX_PRINTS',
@@ -133,7 +135,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/rules/secrets/support/value-in-the-open.ts MAX_SETTING',
     'workers/fleets/source-reader.ts MAX_HIDDEN',
     'src/fleet/graph/build-with-earlier.ts MAX_EARLIER',
-    'src/cli/with-earlier.ts MAX_SEARCH_MS',
     'src/fleet/charts/chart-places.ts MAX_INCLUDES',
     'src/fleet/model/named-repositories.ts MAX_NAMES',
     'src/git/histogram-diff.ts MOST_COMPARISONS',
@@ -214,6 +215,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/schema/custom/format-problem.ts LONGEST_DURATION',
   ],
   memory: [
+    'src/fleet/rendering/render-memo.ts MAX_READINGS',
     'workers/gate/keep-pulls.ts LIMIT_MS',
     'workers/trail/keep-history.ts LIMIT_MS',
     'src/schema/custom/check-rules.ts KEPT',
@@ -260,6 +262,9 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/jobs/redeliver.ts MOST_SENT',
   ],
   shown: [
+    'src/evaluate/changed/classify-files.ts FEW',
+    'src/report/text/changed-files-lines.ts FEW',
+    'src/report/text/changed-files-lines.ts FEW_READERS',
     'src/rules/identity/account-cannot-apply.ts MAX_SHOWN',
     'src/rules/identity/support/account-rights.ts MAX_ROLES',
     'src/rules/model/api-refusal.ts MAX_WORDS',

@@ -15,6 +15,7 @@ import { canonicalQuantity } from '../../src/flux/normalise/quantity.ts'
 import { PackBudget } from '../../src/flux/pack-budget.ts'
 import { packTree } from '../../src/flux/pack-tree.ts'
 import { renderWithHoles } from '../../src/flux/render-with-holes.ts'
+import { copiedTree } from '../../src/flux/source/copied-tree.ts'
 import { pushedTree } from '../../src/flux/source/pushed-tree.ts'
 import { envsubst } from '../../src/flux/substitute/envsubst.ts'
 import { type Spent, SubstitutionBudget } from '../../src/flux/substitute/substitution-budget.ts'
@@ -112,6 +113,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
       given: { facts: [] },
       config: { tenants: new Map(), allowedSources: [] },
       declarerOf: () => 'dev-team',
+      contentOf: () => undefined,
       owners: new Map(),
       asked: new Map(),
     } as unknown as ReadContext
@@ -281,6 +283,16 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
     expect(around(512 * 1024, count => packTree(treeOf({ a: 'x' }), text(count)))).toEqual([undefined, 'render-limits'])
     const inFile = (count: number) => packTree(treeOf({ '.sourceignore': text(count) }))
     expect(around(512 * 1024, inFile)).toEqual([undefined, 'render-limits'])
+  },
+
+  'src/flux/source/copied-tree.ts MAX_FILES': () => {
+    const copy = (count: number) => {
+      const tree = flat(count)
+      const entry: Tree['entry'] = path =>
+        path === '' ? { name: '', path, type: 'directory', id: '' } : tree.entry(path)
+      return copiedTree([{ tree: { ...tree, entry }, repository: '', from: '', to: '' }])
+    }
+    expect(around(50_000, copy)).toEqual([undefined, 'render-limits'])
   },
 
   'src/flux/pack-tree.ts MAX_PATTERNS': () => {

@@ -55,7 +55,6 @@ describe('at the repair what the build before did not contain is new', () => {
     ['a remote file that is copied', { [ADDONS]: 'resources: [c.yaml, "https://example.com/rights.yaml"]\n' }],
     ['a base in git that is copied', { [ADDONS]: 'resources: [c.yaml, "https://github.com/acme/x?ref=main"]\n' }],
     ['a node that was not reached', { [ROOT]: 'resources: [flux-system, tenants.yaml]\n' }],
-    ['a source that was not there', { [SYNC]: sync().replace('name: flux-system\n  path', 'name: gone\n  path') }],
     [
       'a suspended node without it',
       { [SYNC]: sync('  suspend: true\n'), 'addons/rights.yaml': CALM.replace('c,', 'd,') },

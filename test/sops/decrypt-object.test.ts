@@ -94,7 +94,7 @@ test('whatever is encrypted comes out as what it was', async () => {
 })
 
 test.each<[string, unknown, unknown]>([
-  ['int', '9223372036854775807', 9223372036854775807n],
+  ['int', '9223372036854775807', Number(9223372036854775807n)],
   ['int', '9223372036854775808', undefined],
   ['int', '0x10', undefined],
   ['float', '0.1', 0.1],

@@ -83,14 +83,14 @@ function ofNode(node: FleetNode, side: Side): UnseenReader[] {
 function ofRemotes({ name, holes = [] }: FleetNode, { url, ref, tree }: FleetRepository): UnseenReader[] {
   const [owner, repo] = url.toLowerCase().split('/').slice(-2)
   return holes.flatMap(({ remote = '' }) => {
-    const [, rest] = remote.toLowerCase().split(`${owner}/${repo}`, 2)
+    const [, rest] = remote.toLowerCase().split(`${owner}/${repo}`)
     if (rest === undefined || ref.branch === undefined) return []
     const [path = '', query = ''] = remote
       .slice(remote.length - rest.length)
       .replace(/^\.git/, '')
-      .split('?', 2)
+      .split('?')
     const branch = /(?:^|&)(?:ref|version)=([^&]*)/.exec(query)?.[1]
-    const [, raw] = path.split(`/${ref.branch}/`, 2)
+    const [, raw] = path.split(`/${ref.branch}/`)
     if (raw === undefined && branch !== undefined && branch !== ref.branch) return []
     const folder = artifactPath(raw ?? path)
     const mayRead = folder === '' ? ANYWHERE : from({ path: folder }, tree)
@@ -221,7 +221,7 @@ const MANY = 100
 function readsOfPaths(paths: readonly NamedPath[], { repository, covered, names }: Side): Reads | undefined {
   const reads = paths.flatMap(({ path, source }) => {
     if (source !== undefined && !names.has(source) && !OPEN.test(source)) return []
-    const [known = '', unknown] = path.split(OPEN, 2)
+    const [known = '', unknown] = path.split(OPEN)
     const folder = artifactPath(unknown === undefined ? known : known.slice(0, known.lastIndexOf('/') + 1))
     if (unknown === undefined && (folder === '' || covered.has(folder))) return []
     if (folder === '') return [ANYWHERE]

@@ -22,10 +22,10 @@ export const accountCannotApply: Rule = {
   id: 'account-cannot-apply',
   severity: 'high',
   title: 'Object that its account may not apply',
-  why: 'Flux applies the objects of a Kustomization or HelmRelease as its account. The API server refuses what the roles of the account do not allow, and Flux then applies nothing of that stage. The status of Flux names only the first refused object.',
+  why: 'Flux applies the objects of a Kustomization or HelmRelease as its account. The API server refuses what the roles of the account do not allow. Flux then applies nothing of that stage. The status of Flux names only the first refused object.',
   source:
     'https://kubernetes.io/docs/reference/access-authn-authz/rbac/; https://fluxcd.io/flux/components/kustomize/kustomizations/#role-based-access-control',
-  docs: 'Add the missing rights to a role of the account. A new object needs `patch` and `create`, an existing one `patch`. A role in the same Kustomization counts only after an earlier merge, because Flux tries all objects of a stage before it applies one. It is a warning where the roles are not visible: a bound role is not rendered, an operator may add rules to `admin`, `edit` or `view`, or the account already applies such objects without a visible role. Missing `get`, `list` and `delete` are warnings too. Bailiwick does not hold back an apply because of this rule: the API server gives the same answer.',
+  docs: 'Add the missing rights to a role of the account. A new object needs `patch` and `create`, an existing one `patch`. A role in the same Kustomization counts only after an earlier merge: Flux tries all objects of a stage first. It is a warning where the roles are not visible, for example where a bound role is not rendered. Operators may add rules to `admin`, `edit` and `view`. The account may already apply such objects without a visible role. Missing `get`, `list` and `delete` are warnings too. Bailiwick does not hold back an apply because of this rule: the API server gives the same answer.',
   *checkNode(node, context) {
     // what Flux refuses is an error, and of another cluster no role is visible
     if (!node.identity.impersonated || node.error || node.hub !== undefined) return

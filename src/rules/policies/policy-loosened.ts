@@ -25,7 +25,7 @@ export const policyLoosened: Rule = {
   title: 'Policy that denies less than before',
   why: 'A change that removes or weakens a policy can add the object that the policy denied. Evaluated with the new policies alone, both pass.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
-  docs: 'Objects are evaluated with the policies from before the change as well. The rule lists what these deny and the new ones do not. It also lists policies that are removed, no longer enforce, select less (also because labels of a Namespace change), exempt more, or compare with other parameters (`paramRef`, `configMap`). A change of the platform is a warning, and a required approval of a fleet admin. A tenant that changes what a policy reads, such as its parameters, makes a violation. The rule compares with the base.',
+  docs: 'Objects are evaluated with the policies from before the change as well. The rule lists what these deny and the new ones do not. It also lists policies that are removed, no longer enforce, select less (also because labels of a Namespace change) or exempt more. Policies that compare with other parameters (`paramRef`, `configMap`) are listed too. A change of the platform is a warning, and a required approval of a fleet admin. A tenant that changes what a policy reads, such as its parameters, makes a violation. The rule compares with the base.',
   kinds: 'every',
   *checkObject({ node, object, id, kind }, context) {
     const former = formerAdmissionOf(node, object, context)

@@ -13,6 +13,11 @@ kind: Kustomization
 metadata: {name: infra-configs, namespace: flux-system}
 spec: {interval: 5m, prune: true, path: ./infra, serviceAccountName: kustomize-controller, sourceRef: {kind: GitRepository, name: by-hand}}
 ---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: elsewhere, namespace: flux-system}
+spec: {interval: 5m, prune: true, path: ./not-in-this-repository, serviceAccountName: kustomize-controller, sourceRef: {kind: GitRepository, name: by-hand}}
+---
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: web, namespace: flux-system}
