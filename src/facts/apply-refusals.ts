@@ -9,6 +9,7 @@ import {
   apiPlaceOf,
   applyRequests,
   type CustomKinds,
+  healthCheckRequests,
   healthRequests,
   type WithoutRight,
   waits,
@@ -61,6 +62,7 @@ export function applyRefusals(
     }
     if (kindOf(object) === HELM_RELEASE) askRelease(authorizer, object, lockdown, refused)
   }
+  ask(authorizer, user, kustomization, healthCheckRequests(kustomization, custom).requests, refused)
   return refused
 }
 

@@ -89,8 +89,7 @@ const EVERY_ACCOUNT = new Set(['system:serviceaccounts', 'system:authenticated']
 
 /**
  * Why a request that no visible grant allows may be allowed all the same, each in a sentence; none: it is refused. Any
- * platform Kustomization could bind anyone, so one that is not visible counts only where it concerns the namespace, or
- * where the account has no visible grant at all and so must live on others.
+ * platform Kustomization could bind anyone, so one that is not visible counts only where it concerns the namespace.
  */
 export function unseenGrants(
   rights: VisibleRights,
@@ -105,14 +104,13 @@ export function unseenGrants(
   const { unresolved } = authorizer.held(user, namespace)
   const missing = unresolved.filter(({ roleRef }) => resource === 'namespaces' || !OF_CAPSULE.test(roleRef.name))
   const granting = nodes.filter(node => mayGrant(node.identity, authorizer, request))
-  const { failed, opaque } = unseenBinders(granting, authorizer, namespace)
+  const { failed } = unseenBinders(granting, authorizer, namespace)
   const isGranted = was.right === true || hasGrants(authorizer, user)
   return [
     ...missing.map(unknownRole),
     ...aggregated(rights, user, namespace, apiGroup),
     ...failed,
     ...(namespace === '' ? [] : concerning(rights, request, namespace)),
-    ...(isGranted ? [] : opaque),
     ...(isGranted || was.ofTenants || !isAccount(name) || hasVisibleGrants(rights)
       ? []
       : [`no account of a tenant on ${cluster} has a visible role`]),

@@ -22,7 +22,8 @@ export class Manifests {
   /** Whether any controller could apply it, or a part of it: all but documentation, pictures and what GitHub reads. */
   mayBeRead(path: string): boolean {
     if (path.startsWith('.github/') || !(this.#is(path, 'file') || this.#is(path, 'submodule'))) return false
-    return !INERT.test(path) || this.#trees.some(tree => isNamedIn(tree, folderOf(path), path))
+    // Flux applies every YAML file of a folder without a kustomization file, whatever its name
+    return YAML.test(path) || !INERT.test(path) || this.#trees.some(tree => isNamedIn(tree, folderOf(path), path))
   }
 
   /** Whether a kustomization could: an object, YAML beside a kustomization file, or what a kustomization file names. */

@@ -85,17 +85,23 @@ function ofRemotes({ name, holes = [] }: FleetNode, { url, ref, tree }: FleetRep
   return holes.flatMap(({ remote = '' }) => {
     const [, rest] = remote.toLowerCase().split(`${owner}/${repo}`)
     if (rest === undefined || ref.branch === undefined) return []
-    const [path = '', query = ''] = remote
-      .slice(remote.length - rest.length)
+    // a branch has several spellings, and HEAD may be it
+    const [path = '', query = ''] = decoded(remote.slice(remote.length - rest.length))
       .replace(/^\.git/, '')
+      .replaceAll('refs/heads/', '')
       .split('?')
     const branch = /(?:^|&)(?:ref|version)=([^&]*)/.exec(query)?.[1]
-    const [, raw] = path.split(`/${ref.branch}/`)
-    if (raw === undefined && branch !== undefined && branch !== ref.branch) return []
+    const [, raw] = path.split(new RegExp(`[/@](?:HEAD|${ref.branch.replace(/[^\w-]/g, '\\$&')})/`))
+    if (raw === undefined && branch !== undefined && branch !== ref.branch && branch !== 'HEAD') return []
     const folder = artifactPath(raw ?? path)
     const mayRead = folder === '' ? ANYWHERE : from({ path: folder }, tree)
     return [{ why: `Kustomization \`${shownName(name)}\` fetches it by an address`, mayRead }]
   })
+}
+
+/** An address without its escapes; one that cannot be decoded as it is. */
+function decoded(address: string): string {
+  return address.replace(/%[0-7][0-9a-f]/gi, one => String.fromCharCode(Number.parseInt(one.slice(1), 16)))
 }
 
 /** Undefined: nothing of the repository. */

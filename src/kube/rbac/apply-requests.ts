@@ -144,8 +144,8 @@ export function neededRequests(
     requests.push(...own.map(one => ({ ...one, request: { ...one.request, namespace: place.namespace } })))
     if (isWaiting) requests.push(...healthRequests(id, place.namespace))
   }
-  if (!isWaiting) for (const id of healthChecks(spec)) addHealthCheck(id, custom, requests, unknown)
-  return { requests, unknown }
+  const checks = healthCheckRequests(kustomization, custom)
+  return { requests: [...requests, ...checks.requests], unknown: [...unknown, ...checks.unknown] }
 }
 
 /** Whether Flux waits until everything that a Kustomization applies is ready. */
@@ -162,15 +162,21 @@ function healthChecks(root: Node): ObjectId[] {
   }))
 }
 
-function addHealthCheck(id: ObjectId, custom: CustomKinds, requests: AccountRequest[], unknown: string[]): void {
-  const place = apiPlaceOf(id, custom)
-  if ('problem' in place) {
-    unknown.push(`spec.healthChecks: ${place.problem}`)
-    return
+/** What Flux reads for `spec.healthChecks`, which counts where `spec.wait` is not set. */
+export function healthCheckRequests(kustomization: KubeObject, custom: CustomKinds): NeededRequests {
+  const requests: AccountRequest[] = []
+  const unknown: string[] = []
+  for (const id of waits(kustomization) ? [] : healthChecks(kustomization.root)) {
+    const place = apiPlaceOf(id, custom)
+    if ('problem' in place) {
+      unknown.push(`spec.healthChecks: ${place.problem}`)
+      continue
+    }
+    const about = `health check of ${display(id)}`
+    requests.push({ request: { verb: 'get', ...place, name: id.name }, without: 'not-ready', about })
+    requests.push(...healthRequests(id, place.namespace))
   }
-  const about = `health check of ${display(id)}`
-  requests.push({ request: { verb: 'get', ...place, name: id.name }, without: 'not-ready', about })
-  requests.push(...healthRequests(id, place.namespace))
+  return { requests, unknown }
 }
 
 /** Whether an object is a Namespace of Kubernetes. */

@@ -28,8 +28,8 @@ export const accountCannotApply: Rule = {
     'https://kubernetes.io/docs/reference/access-authn-authz/rbac/; https://fluxcd.io/flux/components/kustomize/kustomizations/#role-based-access-control',
   docs: 'Add the missing rights to a role of the account. A new object needs `patch` and `create`, an existing one `patch`. A role in the same Kustomization counts only after an earlier merge: Flux tries all objects of a stage first. It is a warning where the roles are not visible, for example where a bound role is not rendered. Operators may add rules to `admin`, `edit` and `view`. The account may already apply such objects without a visible role. Missing `get`, `list` and `delete` are warnings too. Bailiwick does not hold back an apply because of this rule: the API server gives the same answer.',
   *checkNode(node, context) {
-    // what Flux refuses is an error, and of another cluster no role is visible
-    if (!node.identity.impersonated || node.error || node.hub !== undefined) return
+    // of another cluster no role is visible
+    if (!node.identity.impersonated || node.hub !== undefined || isUnknown(node)) return
     if (lacksAccount(context, node, node.kustomization)) return
     const refused = refusedOf(node, context)
     const late = lateRefusals(node, context, refused)
@@ -39,6 +39,10 @@ export const accountCannotApply: Rule = {
     yield* notPruned(node, context)
   },
 }
+
+/** Whether nothing is known to be applied: Flux refuses all of it, or the flags that name the account of a root are of an earlier build. */
+const isUnknown = ({ error, holes = [], parent }: FleetNode): boolean =>
+  error !== undefined && (holes.length === 0 || parent === undefined)
 
 /** Refusals that matter for this change, and that no other rule is about. */
 function refusedOf(node: FleetNode, context: RuleContext, without: readonly string[] = []): RightRefusal[] {
@@ -57,8 +61,10 @@ function isAsked(refusal: RightRefusal, node: FleetNode, context: RuleContext): 
   const was = earlier(object, node, context)
   if (was === undefined) return true
   if (without === 'escalation' || without === 'missing-role') return canonical(was.root) !== canonical(object.root)
-  const isApplied = request.verb === 'create' || request.verb === 'patch'
-  return !(request.verb === 'create' || (isApplied && fluxMarks(object, IF_MISSING).length > 0))
+  // Helm makes a Secret for each revision: that request is about another object
+  const isCreate = request.verb === 'create' && request.name !== ''
+  const isApplied = isCreate || request.verb === 'patch'
+  return !(isCreate || (isApplied && fluxMarks(object, IF_MISSING).length > 0))
 }
 
 /** The object as the cluster has it before the change. */
@@ -173,7 +179,7 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
       ...(origin ? { origin } : {}),
       value: `${place.user} ${first!.request.verb} ${first!.request.resource}`,
       message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
-      fix: rightsFix(index, place, requests, object.root.origin.repository),
+      fix: rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
       cause: hashOf(['rights', place.user, place.namespace]),
     }
   }
@@ -212,7 +218,7 @@ function unknownRights(
 
 const CONSEQUENCES = {
   rewritten: message`Flux then writes the objects at every reconcile, and replaces those with ${part('value', 'kustomize.toolkit.fluxcd.io/ssa: IfNotPresent')}`,
-  'not-ready': message`the health check of Flux then fails at its timeout`,
+  'not-ready': message`The health check of Flux then fails at its timeout`,
   'not-pruned': message`Flux then keeps the objects and reports ${part('value', 'PruneFailed')}`,
 } satisfies Partial<Record<WithoutRight, Message>>
 
@@ -291,14 +297,18 @@ function lateRefusals(node: FleetNode, context: RuleContext, refused: readonly R
   })
   return [...Map.groupBy(only, one => one.object)].map(([object, [first]]) => {
     const { kind, namespace, name } = idOf(object)
-    const grants = listed(late.slice(0, MAX_SHOWN).map(one => one.shown))
+    const others = late.filter(one => one.name !== display(idOf(object)))
+    const grants = listed((others.length > 0 ? others : late).slice(0, MAX_SHOWN).map(one => one.shown))
     return {
       node,
       object,
       path: ['metadata', 'name'],
       value: `late ${first!.user} ${first!.request.verb} ${first!.request.resource}`,
       message: message`${objectPart(kind, namespace, name)}: ${part('identity', first!.user)} gets the right to apply it too late, by ${grants}. Allowed: rights that exist before Flux applies this Kustomization. API server: ${serverWords(first!.message)}.`,
-      fix: message`Merge ${grants} first, or move it to a Kustomization that does not wait for ${objectPart('Kustomization', node.namespace, node.name)}.`,
+      fix:
+        others.length === 0
+          ? message`Have ${grants} applied by an account that may write it.`
+          : message`Merge ${grants} first, or move it to a Kustomization that does not wait for ${objectPart('Kustomization', node.namespace, node.name)}.`,
       cause: hashOf(['late', node.namespace, node.name, ...names]),
     }
   })
