@@ -85,6 +85,7 @@ test.each([
       [second, filesOf(second)],
     ])
     expect(run).toMatchObject({ conclusion: 'failure' })
+    expect(run.output.title).toContain('Required approval')
     expect(shown).toContain(REFUSED)
     expect(shown).not.toContain(CANARY)
   },

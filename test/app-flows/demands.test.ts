@@ -133,6 +133,11 @@ const UNSEEN = `apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: infra-configs, namespace: flux-system}
 spec: {interval: 5m, prune: true, path: ./configs, serviceAccountName: kustomize-controller, sourceRef: {kind: GitRepository, name: by-hand}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: elsewhere, namespace: flux-system}
+spec: {interval: 5m, prune: true, path: ./not-in-this-repository, serviceAccountName: kustomize-controller, sourceRef: {kind: GitRepository, name: by-hand}}
 `
 const BINDING = `apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding

@@ -43,6 +43,14 @@ describe('a source that nobody could read', () => {
     expect(said).not.toMatch(/dev-team|apps/)
   })
 
+  test('that only another tenant follows is not told, though it leads here', () => {
+    const source = { ...node().source, id: 'GitRepository/apps/web', url: OPS }
+    const notSeen = [{ source: source.id, url: OPS, reason: 'it is private' }]
+    const seenWith = (tenant: string | null) =>
+      viewFor(verdict({ notSeen }), ['ops-team'], OPS, [node({ tenant, source })]).verdict.notSeen.length
+    expect(['dev-team', 'ops-team', null].map(seenWith)).toEqual([0, 1, 1])
+  })
+
   test('of its own is told', () => {
     expect(told('GitRepository/ops/charts', 'https://github.com/acme/charts')).toContain('acme/charts')
   })

@@ -7,7 +7,7 @@ import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { fetchWork, type InClusterWorld, openInCluster } from './in-cluster-world.ts'
 import { live, liveStatus } from './live.ts'
-import { deploymentFile } from './tenant-changes.ts'
+import { deploymentFile, makeByHand } from './tenant-changes.ts'
 
 const missing = findAssets() ? undefined : NO_ASSETS
 const APPLY = 'bailiwick / apply (staging)'
@@ -82,11 +82,11 @@ describe.skipIf(missing)(`a worker in its cluster${missing ? ` (${missing})` : '
   })
 
   test('what the API server refuses: at its line, with when it is tried again', async () => {
-    const bad = deploymentFile('bad').replace('replicas: 1', 'replicas: -1')
-    const files = { 'base/kustomization.yaml': withBase('report', 'bad'), 'base/bad.yaml': bad }
+    await makeByHand(world.cluster, 'bad')
+    const files = { 'base/kustomization.yaml': withBase('report', 'bad'), 'base/bad.yaml': deploymentFile('bad') }
     const pull = await merge('bad', files)
     await world.comesTo(() => comment(pull).includes('❌ **1 of 1 Kustomization failed**'))
-    expect(comment(pull)).toMatch(/- refused `Deployment apps\/bad` at \[`base\/bad\.yaml:1`]\(\S+\): .*spec\.replicas/)
+    expect(comment(pull)).toMatch(/- refused `Deployment apps\/bad` at \[`base\/bad\.yaml:1`]\(\S+\): .*spec\.selector/)
     expect(comment(pull)).toContain('@dora: this Kustomization reads files that you changed here.')
     const row = /<tr>(?:(?!<\/tr>).)*staging\/apps\/dev-team.*?<\/tr>/s.exec(await page('acme/dev-team'))![0]
     // the last apply, and the next attempt

@@ -4,7 +4,7 @@ import { fleetFiles } from '../fleets/read-fleet.ts'
 import { stagingOverlay } from './batch.ts'
 import { saidOfApply } from './said.ts'
 import { type Stage, startStage } from './stage.ts'
-import { deploymentFile } from './tenant-changes.ts'
+import { deploymentFile, makeByHand } from './tenant-changes.ts'
 
 const missing = findAssets() ? undefined : NO_ASSETS
 const TEAM = 'acme/dev-team'
@@ -61,30 +61,31 @@ describe.skipIf(missing)(`results on merged pull requests${missing ? ` (${missin
   })
 
   test('what the API server refuses: at its line, for the author of that file only', async () => {
-    const bad = deploymentFile('bad', 'apps').replace('replicas: 1', 'replicas: -1')
+    await makeByHand(stage.clusters.staging!, 'bad')
     const pull = await open('bad', {
       'staging/kustomization.yaml': stagingOverlay(['report.yaml', 'bad.yaml']),
-      'staging/bad.yaml': bad,
+      'staging/bad.yaml': deploymentFile('bad', 'apps'),
     })
     await merge(pull)
     const [comment] = results(pull)
     expect(comment!.body).toContain('❌ **1 of 1 Kustomization failed**')
     expect(comment!.body).toMatch(
-      /- refused `Deployment apps\/bad` at \[`staging\/bad\.yaml:1`]\(https:\S+\/blob\/[\da-f]{40}\/staging\/bad\.yaml#L1\): .*spec\.replicas/,
+      /- refused `Deployment apps\/bad` at \[`staging\/bad\.yaml:1`]\(https:\S+\/blob\/[\da-f]{40}\/staging\/bad\.yaml#L1\): .*spec\.selector/,
     )
     expect(comment!.body).toContain('@dora: this Kustomization reads files that you changed here.')
     expect(comment!.body.match(/@[a-z]/g)).toEqual(['@d'])
     expect(statuses(TEAM)).toEqual([[expect.stringContaining('dev-team'), 'failure', 'reconciliation failed']])
     const run = saidOfApply(stage.github, TEAM)
     expect(run).toMatchObject({ conclusion: 'failure' })
-    expect(run.annotations).toMatchObject([{ path: 'staging/bad.yaml', start_line: 7 }])
-    expect(run.annotations[0]!.message).toContain('spec.replicas')
+    expect(run.annotations).toMatchObject([{ path: 'staging/bad.yaml', start_line: 8 }])
+    expect(run.annotations[0]!.message).toContain('spec.selector')
   })
 
   test('a merge that fixes it: its own comment says applied, and the failed one stays as it was', async () => {
     const failed = stage.github.pullRequestsOf(TEAM).at(-1)!.issue.number
     const before = results(failed)[0]!.body
-    const pull = await open('fix', { 'staging/bad.yaml': deploymentFile('bad', 'apps') }, 'ada')
+    await stage.clusters.staging!.request('DELETE', '/apis/apps/v1/namespaces/apps/deployments/bad')
+    const pull = await open('fix', { 'staging/bad.yaml': `# again\n${deploymentFile('bad', 'apps')}` }, 'ada')
     await merge(pull)
     expect(results(pull)[0]!.body).toContain('✅ **Applied: 1 Kustomization**')
     expect(results(pull)[0]!.body).not.toContain('@')

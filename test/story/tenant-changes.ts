@@ -1,3 +1,7 @@
+import { parse } from 'yaml'
+import type { Json } from '../../src/kube/node.ts'
+import type { TestCluster } from '../envtest/start.ts'
+
 /** A Deployment as a team would write it, in the namespace of operations. */
 export function deploymentFile(name: string, namespace = 'ops'): string {
   return `apiVersion: apps/v1
@@ -19,6 +23,16 @@ spec:
         - name: web
           image: acme/${name}:1.0.0
 `
+}
+
+/**
+ * A Deployment of the namespace apps made by hand with another selector: the API server refuses the team's of
+ * that name, at the eighth line of `deploymentFile`, and git cannot show why.
+ */
+export async function makeByHand(cluster: TestCluster, name: string): Promise<void> {
+  const object: Json = parse(deploymentFile(name, 'apps').replaceAll(`app: ${name}`, 'app: by-hand'))
+  const { status } = await cluster.request('POST', '/apis/apps/v1/namespaces/apps/deployments', object)
+  if (status !== 201) throw new Error(`POST of ${name} answered ${status}`)
 }
 
 /** The overlay patch with which a team's Deployment gets into another team's namespace; the culprit is its last line. */

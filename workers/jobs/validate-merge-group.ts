@@ -116,17 +116,19 @@ async function evaluateGroup(
   return { outcome, context: { ...evaluated.context, circumstances }, tree: after!, inputs }
 }
 
-/** What the groups before this one need an approval for: it is asked for on theirs. */
+/** What the groups before this one need an approval for, as those who brought them may read it: it is asked for on theirs. */
 async function requiredBefore(
   context: WorkerContext,
-  { installation, repository }: OpenedRepository,
+  subject: OpenedRepository,
   data: ValidateMergeGroup,
   base: string,
 ): Promise<readonly FleetApprovals[]> {
+  const { installation, repository } = subject
   const pin = { url: repository.url, branch: data.branch }
   const before = await evaluateChange(context, installation, {
     head: { ...pin, commit: data.base },
     base: { ...pin, commit: base },
+    people: peopleOfGroup(subject, data.branch, { sha: data.base, base }),
   })
   return outcomeOf(before, repository.url, 'merge-group').required
 }

@@ -1,5 +1,6 @@
 import { evaluatedIn } from '../../evaluate/verdict/evaluated.ts'
 import { countFindings } from '../../evaluate/verdict/group-findings.ts'
+import type { NotSeen } from '../../fleet/model/fleet.ts'
 import type { ChangedFile, EvaluatedNode, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
 import { ownPolicy } from './own-policy.ts'
 import { ownWaiver } from './own-waiver.ts'
@@ -33,7 +34,7 @@ export function viewFor(
   const namespaces = new Set(tenants.flatMap(tenant => tenant.namespaces))
   // `<kind>/<namespace>/<name>`: what is called so in another namespace is someone else's
   const seen = verdict.notSeen.filter(
-    ({ url, source }) => url === repository || namespaces.has(source.split('/')[1] ?? ''),
+    one => namespaces.has(one.source.split('/')[1] ?? '') || (one.url === repository && !isLent(one, audience, nodes)),
   )
   return {
     verdict: {
@@ -67,6 +68,12 @@ export function viewFor(
       errors: foreignNew(verdict.errors, audience).length,
     },
   }
+}
+
+/** Whether only other tenants follow a source: it leads here, and has no text here. */
+function isLent({ source, url }: NotSeen, audience: readonly string[], nodes: readonly EvaluatedNode[]): boolean {
+  const followers = nodes.filter(node => node.source.id === source && node.source.url === url)
+  return followers.length > 0 && followers.every(({ tenant }) => tenant !== null && !audience.includes(tenant))
 }
 
 /** Kustomizations of others that render a file are left out; what may apply it unseen is the tenant's own. */
