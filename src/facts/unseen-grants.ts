@@ -110,7 +110,7 @@ export function unseenGrants(
     ...missing.map(unknownRole),
     ...aggregated(rights, user, namespace, apiGroup),
     ...failed,
-    ...(namespace === '' ? [] : concerning(rights, request, namespace)),
+    ...(namespace === '' ? [] : concerning(rights, user, request, namespace)),
     ...(isGranted || was.ofTenants || !isAccount(name) || hasVisibleGrants(rights)
       ? []
       : [`no account of a tenant on ${cluster} has a visible role`]),
@@ -156,10 +156,13 @@ export const hasVisibleGrants = ({ nodes, authorizer }: Pick<VisibleRights, 'nod
   nodes.some(({ tenant, identity }) => tenant !== undefined && hasGrants(authorizer, userInfo(identity.user)))
 
 /** What is not visible and names the namespace, or makes bindings in any. */
-function concerning(rights: VisibleRights, request: ResourceRequest, namespace: string): string[] {
+function concerning(rights: VisibleRights, user: UserInfo, request: ResourceRequest, namespace: string): string[] {
   const { index, cluster, nodes, authorizer } = rights
   const words = new Set([namespace, index.ownerOf(cluster, namespace) ?? namespace])
+  const holder = index.ownerOf(cluster, accountOf(user.name)?.namespace ?? '')
   const own = nodes.filter(node => {
+    // no tenant may grant rights to the account of another one
+    if (node.tenant !== undefined && node.tenant !== holder) return false
     if (whyUnseen(node) === undefined || !mayGrant(node.identity, authorizer, request)) return false
     const target = stringAt(node.kustomization.root, ['spec', 'targetNamespace'])
     return [node.namespace, node.name, target, ...node.path.split('/')].some(word => words.has(word ?? ''))
