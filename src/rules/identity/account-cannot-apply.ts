@@ -193,6 +193,15 @@ function removedGrant({ index, before }: RuleContext, place: AccountPlace, { obj
   return bindingOrigin(index, place) ?? originAt(node.kustomization.root, ACCOUNT_FIELD)
 }
 
+/** A warning about a Kustomization, shown at the first of its objects that it is about: it stays the same as others come. */
+const warningAt = (node: FleetNode, objects: readonly KubeObject[]) => ({
+  node,
+  object: node.kustomization,
+  path: ACCOUNT_FIELD,
+  origin: originAt(objects[0]!.root, ['metadata', 'name']),
+  level: 'warning' as const,
+})
+
 /** Whether the account may do it is not visible: one warning, whatever the objects are. */
 function unknownRights(
   { index }: RuleContext,
@@ -204,11 +213,7 @@ function unknownRights(
   const objects = [...new Set(unknown.map(({ refusal }) => refusal.object))]
   const [{ refusal: first }] = unknown as [(typeof unknown)[0], ...typeof unknown]
   return {
-    node,
-    object: node.kustomization,
-    path: ACCOUNT_FIELD,
-    origin: originAt(objects[0]!.root, ['metadata', 'name']),
-    level: 'warning',
+    ...warningAt(node, objects),
     value: `unknown ${user} ${namespace}`,
     cause: hashOf(['unknown', ...reasons]),
     message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listed(reasons.slice(0, MAX_SHOWN).map(untyped), '; ')}${reasons.length > MAX_SHOWN ? message` and ${reasons.length - MAX_SHOWN} more` : message``}. ${rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}.`,
@@ -232,11 +237,7 @@ function lesser(
   const { node, user, namespace } = place
   const objects = [...new Set(all.map(({ object }) => object))]
   return {
-    node,
-    object: node.kustomization,
-    path: ACCOUNT_FIELD,
-    origin: originAt(objects[0]!.root, ['metadata', 'name']),
-    level: 'warning',
+    ...warningAt(node, objects),
     severity: 'low',
     value: `${without} ${user} ${namespace}`,
     message: message`${shownObjects(objects)}: ${part('identity', user)} may not ${untyped([...new Set(all.map(({ request }) => request.verb))].join(' or '))} what Flux needs. ${CONSEQUENCES[without]}. API server: ${serverWords(all[0]!.message)}.`,
