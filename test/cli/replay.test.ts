@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ENGINE_VERSION } from '../../src/fleet/model/engine-version.ts'
 import { appendDecisions } from '../../src/trail/append-decisions.ts'
 import type { TrailDecision } from '../../src/trail/trail-entry.ts'
 import type { TrailInputs } from '../../src/trail/trail-inputs.ts'
@@ -24,7 +25,11 @@ const replay = (dir: string, number: string) => run(dir, 'replay', number, '--re
 
 test.each<[string, Partial<TrailDecision>, string]>([
   ['of an earlier release', {}, 'it was made before entries listed what a verdict depends on'],
-  ['of another engine', { engine: '4', inputs: INPUTS }, 'engine 4 made it, and this program has engine 5'],
+  [
+    'of another engine',
+    { engine: '4', inputs: INPUTS },
+    `engine 4 made it, and this program has engine ${ENGINE_VERSION}`,
+  ],
   ['that was too long', { inputsOmitted: true }, 'what it was made from was too long for the trail'],
   ['without an evaluation', { inputs: INPUTS }, 'the evaluation ended with an error before a fleet was evaluated'],
   ['of an override', { kind: 'override' }, 'it is "override". Only verdicts can be made again'],
@@ -101,6 +106,6 @@ test('inputs that are too long for a line are left out, and the line says so', (
 })
 
 test('a line of an earlier release keeps its bytes', () => {
-  const line = lineOf({ ...decision(1), seq: 1, previous: '0'.repeat(64) })
+  const line = lineOf({ ...decision(1, { engine: '5' }), seq: 1, previous: '0'.repeat(64) })
   expect(hashOfLine(line)).toBe('4cbb21abb2474f5c1f30aa49fa022c446c7991bc56637c103e067bb9cb059fa3')
 })

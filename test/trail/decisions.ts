@@ -1,3 +1,4 @@
+import { ENGINE_VERSION } from '../../src/fleet/model/engine-version.ts'
 import type { TrailDecision } from '../../src/trail/trail-entry.ts'
 
 /** A decision of the tests. */
@@ -12,7 +13,7 @@ export function decision(number: number, changes: Partial<TrailDecision> = {}): 
     commit: hex.padStart(40, '0'),
     pull: number,
     result: number % 3 === 0 ? 'fail' : 'pass',
-    engine: '5',
+    engine: ENGINE_VERSION,
     revisions: [{ repository: 'https://github.com/acme/fleet', commit: hex.padStart(40, '0') }],
     digest: hex.padStart(64, 'a'),
     ...changes,
