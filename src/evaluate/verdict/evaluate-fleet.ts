@@ -21,6 +21,7 @@ import { KnownFailures } from './failure-state.ts'
 import { failureOf, findingOf } from './finding-of.ts'
 import { KnownHidden } from './known-hidden.ts'
 import { levelOf } from './level-of.ts'
+import { missingReferences } from './missing-references.ts'
 import { resultOf } from './result-of.ts'
 import { type Known, knownOf, knownOfBaseline, withState } from './states.ts'
 import { withSummary } from './summary.ts'
@@ -114,8 +115,11 @@ function errorsIn(head: Fleet, options: EvaluateOptions, failures: readonly Node
     const commit = base && one.state === 'new' ? undefined : since?.get(one.node)
     return commit === undefined ? one : { ...one, since: commit }
   })
-  const unreadable = [...(base ? unreadableSources(head, base) : []), ...unmatchedSources(head, base)]
-  return [...(options.failures ?? []), ...unevaluated(head, base), ...dated, ...unreadable].sort(inOrder)
+  const changed = base ? [...unreadableSources(head, base), ...missingReferences(head, base)] : []
+  const all = [...(options.failures ?? []), ...unevaluated(head, base), ...dated, ...changed]
+  // what fails of the platform's makes tenants' nodes fail
+  const isTenants = ({ tenant }: NodeFailure) => Number(tenant !== '')
+  return [...all, ...unmatchedSources(head, base)].sort((a, b) => isTenants(a) - isTenants(b) || inOrder(a, b))
 }
 
 function approvalsIn(

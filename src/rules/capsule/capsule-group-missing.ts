@@ -24,7 +24,7 @@ export const capsuleGroupMissing: Rule = {
     const accounts = accountsOf(index, cluster.name)
     if (accounts.length === 0) return
     const settings = capsuleSettings(index, cluster.name)
-    if (settings.length === 0 && before) yield* dropped(cluster.name, index, before)
+    if (before) yield* dropped(cluster.name, index, before, settings)
     for (const account of settings.length > 0 ? accounts : []) {
       const problem = unknown(account, settings)
       if (problem) yield problem
@@ -70,7 +70,9 @@ function unknown(account: Account, settings: readonly CapsuleSettings[]): Breach
   const isMe = (text: string) => groups.includes(text) || text === user
   const passes = listed('ignoreUserWithGroups').find(isMe) ?? subjects('administrators').find(isMe)
   const named = settings.flatMap((one, index) => textsAt(specs[index], [one.groups]))
-  const known = account.isAggregated || [...named, ...listed('userNames'), ...subjects('users')].some(isMe)
+  const users = [...listed('userNames'), ...subjects('users')]
+  // Capsule compares the groups of a request with the list, never its user
+  const known = account.isAggregated || named.some(text => groups.includes(text)) || users.some(isMe)
   if (known && passes === undefined) return undefined
   const [first] = settings as [CapsuleSettings]
   const { node, object } = first.rendered
@@ -92,18 +94,26 @@ function unknown(account: Account, settings: readonly CapsuleSettings[]): Breach
   }
 }
 
-/** A configuration that is gone: Capsule falls back to its default group, in which no account is. */
-function* dropped(cluster: string, index: FleetIndex, before: FleetIndex): Iterable<Breach> {
+/** A configuration that is gone, or has another name: Capsule falls back to its default group, in which no account is. */
+function* dropped(
+  cluster: string,
+  index: FleetIndex,
+  before: FleetIndex,
+  settings: readonly CapsuleSettings[],
+): Iterable<Breach> {
   const was = capsuleObjects(before, cluster, CONFIGURATION)[0]
+  const name = was && idOf(was.object).name
+  const left = capsuleObjects(index, cluster, CONFIGURATION).map(({ object }) => object)
+  if (left.some(object => idOf(object).name === name) || settings.length > left.length) return
   const node = index.node(was?.node.key)
   if (!was || !node || node.error) return
   yield {
     node,
-    object: was.object,
+    object: left[0] ?? was.object,
     path: ['metadata', 'name'],
-    origin: node.kustomization.root.origin,
+    ...(left.length === 0 ? { origin: node.kustomization.root.origin } : {}),
     value: 'removed',
-    message: message`CapsuleConfiguration ${quoted('object', idOf(was.object).name)} is removed, and its ${part('field', 'spec.userGroups')} with it, but accounts on this cluster own Capsule Tenants. Allowed: a CapsuleConfiguration with the groups of these accounts.`,
+    message: message`CapsuleConfiguration ${quoted('object', name ?? '')} is removed, and its ${part('field', 'spec.userGroups')} with it, but accounts on this cluster own Capsule Tenants. Allowed: a CapsuleConfiguration with the groups of these accounts.`,
     fix: message`Restore the CapsuleConfiguration.`,
   }
 }

@@ -24,7 +24,7 @@ export const saForeign: Rule = {
   why: "Flux impersonates any account that a Kustomization names in its namespace. A pod can use the token of any account of its namespace. The tenant then has its rights in other namespaces, even if the tenant's objects name another account.",
   source:
     'fluxcd/pkg runtime/client/impersonator.go; https://kubernetes.io/docs/concepts/security/rbac-good-practices/',
-  docs: "Keep accounts with cluster-wide rights in a platform namespace such as flux-system. Bind the tenant's accounts only with RoleBindings in the tenant's namespaces. Allowed: Capsule's self-impersonation and its right to create and patch Namespaces.",
+  docs: "Keep accounts with cluster-wide rights in a platform namespace such as flux-system. Bind the tenant's accounts only with RoleBindings in the tenant's namespaces. Allowed: reading CustomResourceDefinitions, Capsule's self-impersonation and its right to create and patch Namespaces.",
   kinds: [...BINDINGS, ...applierKinds],
   *checkObject(subject, context) {
     if (BINDINGS.includes(subject.kind)) yield* evaluateBinding(context, subject)

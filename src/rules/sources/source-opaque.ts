@@ -102,7 +102,7 @@ function* evaluateNode(node: FleetNode, context: RuleContext): Iterable<Breach> 
   const full = sourceNamed(kind)
   if (OPAQUE.includes(full) && isTenants(context, node, { kind, namespace, name })) return
   const was = context.before?.node(node.key)?.source
-  if (was?.url === url && !context.config.forbidOpaqueSources) return
+  if (was?.url === url && was.opaque !== undefined && !context.config.forbidOpaqueSources) return
   const renderedBy = context.index.node(node.parent)
   yield {
     node,
