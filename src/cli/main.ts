@@ -1,6 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import { probably } from '../message/closest.ts'
 import { missingPackage } from '../message/missing-package.ts'
+import { removedWarning } from '../message/removed.ts'
 import { visible } from '../message/visible.ts'
 import { fitLines } from '../report/text/fit-lines.ts'
 import type { Io } from './command.ts'
@@ -8,6 +9,9 @@ import { COMMANDS, commandNamed } from './commands.ts'
 import { errorLine } from './error-line.ts'
 import { globalOptions } from './global-options.ts'
 import { programVersion } from './program-version.ts'
+
+/** Removed commands that checked something: exit code 0 would claim that they still do. */
+const UNCHECKED: ReadonlySet<string> = new Set(['replay'])
 
 /**
  * Runs one command line and resolves with its exit code: 0 pass or done, 1 new violations, 2 could not be evaluated or bad usage.
@@ -20,6 +24,11 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     if (name === undefined) throw usage('COMMAND is missing', 'Run bailiwick help for a list of commands.')
     if (name === '--version' || name === '-v' || name === 'version') return say(io, `${programVersion()}\n`)
     if (name === 'help' || name === '--help' || name === '-h') return say(io, await help(args[0], { ...io, ...look }))
+    const removed = removedWarning(`bailiwick ${name}`)
+    if (removed !== undefined) {
+      io.stderr(`warning: ${removed}\n`)
+      return UNCHECKED.has(name) ? 2 : 0
+    }
     const found = await known(name)
     if (args.some(arg => arg === '--help' || arg === '-h')) return say(io, helpOf(found, io.columns))
     return await found.command.run(args, { ...io, ...look })
