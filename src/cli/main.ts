@@ -20,22 +20,37 @@ const UNCHECKED: ReadonlySet<string> = new Set(['replay'])
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
     const { rest, look } = globalOptions(argv)
-    const [name, ...args] = rest
+    const [name, ...given] = rest
     if (name === undefined) throw usage('COMMAND is missing', 'Run bailiwick help for a list of commands.')
     if (name === '--version' || name === '-v' || name === 'version') return say(io, `${programVersion()}\n`)
-    if (name === 'help' || name === '--help' || name === '-h') return say(io, await help(args[0], { ...io, ...look }))
+    if (name === 'help' || name === '--help' || name === '-h') return say(io, await help(given[0], { ...io, ...look }))
     const removed = removedWarning(`bailiwick ${name}`)
     if (removed !== undefined) {
       io.stderr(`warning: ${removed}\n`)
       return UNCHECKED.has(name) ? 2 : 0
     }
     const found = await known(name)
+    const args = withoutRemoved(given, io)
     if (args.some(arg => arg === '--help' || arg === '-h')) return say(io, helpOf(found, io.columns))
     return await found.command.run(args, { ...io, ...look })
   } catch (error) {
     io.stderr(`${lineOf(error)}\n`)
     return 2
   }
+}
+
+/** The arguments without an output format that was removed: its warning names another, and text is printed. */
+function withoutRemoved(args: readonly string[], io: Io): readonly string[] {
+  for (const [index, arg] of args.entries()) {
+    if (arg === '--') break
+    const [, short, inline] = /^(-o|--output$|--output=)(.*)$/.exec(arg) ?? []
+    if (short === undefined) continue
+    const warning = removedWarning(`-o ${inline || args[index + 1]}`)
+    if (warning === undefined) continue
+    io.stderr(`warning: ${warning}\n`)
+    return args.toSpliced(index, inline ? 1 : 2)
+  }
+  return args
 }
 
 async function help(topic: string | undefined, { columns = 100 }: Io): Promise<string> {

@@ -9,3 +9,12 @@ test.each([['replay', 2]])(
     expect(stderr).toMatch(/^warning: bailiwick [a-z-]+: removed\. [^\n]+\n$/)
   },
 )
+
+test.each([['-o', 'junit'], ['-ojunit'], ['--output', 'junit'], ['--output=junit']])(
+  'a removed format is one warning, and the command prints text: %s %s',
+  async (...format) => {
+    const { code, stdout, stderr } = await run(scratch(), 'explain', 'sa-required', ...format)
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^warning: -o junit: removed\. [^\n]+\n$/)])
+    expect(stdout).toContain('sa-required')
+  },
+)

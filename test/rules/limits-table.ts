@@ -99,9 +99,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/sops/rules/creation-rule.ts MAX_RECIPIENTS',
     'src/sops/rules/creation-rule.ts MAX_RULES',
     'src/sops/rules/creation-rule.ts MAX_STEPS',
-    // beyond them a test of policies is not run, with an error
-    'src/policy/testing/load-test.ts MAX_OBJECTS',
-    'src/policy/testing/load-test.ts MAX_TESTS',
     // the node fails, and says so
     'src/kms/ask.ts MAX_ANSWER_BYTES',
     'src/kms/read-credential.ts MAX_CREDENTIAL_BYTES',
