@@ -56,7 +56,8 @@ interface Workers {
 export async function startWorkers(dependencies: WorkerDependencies): Promise<Workers> {
   const { config, log, pages, work, metrics, disabledRules = [], pace } = dependencies
   const queue = measureJobs(dependencies.queue, metrics)
-  const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
+  const bindings =
+    config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile, text => log.warn(text))
   const evaluator = new Evaluator({
     timeoutMs: config.renderTimeoutMs,
     heapMb: config.renderHeapMb,

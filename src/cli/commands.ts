@@ -59,7 +59,6 @@ export const COMMANDS: readonly (readonly [name: string, summary: string, load: 
     async () => (await import('./worker-rbac.ts')).workerRbacCommand,
   ],
   ['trail', 'Verify or list the recorded decisions of a fleet', async () => (await import('./trail.ts')).trail],
-  ['replay', 'Make a recorded verdict again, and compare both', async () => (await import('./replay.ts')).replay],
   [
     'onboard',
     'Write the files of a new tenant into the working copy',

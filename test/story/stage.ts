@@ -27,8 +27,6 @@ export interface StageOptions {
   /** How often the cluster is looked at without an event. */
   readonly resyncSeconds?: number
   readonly logLevel?: string
-  /** Every cluster has `commitStatuses: true`, and the App the permission for them. */
-  readonly commitStatuses?: boolean
   /** Settings in place of the usual ones; undefined takes one away. */
   readonly settings?: Readonly<Record<string, string | undefined>>
   /** What there is on GitHub before the App starts for the first time. */
@@ -62,7 +60,7 @@ export const REPOSITORIES = ['acme/fleet', 'acme/dev-team', 'acme/ops-team'] as 
 export async function startStage(options: StageOptions = {}): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-stage-'))
   const [github, clusters, redis] = await Promise.all([
-    openGitHub({}, options.commitStatuses ? { statuses: 'write' } : {}),
+    openGitHub(),
     openClusters(options.clusters ?? []),
     openRedis(options),
   ])

@@ -1,8 +1,8 @@
-import { BailiwickError } from '../../errors.ts'
-import type { Json } from '../../kube/node.ts'
-import { RuleSteps } from '../kyverno/jmespath/rule-steps.ts'
-import { search } from '../kyverno/jmespath/search.ts'
-import { fromJson, jsonOf, NotEvaluatedError, RuleError } from '../kyverno/jmespath/values.ts'
+import { BailiwickError } from '../../../src/errors.ts'
+import type { Json } from '../../../src/kube/node.ts'
+import { RuleSteps } from '../../../src/policy/kyverno/jmespath/rule-steps.ts'
+import { search } from '../../../src/policy/kyverno/jmespath/search.ts'
+import { fromJson, jsonOf, NotEvaluatedError, RuleError } from '../../../src/policy/kyverno/jmespath/values.ts'
 
 /** The result of a JMESPath expression that a test's own file contains. Throws `config` where it has none. */
 export function searchJson(path: string, value: Json): Json {

@@ -1,9 +1,9 @@
-import { BailiwickError } from '../../errors.ts'
-import { at, type Json, type Node, stringAt, toJson } from '../../kube/node.ts'
-import { textsOf } from '../../kube/read-text.ts'
-import { refuseUnknownKeys } from '../../kube/refuse-unknown-keys.ts'
-import type { Origin } from '../../origin.ts'
-import type { AdmissionOperation } from '../admission/admission-request.ts'
+import { BailiwickError } from '../../../src/errors.ts'
+import { at, type Json, type Node, stringAt, toJson } from '../../../src/kube/node.ts'
+import { textsOf } from '../../../src/kube/read-text.ts'
+import { refuseUnknownKeys } from '../../../src/kube/refuse-unknown-keys.ts'
+import type { Origin } from '../../../src/origin.ts'
+import type { AdmissionOperation } from '../../../src/policy/admission/admission-request.ts'
 import { readValues, type TestValues } from './test-values.ts'
 
 /** The content of a kyverno-test.yaml (github.com/kyverno/kyverno, cmd/cli/kubectl-kyverno/apis/v1alpha1). */

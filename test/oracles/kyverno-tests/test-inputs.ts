@@ -1,7 +1,7 @@
-import type { Json } from '../../kube/node.ts'
-import type { KubeObject } from '../../kube/object.ts'
-import { type CustomPlurals, resourceOf } from '../../kube/rbac/resource-name.ts'
-import type { GivenInputs } from '../admission/given-inputs.ts'
+import type { Json } from '../../../src/kube/node.ts'
+import type { KubeObject } from '../../../src/kube/object.ts'
+import { type CustomPlurals, resourceOf } from '../../../src/kube/rbac/resource-name.ts'
+import type { GivenInputs } from '../../../src/policy/admission/given-inputs.ts'
 import type { PolicyTest } from './test-file.ts'
 import type { TestValues } from './test-values.ts'
 

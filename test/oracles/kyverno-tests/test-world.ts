@@ -1,10 +1,10 @@
-import { kindOf } from '../../facts/kind-of.ts'
-import { nodeOf } from '../../fleet/model/synthetic.ts'
-import { type MapNode, stringAt } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { UserInfo } from '../../kube/rbac/request.ts'
-import type { Origin } from '../../origin.ts'
-import type { AdmissionWorld } from '../admission/admission-world.ts'
+import { kindOf } from '../../../src/facts/kind-of.ts'
+import { nodeOf } from '../../../src/fleet/model/synthetic.ts'
+import { type MapNode, stringAt } from '../../../src/kube/node.ts'
+import { idOf, type KubeObject } from '../../../src/kube/object.ts'
+import type { UserInfo } from '../../../src/kube/rbac/request.ts'
+import type { Origin } from '../../../src/origin.ts'
+import type { AdmissionWorld } from '../../../src/policy/admission/admission-world.ts'
 import type { TestValues } from './test-values.ts'
 
 /** The requesting user of a test, with the roles that the test assigns. */
