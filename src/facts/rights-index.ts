@@ -14,7 +14,7 @@ import type { Facts } from './facts.ts'
 import type { FleetAnswers } from './fleet-answers.ts'
 import { ObjectIndex } from './object-index.ts'
 import { type TenantRights, tenantRights } from './tenant-rights.ts'
-import { type UnappliedGrant, unappliedGrants, unappliedText } from './unapplied-grants.ts'
+import { type OnlyUnapplied, type UnappliedGrant, unappliedGrants, unappliedText } from './unapplied-grants.ts'
 import { type EarlierGrants, grantMakersOf, hasVisibleGrants, unseenGrants } from './unseen-grants.ts'
 
 const NO_NAMES: readonly string[] = []
@@ -106,11 +106,7 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
   }
 
   /** Of a request that is allowed: what of that Flux does not apply, and the refusal without it; undefined: it is allowed all the same. */
-  onlyUnapplied(
-    cluster: string,
-    user: UserInfo,
-    request: AccessRequest,
-  ): { message: string; reasons: string[] } | undefined {
+  onlyUnapplied(cluster: string, user: UserInfo, request: AccessRequest): OnlyUnapplied | undefined {
     const unapplied = this.unapplied(cluster)
     if (unapplied.size === 0) return undefined
     const decision = this.#without(cluster, [...unapplied.keys()]).authorize(user, request)

@@ -14,6 +14,14 @@ export interface UnappliedGrant {
   readonly goesOn?: string
 }
 
+/** Why a right that is visible may not be there. */
+export interface OnlyUnapplied {
+  /** The API server's words, if it is not. */
+  readonly message: string
+  /** Each in a sentence without its period. */
+  readonly reasons: readonly string[]
+}
+
 /** In a sentence without its period. */
 export const unappliedText = (name: string, why: string): string => `${name} is not applied: ${why}`
 
