@@ -5,7 +5,7 @@ import { type Binding, RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
 import type { WriteRefusal } from '../kube/rbac/confirm-write.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
-import type { ResourceRequest, UserInfo } from '../kube/rbac/request.ts'
+import type { AccessRequest, ResourceRequest, UserInfo } from '../kube/rbac/request.ts'
 import { applyRefusals, pruneRefusals, type RightRefusal } from './apply-refusals.ts'
 import { type ClusterRights, clusterRightsOf, type ForeignRight } from './cluster-rights.ts'
 import { excessAggregation } from './excess-aggregation.ts'
@@ -14,6 +14,7 @@ import type { Facts } from './facts.ts'
 import type { FleetAnswers } from './fleet-answers.ts'
 import { ObjectIndex } from './object-index.ts'
 import { type TenantRights, tenantRights } from './tenant-rights.ts'
+import { type OnlyUnapplied, type UnappliedGrant, unappliedGrants, unappliedText } from './unapplied-grants.ts'
 import { type EarlierGrants, grantMakersOf, hasVisibleGrants, unseenGrants } from './unseen-grants.ts'
 
 const NO_NAMES: readonly string[] = []
@@ -76,9 +77,41 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
       // what only an earlier build had is a fact, and nothing that is applied
       if (!node?.identity.impersonated || this.#facts.objects(key).length === 0) return NO_REFUSALS
       const rights = this.#rights(node.cluster)
-      const authorizer = without.length === 0 ? rights.every : rights.without(new Set(without))
+      const authorizer = without.length === 0 ? rights.every : this.#without(node.cluster, without)
       return applyRefusals(node, authorizer, this.customKinds(node.cluster), this.cluster(node.cluster)?.lockdown)
     })
+  }
+
+  #without(cluster: string, names: readonly string[]): Authorizer {
+    const work = () => this.#rights(cluster).without(new Set(names))
+    return this.#facts.memo(`rights ${cluster} without ${names.join(', ')}`, work)
+  }
+
+  /** The roles and bindings that a cluster's Flux does not apply. */
+  unapplied(cluster: string): ReadonlyMap<string, UnappliedGrant> {
+    return this.#facts.memo(`unapplied ${cluster}`, () => {
+      const kinds = ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding']
+      const grants = kinds.flatMap(kind => this.renderedAnywhere(cluster, `${RBAC_GROUP}/${kind}`))
+      const nodes = grants.length === 0 ? [] : this.#facts.nodes().filter(node => node.cluster === cluster)
+      return unappliedGrants(grants, nodes, ({ node, object }, without) => {
+        const why = `${node.identity.user} may not write it`
+        if (this.grantRefusal(node, object)) return why
+        const all = this.refusals(node.key, without).filter(
+          one => one.object === object && one.without === 'not-applied',
+        )
+        const isRefused = all.some(one => this.unseenGrants(cluster, userInfo(one.user), one.request).length === 0)
+        return isRefused ? why : undefined
+      })
+    })
+  }
+
+  /** Of a request that is allowed: what of that Flux does not apply, and the refusal without it; undefined: it is allowed all the same. */
+  onlyUnapplied(cluster: string, user: UserInfo, request: AccessRequest): OnlyUnapplied | undefined {
+    const unapplied = this.unapplied(cluster)
+    if (unapplied.size === 0) return undefined
+    const decision = this.#without(cluster, [...unapplied.keys()]).authorize(user, request)
+    const reasons = [...unapplied].map(([name, { why }]) => unappliedText(name, why))
+    return decision.allowed ? undefined : { message: decision.message, reasons }
   }
 
   /** The API server's words where it refuses the account of a node to apply an object. */
@@ -119,7 +152,10 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
   appliesUnseen(cluster: string, user: string, request: ResourceRequest): boolean {
     const all = this.#facts.memo(`unseen ${cluster}`, () => {
       const nodes = this.#facts.nodes().filter(node => node.cluster === cluster && !node.suspend && !node.error)
-      const refused = nodes.flatMap(({ key }) => this.refusals(key)).filter(one => one.without === 'not-applied')
+      const unapplied = [...this.unapplied(cluster).keys()]
+      const refused = nodes
+        .flatMap(({ key }) => this.refusals(key, unapplied))
+        .filter(one => one.without === 'not-applied')
       return new Set(refused.map(one => unseenKey(one.user, one.request)))
     })
     // by server-side apply an object that is there needs no `create`; one without a name is sent by Helm

@@ -1,6 +1,7 @@
 import type { RightRefusal } from '../../facts/apply-refusals.ts'
 import { hashOf } from '../../facts/fingerprint.ts'
 import { objectPart } from '../../facts/shown.ts'
+import { unappliedText } from '../../facts/unapplied-grants.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
 import { kubeConfigOf } from '../../fleet/model/appliers.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
@@ -17,6 +18,7 @@ import { fluxMarks } from '../ownership/support/flux-mark.ts'
 import { lacksAccount } from './sa-required.ts'
 import { type AccountPlace, bindingOrigin, ownBindings, rightsFix, rolesText } from './support/account-rights.ts'
 import { lateGrants } from './support/late-grants.ts'
+import { type UnappliedNames, unappliedNames } from './support/unapplied.ts'
 
 /** Everything that Flux applies as an account is what the API server lets that account apply. */
 export const accountCannotApply: Rule = {
@@ -31,11 +33,13 @@ export const accountCannotApply: Rule = {
     // of another cluster no role is visible
     if (!node.identity.impersonated || node.hub !== undefined || isUnknown(node)) return
     if (lacksAccount(context, node, node.kustomization)) return
-    const refused = refusedOf(node, context)
-    const late = lateRefusals(node, context, refused)
+    const unapplied = unappliedNames(node.cluster, context.index, context.before)
+    const absent = [...unapplied.absent.keys()]
+    const refused = refusedOf(node, context, [...absent, ...unapplied.unsure.keys()])
+    const late = lateRefusals(node, context, refused, absent)
     if (refused.length === 0 && late.length === 0 && !context.before) return
     yield* late
-    yield* answers(node, context, refused)
+    yield* answers(node, context, refused, unapplied)
     yield* notPruned(node, context)
   },
 }
@@ -95,12 +99,29 @@ function isOtherRules(
 }
 
 /** What is refused, by the account and the namespace: one edit mends it. */
-function* answers(node: FleetNode, context: RuleContext, refused: readonly RightRefusal[]): Iterable<Breach> {
+function* answers(
+  node: FleetNode,
+  context: RuleContext,
+  refused: readonly RightRefusal[],
+  { absent, unsure }: UnappliedNames,
+): Iterable<Breach> {
+  const certainly = unsure.size === 0 ? refused : refusedOf(node, context, [...absent.keys()])
+  const isCertain = (one: RightRefusal) =>
+    certainly.some(
+      ({ object, without, message: said }) => object === one.object && without === one.without && said === one.message,
+    )
   const groups = Map.groupBy(refused, ({ user, request }) => JSON.stringify([user, request.namespace ?? '']))
   for (const group of groups.values()) {
-    const place: AccountPlace = { node, user: group[0]!.user, namespace: group[0]!.request.namespace ?? '' }
+    const unapplied = new Map([...absent, ...unsure])
+    const place = { node, user: group[0]!.user, namespace: group[0]!.request.namespace ?? '', unapplied }
     if (lostAllRights(context, place)) continue
-    const asked = group.map(refusal => ({ refusal, reasons: whyUnknown(context, place, refusal) }))
+    const asked = group.map(refusal => ({
+      refusal,
+      reasons: [
+        ...whyUnknown(context, place, refusal),
+        ...(isCertain(refusal) ? [] : [...unsure].map(([name, why]) => unappliedText(name, why))),
+      ],
+    }))
     const certain = asked.filter(({ reasons }) => reasons.length === 0).map(({ refusal }) => refusal)
     yield* refusals(context, place, certain)
     const unknown = asked.filter(({ reasons, refusal }) => reasons.length > 0 && isDeciding(refusal))
@@ -283,13 +304,18 @@ function* notPruned(node: FleetNode, context: RuleContext): Iterable<Breach> {
  * What only roles and bindings allow that come too late: Flux tries every object of a stage before it applies one, and a
  * Kustomization that waits for this one comes after it (fluxcd/pkg ssa manager_apply.go, ApplyAllStaged).
  */
-function lateRefusals(node: FleetNode, context: RuleContext, refused: readonly RightRefusal[]): Breach[] {
+function lateRefusals(
+  node: FleetNode,
+  context: RuleContext,
+  refused: readonly RightRefusal[],
+  absent: readonly string[],
+): Breach[] {
   const { index, before } = context
   const late = before ? lateGrants(node, index, before) : []
   if (!before || late.length === 0) return []
   const known = Map.groupBy(refused, ({ object }) => object)
   const names = late.map(({ name }) => name)
-  const only = refusedOf(node, context, names).filter(one => {
+  const only = refusedOf(node, context, [...absent, ...names]).filter(one => {
     // helm-controller acts after Flux applied all of it, and tries again
     if (one.user !== node.identity.user) return false
     if (known.get(one.object)?.some(({ without }) => without === one.without)) return false
