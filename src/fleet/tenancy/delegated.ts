@@ -1,5 +1,5 @@
-import { INSTALLED_ACCOUNTS } from '../../flux/installed-rbac.ts'
-import { HELM_RELEASE, ROOT_NAMESPACE } from '../../flux/kinds.ts'
+import { isInstalledAccount } from '../../flux/installed-rbac.ts'
+import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import type { Authorizer } from '../../kube/rbac/authorizer.ts'
 import { authorizerOf } from '../../kube/rbac/authorizer-of.ts'
@@ -75,7 +75,7 @@ export const membersOf = (tenant: string): readonly string[] => tenant.split(','
 
 function isInstalled(user: string): boolean {
   const account = accountOfUser(user)
-  return account?.namespace === ROOT_NAMESPACE && INSTALLED_ACCOUNTS.includes(account.name)
+  return account !== undefined && isInstalledAccount(account.namespace, account.name)
 }
 
 /** The accounts of releases that the platform declares outside of tenants' namespaces. */

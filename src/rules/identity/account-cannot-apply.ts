@@ -17,6 +17,8 @@ import { fluxMarks } from '../ownership/support/flux-mark.ts'
 import { lacksAccount } from './sa-required.ts'
 import { type AccountPlace, bindingOrigin, ownBindings, rightsFix, rolesText } from './support/account-rights.ts'
 import { lateGrants } from './support/late-grants.ts'
+import { unboundAccount } from './support/unbound-account.ts'
+import { unmadeAccounts } from './support/unmade-account.ts'
 
 /** Everything that Flux applies as an account is what the API server lets that account apply. */
 export const accountCannotApply: Rule = {
@@ -31,6 +33,7 @@ export const accountCannotApply: Rule = {
     // of another cluster no role is visible
     if (!node.identity.impersonated || node.hub !== undefined || isUnknown(node)) return
     if (lacksAccount(context, node, node.kustomization)) return
+    yield* unmadeAccounts(node, context)
     const refused = refusedOf(node, context)
     const late = lateRefusals(node, context, refused)
     if (refused.length === 0 && late.length === 0 && !context.before) return
@@ -171,16 +174,18 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
   const requests = deciding.length > 0 ? certain.map(({ request }) => request) : []
   for (const [object, [first]] of Map.groupBy(deciding, one => one.object)) {
     const { kind, namespace, name } = idOf(object)
-    const origin = removedGrant(context, place, first!)
+    const unbound = unboundAccount(context, place, object)
+    const origin = unbound?.origin ?? removedGrant(context, place, first!)
     yield {
       node: place.node,
       object,
       path: ['metadata', 'name'],
       ...(origin ? { origin } : {}),
       value: `${place.user} ${first!.request.verb} ${first!.request.resource}`,
-      message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
-      fix: rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
-      cause: hashOf(['rights', place.user, place.namespace]),
+      message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
+      fix: unbound?.fix ?? rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
+      cause: hashOf(unbound ? ['account', place.user] : ['rights', place.user, place.namespace]),
+      ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
     }
   }
 }
@@ -204,19 +209,21 @@ const warningAt = (node: FleetNode, objects: readonly KubeObject[]) => ({
 
 /** Whether the account may do it is not visible: one warning, whatever the objects are. */
 function unknownRights(
-  { index }: RuleContext,
+  context: RuleContext,
   place: AccountPlace,
   unknown: readonly { readonly refusal: RightRefusal; readonly reasons: readonly string[] }[],
 ): Breach {
+  const { index } = context
   const { node, user, namespace } = place
   const reasons = [...new Set(unknown.flatMap(one => one.reasons))]
   const objects = [...new Set(unknown.map(({ refusal }) => refusal.object))]
   const [{ refusal: first }] = unknown as [(typeof unknown)[0], ...typeof unknown]
+  const unbound = unboundAccount(context, place, first.object)
   return {
     ...warningAt(node, objects),
     value: `unknown ${user} ${namespace}`,
     cause: hashOf(['unknown', ...reasons]),
-    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listed(reasons.slice(0, MAX_SHOWN).map(untyped), '; ')}${reasons.length > MAX_SHOWN ? message` and ${reasons.length - MAX_SHOWN} more` : message``}. ${rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}.`,
+    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listed(reasons.slice(0, MAX_SHOWN).map(untyped), '; ')}${reasons.length > MAX_SHOWN ? message` and ${reasons.length - MAX_SHOWN} more` : message``}. ${unbound?.text ?? rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}.`,
     fix: message`Make these roles visible to Bailiwick, or add a role for the account to the fleet.`,
   }
 }
