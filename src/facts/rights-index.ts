@@ -15,7 +15,7 @@ import type { FleetAnswers } from './fleet-answers.ts'
 import { ObjectIndex } from './object-index.ts'
 import { type TenantRights, tenantRights } from './tenant-rights.ts'
 import { type OnlyUnapplied, type UnappliedGrant, unappliedGrants, unappliedText } from './unapplied-grants.ts'
-import { type EarlierGrants, grantMakersOf, hasVisibleGrants, unseenGrants } from './unseen-grants.ts'
+import { type EarlierGrants, grantMakersOf, hasGrants, hasVisibleGrants, unseenGrants } from './unseen-grants.ts'
 
 const NO_NAMES: readonly string[] = []
 const NO_REFUSALS: readonly RightRefusal[] = []
@@ -175,6 +175,11 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
     const nodes = this.#facts.nodes().filter(node => node.cluster === cluster)
     const makers = () => this.#facts.memo(`grant makers ${cluster}`, () => grantMakersOf(this, cluster))
     return unseenGrants({ index: this, cluster, nodes, authorizer, makers }, user, request, was)
+  }
+
+  /** Whether a visible binding on a cluster is about this user, not about everybody. */
+  holdsRoles(cluster: string, user: string): boolean {
+    return hasGrants(this.authorizer(cluster), userInfo(user))
   }
 
   /** Whether any account of a tenant has a visible grant on a cluster. */

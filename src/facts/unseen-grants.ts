@@ -143,7 +143,7 @@ function aggregated(
 }
 
 /** Whether something binds the account itself, not only every account. */
-function hasGrants(authorizer: Authorizer, user: UserInfo): boolean {
+export function hasGrants(authorizer: Authorizer, user: UserInfo): boolean {
   return ['', ...authorizer.bindings.namespacesOf(user)].some(namespace =>
     authorizer.bindings.of(user, namespace).some(({ subject }) => {
       return subject.kind !== 'Group' || !EVERY_ACCOUNT.has(subject.name)

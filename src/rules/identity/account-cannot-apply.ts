@@ -19,6 +19,8 @@ import { lacksAccount } from './sa-required.ts'
 import { type AccountPlace, bindingOrigin, ownBindings, rightsFix, rolesText } from './support/account-rights.ts'
 import { lateGrants } from './support/late-grants.ts'
 import { type UnappliedNames, unappliedNames } from './support/unapplied.ts'
+import { unboundAccount } from './support/unbound-account.ts'
+import { unmadeAccounts } from './support/unmade-account.ts'
 
 /** Everything that Flux applies as an account is what the API server lets that account apply. */
 export const accountCannotApply: Rule = {
@@ -33,6 +35,7 @@ export const accountCannotApply: Rule = {
     // of another cluster no role is visible
     if (!node.identity.impersonated || node.hub !== undefined || isUnknown(node)) return
     if (lacksAccount(context, node, node.kustomization)) return
+    yield* unmadeAccounts(node, context)
     const unapplied = unappliedNames(node.cluster, context.index, context.before)
     const absent = [...unapplied.absent.keys()]
     const refused = refusedOf(node, context, [...absent, ...unapplied.unsure.keys()])
@@ -192,16 +195,18 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
   const requests = deciding.length > 0 ? certain.map(({ request }) => request) : []
   for (const [object, [first]] of Map.groupBy(deciding, one => one.object)) {
     const { kind, namespace, name } = idOf(object)
-    const origin = removedGrant(context, place, first!)
+    const unbound = unboundAccount(context, place, object)
+    const origin = unbound?.origin ?? removedGrant(context, place, first!)
     yield {
       node: place.node,
       object,
       path: ['metadata', 'name'],
       ...(origin ? { origin } : {}),
       value: `${place.user} ${first!.request.verb} ${first!.request.resource}`,
-      message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
-      fix: rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
-      cause: hashOf(['rights', place.user, place.namespace]),
+      message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
+      fix: unbound?.fix ?? rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
+      cause: hashOf(unbound ? ['account', place.user] : ['rights', place.user, place.namespace]),
+      ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
     }
   }
 }
@@ -225,19 +230,21 @@ const warningAt = (node: FleetNode, objects: readonly KubeObject[]) => ({
 
 /** Whether the account may do it is not visible: one warning, whatever the objects are. */
 function unknownRights(
-  { index }: RuleContext,
+  context: RuleContext,
   place: AccountPlace,
   unknown: readonly { readonly refusal: RightRefusal; readonly reasons: readonly string[] }[],
 ): Breach {
+  const { index } = context
   const { node, user, namespace } = place
   const reasons = [...new Set(unknown.flatMap(one => one.reasons))]
   const objects = [...new Set(unknown.map(({ refusal }) => refusal.object))]
   const [{ refusal: first }] = unknown as [(typeof unknown)[0], ...typeof unknown]
+  const unbound = unboundAccount(context, place, first.object)
   return {
     ...warningAt(node, objects),
     value: `unknown ${user} ${namespace}`,
     cause: hashOf(['unknown', ...reasons]),
-    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listed(reasons.slice(0, MAX_SHOWN).map(untyped), '; ')}${reasons.length > MAX_SHOWN ? message` and ${reasons.length - MAX_SHOWN} more` : message``}. ${rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}.`,
+    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listed(reasons.slice(0, MAX_SHOWN).map(untyped), '; ')}${reasons.length > MAX_SHOWN ? message` and ${reasons.length - MAX_SHOWN} more` : message``}. ${unbound?.text ?? rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}.`,
     fix: message`Make these roles visible to Bailiwick, or add a role for the account to the fleet.`,
   }
 }
