@@ -14,6 +14,7 @@ import type { TreeEntry } from '../git/tree.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { userOfAccount } from '../kube/rbac/groups-of.ts'
 import { capsuleHomes } from './capsule-homes.ts'
+import { capsuleNamespaces } from './capsule-namespaces.ts'
 import { chartPartsOf, entriesAt, knownChartsOf } from './chart-parts-of.ts'
 import { clusterWideCreation } from './cluster-wide-creation.ts'
 import { type Directories, declaredDirectories } from './directory-holder.ts'
@@ -174,6 +175,21 @@ export class FleetIndex extends RightsIndex {
   /** The namespaces whose accounts own a Capsule Tenant, with the names of those that are owners by name. */
   capsuleHomes(cluster: string): ReadonlyMap<string, readonly string[]> {
     return this.#facts.memo(`capsule homes ${cluster}`, () => capsuleHomes(this.capsuleOwners(cluster)))
+  }
+
+  /** The Capsule Tenant that Capsule counts a namespace to, as far as the fleet shows it. */
+  capsuleTenantAt(cluster: string, namespace: string): KubeObject | undefined {
+    return namespace === '' ? undefined : this.#capsuleNamespaces(cluster).get(namespace)
+  }
+
+  /** The namespaces that Capsule counts to a Tenant, in the order of the nodes. */
+  capsuleNamespacesOf(cluster: string, tenant: string): readonly string[] {
+    const all = [...this.#capsuleNamespaces(cluster)]
+    return all.filter(([, object]) => idOf(object).name === tenant).map(([namespace]) => namespace)
+  }
+
+  #capsuleNamespaces(cluster: string): ReadonlyMap<string, KubeObject> {
+    return this.#facts.memo(`capsule namespaces ${cluster}`, () => capsuleNamespaces(this, cluster))
   }
 
   /** The tenant who alone deploys from what a source follows, by `sourceKey`. */

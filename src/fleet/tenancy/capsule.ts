@@ -85,12 +85,17 @@ export function capsuleTenantOf(namespace: KubeObject): string | undefined {
     const name = stringAt(namespace.root, ['metadata', 'labels', label])
     if (name) return name
   }
-  const owner = itemsAt(namespace.root, ['metadata', 'ownerReferences']).find(reference => {
+  return stringAt(tenantReference(namespace), ['name']) || undefined
+}
+
+/** Whether a Namespace has an ownerReference to a Capsule Tenant, by which Capsule counts it as one of it. */
+export const hasTenantReference = (namespace: KubeObject): boolean => tenantReference(namespace) !== undefined
+
+const tenantReference = (namespace: KubeObject): Node | undefined =>
+  itemsAt(namespace.root, ['metadata', 'ownerReferences']).find(reference => {
     const group = groupOf(stringAt(reference, ['apiVersion']) ?? '')
     return group === CAPSULE_GROUP && stringAt(reference, ['kind']) === 'Tenant'
   })
-  return stringAt(owner, ['name']) || undefined
-}
 
 /** The accounts and groups that own a Capsule Tenant, as `<kind> <name>`; only the platform's objects may be asked. */
 export function capsuleOwners(objects: Iterable<KubeObject>): Set<string> {
