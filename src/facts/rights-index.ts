@@ -7,7 +7,7 @@ import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
 import type { AccessRequest, ResourceRequest, UserInfo } from '../kube/rbac/request.ts'
 import { applyRefusals, pruneRefusals, type RightRefusal } from './apply-refusals.ts'
-import { type ClusterRights, clusterRightsOf, type ForeignRight } from './cluster-rights.ts'
+import { type ClusterRights, clusterRights, type ForeignRight } from './cluster-rights.ts'
 import { excessAggregation } from './excess-aggregation.ts'
 import type { RightsHolder } from './excess-rights.ts'
 import type { Facts } from './facts.ts'
@@ -48,6 +48,11 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
   /** The roles and bindings of Flux that it takes for granted, because the fleet does not render them. */
   assumedRbac(cluster: string): readonly KubeObject[] {
     return this.#rights(cluster).assumed
+  }
+
+  /** Whether Capsule or its addon makes a role or binding, as `display` writes it. */
+  isMadeByCapsule(cluster: string, shown: string): boolean {
+    return this.#rights(cluster).capsule.has(shown)
   }
 
   /** The rules that a role stands for where a binding in `namespace` ('': a ClusterRoleBinding) names it. */
@@ -198,11 +203,12 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
   /** What an account holds outside the namespaces of its tenant. */
   rightsOutside(cluster: string, tenant: string, namespace: string, account: string): readonly ForeignRight[] {
     return this.#facts.memo(`outside ${cluster} ${tenant} ${namespace} ${account}`, () =>
-      this.#rights(cluster).rightsOutside(userOfAccount(namespace, account), this.#holder(cluster, tenant)),
+      this.#rights(cluster).rightsOutside(userOfAccount(namespace, account), this.holder(cluster, tenant)),
     )
   }
 
-  #holder(cluster: string, tenant: string): RightsHolder {
+  /** A tenant as one whose rights may be too much: see excessRights. */
+  holder(cluster: string, tenant: string): RightsHolder {
     return { owns: other => this.owns(cluster, tenant, other), ofCapsule: this.isCapsuleTenant(cluster, tenant) }
   }
 
@@ -213,12 +219,14 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
   }
 
   #rights(cluster: string): ClusterRights {
-    return this.#facts.memo(`rights ${cluster}`, () => clusterRightsOf(this, cluster))
+    const rendered = (kind: string) => this.renderedAnywhere(cluster, kind)
+    const ownerOf = (namespace: string) => this.ownerOf(cluster, namespace)
+    return this.#facts.memo(`rights ${cluster}`, () => clusterRights(rendered, ownerOf, this.cluster(cluster)))
   }
 
   /** Why an account may do more than act in the namespaces of a tenant; undefined: the fleet's RBAC confines it to them. */
   reachOutside(cluster: string, tenant: string, namespace: string, account: string): string | undefined {
-    return this.#rights(cluster).reachOutside(userOfAccount(namespace, account), this.#holder(cluster, tenant))
+    return this.#rights(cluster).reachOutside(userOfAccount(namespace, account), this.holder(cluster, tenant))
   }
 }
 
