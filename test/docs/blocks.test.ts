@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { COMMANDS } from '../../src/cli/commands.ts'
 import { completionWords } from '../../src/cli/completion-words.ts'
 import { removedWarning } from '../../src/message/removed.ts'
 import { commands } from '../../workers/commands/registry.ts'
@@ -70,7 +71,7 @@ describe.each(pages)('%s', page => {
   })
 
   test('names only commands and options that exist', async () => {
-    const words = await completionWords()
+    const words = await completionWords(COMMANDS)
     const options = new Map<string, ReadonlyMap<string, unknown>>(words.map(one => [one.name, one.options]))
     for (const name of ['--version', '--help']) options.set(name, new Map())
     const usages = new Map(commands.map(({ name, usage }) => [name, usage]))
