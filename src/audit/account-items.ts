@@ -1,3 +1,4 @@
+import { excessRights } from '../facts/excess-rights.ts'
 import { shown } from '../facts/shown.ts'
 import { TENANT_ROLE } from '../fleet/tenancy/tenant-role.ts'
 import { WRITTEN_RESOURCES } from '../flux/installed-rbac.ts'
@@ -18,7 +19,10 @@ export function* accountItems(audited: AuditedCluster): Iterable<AuditItem> {
   names.delete('')
   const unseen = unseenPart(audited, isPlatforms)
   for (const name of names) {
-    const held = audited.namespaces.map(namespace => heldBy(audited, namespace, name))
+    const owners = audited.index.capsuleHomes(audited.cluster.name)
+    // the account that owns a Capsule Tenant has rights at home, and Capsule's document has the flag name it
+    const others = audited.namespaces.filter(namespace => !owners.get(namespace)?.includes(name))
+    const held = others.map(namespace => heldBy(audited, namespace, name))
     for (const alike of Map.groupBy(held, ({ key }) => key).values()) yield accountItem(audited, name, alike, unseen)
   }
 }
@@ -34,7 +38,8 @@ interface HeldThere {
 function heldBy({ cluster, index }: AuditedCluster, namespace: string, name: string): HeldThere {
   const authorizer = index.authorizer(cluster.name)
   const { grants, unresolved } = authorizer.held(userInfo(userOfAccount(namespace, name)), namespace)
-  const own = grants.find(({ binding }) => !isStandard(binding.roleRef.name))?.binding
+  const tenant = index.ownerOf(cluster.name, namespace) ?? ''
+  const own = grants.find(({ rule }) => excessRights([rule], index.holder(cluster.name, tenant)).length > 0)?.binding
   const [missing] = unresolved
   const role = own ?? missing
   const key = `${own ? 'own' : 'missing'} ${role?.roleRef.kind} ${role?.roleRef.name}`
@@ -168,12 +173,3 @@ function originOf({ cluster, index }: AuditedCluster, binding: Binding) {
   const object = versions.at(-1)?.object
   return object && place(originAt(object.root, ['roleRef', 'name']))
 }
-
-/** Roles that everybody holds who is logged in: they show what there is, and nothing else. */
-const isStandard = (role: string) =>
-  [
-    'system:basic-user',
-    'system:discovery',
-    'system:public-info-viewer',
-    'system:service-account-issuer-discovery',
-  ].includes(role)

@@ -1,13 +1,11 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { quoted } from '../../facts/shown.ts'
 import { homesOf, nameOfOwner, readCapsuleTenants } from '../../fleet/tenancy/capsule.ts'
-import { at, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
-import { type CapsuleSettings, capsuleSettings } from './support/capsule-settings.ts'
+import { aggregatedOwners, type CapsuleSettings, capsuleSettings, capsuleUse } from './support/capsule-settings.ts'
 import { CONFIGURATION, capsuleObjects, TENANT } from './support/capsule-tenants.ts'
-import { listAt, textsAt } from './support/list-at.ts'
 
 const ACCOUNT = /^system:serviceaccount:([a-z0-9.-]+):[a-z0-9.-]+$/
 const ACCOUNTS_OF = /^system:serviceaccounts:([a-z0-9.-]+)$/
@@ -46,7 +44,7 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
   const kinds = [TENANT, 'capsule.clastix.io/TenantOwner']
   const all = kinds.flatMap(kind => capsuleObjects(index, cluster, kind).map(({ object }) => object))
   const tenants = readCapsuleTenants(all)
-  const aggregated = new Set(tenants.flatMap(({ owners }) => owners.filter(one => one.isAggregated).map(nameOfOwner)))
+  const aggregated = aggregatedOwners(index, cluster)
   return tenants.flatMap(({ name: tenant, owners }) =>
     owners.flatMap((owner): Account[] => {
       const namespace = ACCOUNT.exec(owner.name)?.[1]
@@ -63,17 +61,8 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
 
 function unknown(account: Account, settings: readonly CapsuleSettings[]): Breach | undefined {
   const { name, user, groups, tenant } = account
-  const specs = settings.map(({ rendered, path }) => at(rendered.object.root, path))
-  const listed = (field: string) => specs.flatMap(spec => textsAt(spec, [field]))
-  const subjects = (field: string) =>
-    specs.flatMap(spec => listAt(spec, [field]).flatMap(item => stringAt(item, ['name']) ?? []))
-  const isMe = (text: string) => groups.includes(text) || text === user
-  const passes = listed('ignoreUserWithGroups').find(isMe) ?? subjects('administrators').find(isMe)
-  const named = settings.flatMap((one, index) => textsAt(specs[index], [one.groups]))
-  const users = [...listed('userNames'), ...subjects('users')]
-  // Capsule compares the groups of a request with the list, never its user
-  const known = account.isAggregated || named.some(text => groups.includes(text)) || users.some(isMe)
-  if (known && passes === undefined) return undefined
+  const { isListed, ignored: passes } = capsuleUse(settings, [...groups, ...(user === undefined ? [] : [user])])
+  if ((account.isAggregated || isListed) && passes === undefined) return undefined
   const [first] = settings as [CapsuleSettings]
   const { node, object } = first.rendered
   const path = passes === undefined ? [...first.path, first.groups] : first.path
