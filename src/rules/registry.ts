@@ -1,3 +1,4 @@
+import { capsuleAccountRights } from './capsule/capsule-account-rights.ts'
 import { capsuleGroupMissing } from './capsule/capsule-group-missing.ts'
 import { capsuleOwnerChange } from './capsule/capsule-owner-change.ts'
 import { capsulePolicyWeakened } from './capsule/capsule-policy-weakened.ts'
@@ -125,6 +126,7 @@ export const rules: readonly Rule[] = [
   accountCannotApply,
   admissionConfig,
   baselineGrowth,
+  capsuleAccountRights,
   capsuleGroupMissing,
   capsuleOwnerChange,
   capsulePolicyWeakened,
