@@ -242,6 +242,15 @@ test('offboarding takes all of it away again, and nothing of others', () => {
   ])
 })
 
+test('offboarding takes the role by which an account impersonates itself, also where it has no label of the tenant', () => {
+  const path = 'tenants/base/ops-team/capsule.yaml'
+  const unlabelled = (files: Map<string, string>) =>
+    new Map(files).set(path, files.get(path)!.replace(/ {2}labels:\n.*\n( {2}name: ops-ops-team-impersonator)/g, '$1'))
+  const { rest, end } = offboarded(fleetWith(TENANT, CONFIGURATION), unlabelled)
+  expect(rest.objects.flatMap(({ names }) => names)).toContain('ClusterRole ops-ops-team-impersonator')
+  expect(end.entry(path)).toBeUndefined()
+})
+
 describe('what offboarding leaves in the CapsuleConfiguration', () => {
   const OTHER = `---
 apiVersion: capsule.clastix.io/v1beta1
