@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { findProgram } from '../test/programs.ts'
-import { openThread } from '../workers/threads/open-thread.ts'
+import { startThread } from '../workers/threads/open-thread.ts'
 import { generatedFleet } from './fleet/generated-fleet.ts'
 import { type KustomizeTime, kustomizeLoop } from './fleet/kustomize-loop.ts'
 import type { Task } from './fleet/measure-thread.ts'
@@ -107,6 +107,6 @@ else {
     size: sizes[0]!,
     runs,
   }
-  const thread = openThread(new URL('./fleet/measure-thread.ts', import.meta.url), HEAP_MB, task)
+  const thread = startThread(new URL('./fleet/measure-thread.ts', import.meta.url), HEAP_MB, task)
   thread.on('message', measured => console.log(JSON.stringify(measured)))
 }

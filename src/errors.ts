@@ -26,7 +26,6 @@ export type ErrorCode =
   | 'git-missing'
   | 'git-corrupt'
   | 'git-truncated'
-  | 'replay'
   | 'git-ambiguous'
   | 'source-unreadable'
   | 'nothing-evaluated'

@@ -32,7 +32,6 @@ export const core = [
   'adopt',
   'command',
   'trail',
-  'replay',
 ]
 export const MAY_IMPORT: Record<string, readonly string[]> = {
   origin: [],
@@ -60,8 +59,6 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   message: [],
   // What was decided, as a chain of lines: nothing of a fleet is read here.
   trail: ['errors'],
-  // A verdict made again from its entry, by the code that made it.
-  replay: [...evaluation, 'report', 'trail'],
   diff: [...engine, 'facts', 'rules', 'evaluate'],
   fix: [...meaning, 'rules'],
   report: [...evaluation, 'diff', 'fix'],

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { shareOf } from './attacks/shares.ts'
 import { findAssets, NO_ASSETS } from './envtest/assets.ts'
 import { findFlux, NO_FLUX } from './envtest/flux-assets.ts'
 import { filesToRunAgain, mergeTallies } from './merge-tallies.ts'
@@ -42,7 +43,10 @@ async function main(): Promise<number> {
 async function run(directory: string, given: readonly string[]): Promise<{ code: number; tally: Tally }> {
   const report = join(directory, 'tally.json')
   const code = await vitest(report, given)
-  const tally = readTally(report)
+  const all = readTally(report)
+  // what was not asked for was not left out
+  const isNamed = given.some(argument => /^(?:-t|--testNamePattern)\b/.test(argument))
+  const tally = isNamed ? { ...all, skipped: all.skipped.filter(test => test.reason !== '') } : all
   const whole = given.every((argument, at) => argument.startsWith('-') || given[at - 1] === '--project')
   const again = process.env.CI && whole ? filesToRunAgain(tally) : []
   if (again.length === 0) return { code, tally }
@@ -53,11 +57,19 @@ async function run(directory: string, given: readonly string[]): Promise<{ code:
 }
 
 /** Who names files or tests gets all that match, or with --slow the slow ones of them. */
-function argumentsOf(given: readonly string[]): readonly string[] {
+function argumentsOf(all: readonly string[]): readonly string[] {
+  const given = all.flatMap(argument => caseArguments(argument) ?? [argument])
   const rest = given.filter(argument => argument !== '--slow')
   if (rest.length < given.length) return ['--project', 'slow', '--project', 'on redis', ...rest]
   const chosen = rest.some(argument => !argument.startsWith('-') || argument.startsWith('--project'))
   return chosen ? rest : ['--project', 'quick', ...rest]
+}
+
+/** `test/attacks/ID` is the tests of that case, in the file that has its share. */
+function caseArguments(argument: string): readonly string[] | undefined {
+  const [, id] = /^test\/attacks\/([^/]+)(?:\/(?:case\.yaml)?)?$/.exec(argument) ?? []
+  const share = id === undefined ? undefined : shareOf(id)
+  return share === undefined ? undefined : [`test/attacks/attacks-${share}.test.ts`, '-t', `^${id}: `]
 }
 
 function vitest(report: string, given: readonly string[]): Promise<number> {

@@ -23,6 +23,7 @@ import { RepositoryMemory } from './context/repository-memory.ts'
 import type { WorkerContext } from './context/worker-context.ts'
 import { jobs } from './jobs/jobs.ts'
 import { Evaluator } from './threads/evaluator.ts'
+import type { OpenThread } from './threads/open-thread.ts'
 
 /** What the workers share with the process that starts them. */
 interface WorkerDependencies {
@@ -36,6 +37,8 @@ interface WorkerDependencies {
   readonly disabledRules?: readonly string[]
   /** How writes follow each other; by default what GitHub asks for, quicker where it is on this machine. */
   readonly pace?: Pace | undefined
+  /** Who opens the threads that render; set by tests only. */
+  readonly openThread?: OpenThread | undefined
 }
 
 /** How often GitHub is asked what it could not deliver. */
@@ -56,12 +59,10 @@ interface Workers {
 export async function startWorkers(dependencies: WorkerDependencies): Promise<Workers> {
   const { config, log, pages, work, metrics, disabledRules = [], pace } = dependencies
   const queue = measureJobs(dependencies.queue, metrics)
-  const bindings = config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile)
-  const evaluator = new Evaluator({
-    timeoutMs: config.renderTimeoutMs,
-    heapMb: config.renderHeapMb,
-    threads: config.renderThreads,
-  })
+  const bindings =
+    config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile, text => log.warn(text))
+  const limits = { timeoutMs: config.renderTimeoutMs, heapMb: config.renderHeapMb, threads: config.renderThreads }
+  const evaluator = new Evaluator(limits, dependencies.openThread)
   const { redisUrl, redisPrefix: prefix } = config
   const shelf = openShelf({ ...STATEMENT_LIMITS, redisUrl, prefix, name: 'statements', log })
   const statements = new StatementStore(shelf)

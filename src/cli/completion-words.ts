@@ -1,6 +1,6 @@
 import { errorGuide } from '../report/error-guide.ts'
 import { rules } from '../rules/registry.ts'
-import { COMMANDS } from './commands.ts'
+import type { ListedCommand } from './command.ts'
 
 /** The value of an option: one of these words, a path, any text, or none. */
 type ValueWords = { readonly words: readonly string[] } | 'path' | 'any' | 'none'
@@ -17,11 +17,11 @@ const COLORS = ['auto', 'always', 'never']
 const OPTION = /(?<![\w-])(--?[a-z][a-z-]*)(?:[ =]([A-Za-z][^\s\],]*))?/g
 
 /** All commands with their options, parsed from each command's own usage text so that completion matches the help. */
-export async function completionWords(): Promise<CommandWords[]> {
+export async function completionWords(commands: readonly ListedCommand[]): Promise<CommandWords[]> {
   const all = await Promise.all(
-    COMMANDS.map(async ([name, summary, load]) => wordsOf(name, summary, (await load()).usage)),
+    commands.map(async ([name, summary, load]) => wordsOf(name, summary, (await load()).usage)),
   )
-  const names = COMMANDS.map(([name]) => name)
+  const names = commands.map(([name]) => name)
   return [
     ...all,
     { name: 'version', summary: 'Print the version', options: new Map(), words: [] },

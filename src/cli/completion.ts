@@ -1,13 +1,13 @@
 import { allowedWord } from './allowed-word.ts'
-import type { Command } from './command.ts'
+import type { Command, ListedCommand } from './command.ts'
 import { completionScript, SHELLS } from './completion-script.ts'
 import { completionWords } from './completion-words.ts'
 import { usageError } from './usage-error.ts'
 
 const USAGE = `completion ${SHELLS.join('|')}`
 
-/** `bailiwick completion`: prints a script that lets a shell complete commands, options and values. */
-export const completion: Command = {
+/** `bailiwick completion`: prints a script that lets a shell complete these commands, with their options and values. */
+export const completionOf = (commands: readonly ListedCommand[]): Command => ({
   name: 'completion',
   usage: `${USAGE}
 
@@ -18,7 +18,7 @@ Load it in the current shell, or in the startup file of the shell:
   async run([given, more], io) {
     const shell = allowedWord(USAGE, 'shell', given, SHELLS)
     if (more !== undefined) throw usageError(USAGE, `${JSON.stringify(more)} is an extra argument`)
-    io.stdout(completionScript(shell, await completionWords()))
+    io.stdout(completionScript(shell, await completionWords(commands)))
     return 0
   },
-}
+})

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import { probably } from '../message/closest.ts'
 import { missingPackage } from '../message/missing-package.ts'
+import { removedWarning } from '../message/removed.ts'
 import { visible } from '../message/visible.ts'
 import { fitLines } from '../report/text/fit-lines.ts'
 import type { Io } from './command.ts'
@@ -9,6 +10,9 @@ import { errorLine } from './error-line.ts'
 import { globalOptions } from './global-options.ts'
 import { programVersion } from './program-version.ts'
 
+/** Removed commands that checked something: exit code 0 would claim that they still do. */
+const UNCHECKED: ReadonlySet<string> = new Set(['replay'])
+
 /**
  * Runs one command line and resolves with its exit code: 0 pass or done, 1 new violations, 2 could not be evaluated or bad usage.
  * Whatever goes wrong is one line on stderr: `error[<code>]: what, at <where>. What to do`. Never throws, never exits.
@@ -16,17 +20,37 @@ import { programVersion } from './program-version.ts'
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
     const { rest, look } = globalOptions(argv)
-    const [name, ...args] = rest
+    const [name, ...given] = rest
     if (name === undefined) throw usage('COMMAND is missing', 'Run bailiwick help for a list of commands.')
     if (name === '--version' || name === '-v' || name === 'version') return say(io, `${programVersion()}\n`)
-    if (name === 'help' || name === '--help' || name === '-h') return say(io, await help(args[0], { ...io, ...look }))
+    if (name === 'help' || name === '--help' || name === '-h') return say(io, await help(given[0], { ...io, ...look }))
+    const removed = removedWarning(`bailiwick ${name}`)
+    if (removed !== undefined) {
+      io.stderr(`warning: ${removed}\n`)
+      return UNCHECKED.has(name) ? 2 : 0
+    }
     const found = await known(name)
+    const args = withoutRemoved(given, io)
     if (args.some(arg => arg === '--help' || arg === '-h')) return say(io, helpOf(found, io.columns))
     return await found.command.run(args, { ...io, ...look })
   } catch (error) {
     io.stderr(`${lineOf(error)}\n`)
     return 2
   }
+}
+
+/** The arguments without an output format that was removed: its warning names another, and text is printed. */
+function withoutRemoved(args: readonly string[], io: Io): readonly string[] {
+  for (const [index, arg] of args.entries()) {
+    if (arg === '--') break
+    const [, short, inline] = /^(-o|--output$|--output=)(.*)$/.exec(arg) ?? []
+    if (short === undefined) continue
+    const warning = removedWarning(`-o ${inline || args[index + 1]}`)
+    if (warning === undefined) continue
+    io.stderr(`warning: ${warning}\n`)
+    return args.toSpliced(index, inline ? 1 : 2)
+  }
+  return args
 }
 
 async function help(topic: string | undefined, { columns = 100 }: Io): Promise<string> {

@@ -4,6 +4,7 @@ import { parseDocument } from 'yaml'
 import { BailiwickError } from '../errors.ts'
 import type { KmsKey } from '../kube/kms-key.ts'
 import { normaliseUrl } from '../kube/url.ts'
+import { removedWarning } from '../message/removed.ts'
 import { readKmsKeys } from './kms-keys.ts'
 import { type RemoteServer, readRemoteServers } from './remote-servers.ts'
 import { onlyKeys, settingsMap, settingsText, wrongSetting } from './settings-map.ts'
@@ -31,8 +32,6 @@ export interface ClusterBinding {
   readonly drift?: 'watch' | 'poll'
   /** Whether corrected drift is shown on the page of the cluster and on pull requests; absent: it is. */
   readonly reportDrift?: boolean
-  /** Whether commits get a status for each Kustomization, as notification-controller writes them; absent: they do not. */
-  readonly commitStatuses?: boolean
   /** How often everything is looked at, whatever is known of it; absent: 600 where it is watched, else as `resyncSeconds`. */
   readonly fullPassSeconds?: number
   /** How many Kustomizations are applied at once; absent: 16. */
@@ -42,6 +41,9 @@ export interface ClusterBinding {
   /** Keys of services by which its Kustomizations may be decrypted; absent: none. */
   readonly kmsKeys?: readonly KmsKey[]
 }
+
+/** Receives the warnings for settings that were removed. */
+type Warn = (text: string) => void
 
 const KEYS = [
   'name',
@@ -56,7 +58,6 @@ const KEYS = [
   'resync',
   'drift',
   'reportDrift',
-  'commitStatuses',
   'fullPass',
   'lanes',
   'events',
@@ -68,15 +69,15 @@ const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 /**
  * The operator's clusters.yaml: `clusters:`, a list with `name`, `fleet`, and optionally `branch` (main), `path` (the folder
  * that Flux starts from, clusters/<name>; `./` is the root), `kubeconfig`, `context`, `workerKey` (file), `mode` (gate), `namespace`
- * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS), `drift` (watch), `reportDrift` (true), `commitStatuses`
- * (false), `fullPass` (seconds), `lanes` (16), `events` (address of notification-controller, none), `kubeConfigs` (API
+ * (bailiwick-system), `resync` (seconds, RESYNC_SECONDS), `drift` (watch), `reportDrift` (true),
+ * `fullPass` (seconds), `lanes` (16), `events` (address of notification-controller, none), `kubeConfigs` (API
  * servers that kubeconfigs may lead to, none), `kmsKeys` (keys of services by which Kustomizations may be decrypted, none).
  * Whether the fleet has the cluster there is seen where it is applied.
- * Throws `config` naming file and key for anything else.
+ * Throws `config` naming file and key for anything else; `warn` gets one text for each key that was removed.
  */
-export function readClustersFile(file: string): ClusterBinding[] {
+export function readClustersFile(file: string, warn?: Warn): ClusterBinding[] {
   try {
-    return parseClusters(readFileSync(file, 'utf8'), file)
+    return parseClusters(readFileSync(file, 'utf8'), file, warn)
   } catch (error) {
     if (error instanceof BailiwickError) throw error
     throw new BailiwickError('config', `${file} cannot be read: ${(error as Error).message}`, {
@@ -86,7 +87,7 @@ export function readClustersFile(file: string): ClusterBinding[] {
 }
 
 /** The same from text; `file` is named in messages and is what a relative kubeconfig is relative to. */
-export function parseClusters(text: string, file: string): ClusterBinding[] {
+export function parseClusters(text: string, file: string, warn: Warn = () => {}): ClusterBinding[] {
   const document = parseDocument(text, { uniqueKeys: true })
   const problem = document.errors[0] ?? document.warnings[0]
   if (problem) throw new BailiwickError('config', `${file}: ${problem.message}`)
@@ -95,7 +96,9 @@ export function parseClusters(text: string, file: string): ClusterBinding[] {
   onlyKeys(top, ['clusters'], file, '')
   const list = top.get('clusters')
   if (!Array.isArray(list)) throw wrongSetting(file, 'clusters', 'is not a list')
-  const bindings = list.map((item: unknown, index) => readBinding(item, `clusters[${index}]`, file))
+  const removed = new Set<string>()
+  const bindings = list.map((item: unknown, index) => readBinding(item, `clusters[${index}]`, file, removed))
+  for (const warning of removed) warn(`${file}: ${warning}`)
   for (const [index, { name }] of bindings.entries()) {
     if (bindings.findIndex(other => other.name === name) !== index) {
       throw wrongSetting(file, `clusters[${index}].name`, `${name} is bound twice`)
@@ -110,8 +113,10 @@ function assertOneApplier(map: ReadonlyMap<string, unknown>, mode: string, at: s
   throw wrongSetting(file, `${at}.workerKey`, what)
 }
 
-function readBinding(item: unknown, at: string, file: string): ClusterBinding {
-  const map = settingsMap(item, file, at)
+function readBinding(item: unknown, at: string, file: string, removed: Set<string>): ClusterBinding {
+  const given = settingsMap(item, file, at)
+  const map = new Map([...given].filter(([key]) => removedWarning(`${key} of clusters.yaml`) === undefined))
+  for (const key of given.keys()) if (!map.has(key)) removed.add(removedWarning(`${key} of clusters.yaml`)!)
   onlyKeys(map, KEYS, file, `${at}.`)
   const text = (key: string, fallback?: string): string => settingsText(map, key, { file, at, fallback })
   const name = text('name')
@@ -154,7 +159,7 @@ function readBinding(item: unknown, at: string, file: string): ClusterBinding {
     mode,
     namespace,
     ...(map.has('drift') ? { drift } : {}),
-    ...switchesOf(map, at, file),
+    ...switchOf(map, at, file),
     ...(lanes === undefined ? {} : { lanes }),
     ...(resync === undefined ? {} : { resyncSeconds: resync }),
     ...(fullPass === undefined ? {} : { fullPassSeconds: fullPass }),
@@ -179,13 +184,10 @@ function listsOf(
   }
 }
 
-function switchesOf(map: ReadonlyMap<string, unknown>, at: string, file: string) {
-  const values = (['reportDrift', 'commitStatuses'] as const).flatMap(key => {
-    const value = map.get(key)
-    if (!isSwitch(value)) throw wrongSetting(file, `${at}.${key}`, `${String(value)} is neither true nor false`)
-    return value === undefined ? [] : [[key, value] as const]
-  })
-  return Object.fromEntries(values) as Pick<ClusterBinding, 'reportDrift' | 'commitStatuses'>
+function switchOf(map: ReadonlyMap<string, unknown>, at: string, file: string): Pick<ClusterBinding, 'reportDrift'> {
+  const value = map.get('reportDrift')
+  if (!isSwitch(value)) throw wrongSetting(file, `${at}.reportDrift`, `${String(value)} is neither true nor false`)
+  return value === undefined ? {} : { reportDrift: value }
 }
 
 function isAddress(text: string): boolean {

@@ -1,7 +1,7 @@
 import {
   CAPSULE_GROUP,
+  capsuleReferenceOf,
   capsuleTenantOf,
-  hasTenantReference,
   mayCreateNamespace,
   nameOfOwner,
   readCapsuleTenants,
@@ -36,7 +36,7 @@ export function capsuleNamespaces(index: FleetAnswers, cluster: string): Readonl
   for (const one of index.renderedAnywhere(cluster, '/Namespace')) {
     const { name } = idOf(one.object)
     const label = capsuleTenantOf(one.object)
-    const isHome = homes.has(name) && !hasTenantReference(one.object)
+    const isHome = homes.has(name) && capsuleReferenceOf(one.object) === undefined
     // the label alone does not make a home, which the platform creates, a namespace of the Tenant
     const tenant = isPlatform(one)
       ? isHome

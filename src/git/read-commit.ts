@@ -63,17 +63,6 @@ export async function openCommit(
   return { ...opened, commit }
 }
 
-/**
- * A tree by its own id, whichever commit has it: equal ids, equal contents. Undefined where the repository in `dir` has none.
- */
-export async function openTree(dir: string, id: string, limits: TreeLimits = LOCAL_LIMITS): Promise<Tree | undefined> {
-  if (!/^[0-9a-f]{40}$/.test(id) || (await revision(dir, `${id}^{tree}`)) !== id) return undefined
-  const entries = await listTree(dir, id)
-  const blobs = await smallBlobs(dir, idsOf(entries))
-  const tree = lazyTree(dir, entries, entry => blobs.get(entry.id) ?? blobOf(dir, entry.id), limits)
-  return assertTree(tree, id, id)
-}
-
 const idsOf = (entries: readonly ListedEntry[]): string[] => [
   ...new Set(entries.filter(entry => entry.mode !== '160000').map(entry => entry.id)),
 ]

@@ -1,5 +1,4 @@
 import type { TrailDecision, WrittenEnd } from '../trail/trail-entry.ts'
-import { decisionTexts, MAX_WITH_INPUTS } from './lean-decision.ts'
 import { MAX_WAITING, type Outbox, placeKey, type TrailPlace, type WaitingDecisions } from './outbox.ts'
 
 interface Waiting {
@@ -27,9 +26,7 @@ export class MemoryOutbox implements Outbox {
     const at = this.#at(place)
     if (once && at.once.has(decision.id)) return false
     if (once) remember(at.once, decision.id)
-    const { full, lean } = decisionTexts(decision)
-    const text = at.decisions.length < MAX_WITH_INPUTS ? full : lean
-    if (at.decisions.length < MAX_WAITING) at.decisions.push(JSON.parse(text) as TrailDecision)
+    if (at.decisions.length < MAX_WAITING) at.decisions.push(decision)
     else at.lost += 1
     return true
   }

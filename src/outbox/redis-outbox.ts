@@ -3,16 +3,13 @@ import type { Redis } from 'ioredis'
 import type { Log } from '../process/log.ts'
 import { openRedis } from '../process/open-redis.ts'
 import type { TrailDecision, WrittenEnd } from '../trail/trail-entry.ts'
-import { decisionTexts, MAX_WITH_INPUTS } from './lean-decision.ts'
 import { MAX_WAITING, ONCE_SECONDS, type Outbox, placeKey, type TrailPlace, type WaitingDecisions } from './outbox.ts'
 
-// KEYS: list, counter of lost decisions, marker for `once`. ARGV: decision, decision without inputs, limit with inputs, limit,
-// lifetime of the marker in seconds (0: no marker).
+// KEYS: list, counter of lost decisions, marker for `once`. ARGV: decision, limit, lifetime of the marker in seconds (0: no marker).
 const ADD = `
-if ARGV[5] ~= '0' and not redis.call('SET', KEYS[3], '1', 'NX', 'EX', ARGV[5]) then return 0 end
-local waiting = redis.call('LLEN', KEYS[1])
-if waiting >= tonumber(ARGV[4]) then return redis.call('INCR', KEYS[2]) end
-return redis.call('RPUSH', KEYS[1], waiting < tonumber(ARGV[3]) and ARGV[1] or ARGV[2])`
+if ARGV[3] ~= '0' and not redis.call('SET', KEYS[3], '1', 'NX', 'EX', ARGV[3]) then return 0 end
+if redis.call('LLEN', KEYS[1]) >= tonumber(ARGV[2]) then return redis.call('INCR', KEYS[2]) end
+return redis.call('RPUSH', KEYS[1], ARGV[1])`
 
 // KEYS: list, count of the lost, head. ARGV: number of written ones, of lost ones that were said, head.
 const WRITTEN = `
@@ -33,10 +30,9 @@ export class RedisOutbox implements Outbox {
   async add(place: TrailPlace, decision: TrailDecision, once = false): Promise<boolean> {
     const [list, lost] = this.#keys(place)
     const mark = `${this.#base(place)}:once:${hash('sha256', decision.id)}`
-    const { full, lean } = decisionTexts(decision)
     const keys = [list, lost, mark] as const
-    const most = [MAX_WITH_INPUTS, MAX_WAITING, once ? ONCE_SECONDS : 0] as const
-    return (await this.#redis.eval(ADD, keys.length, ...keys, full, lean, ...most)) !== 0
+    const limits = [MAX_WAITING, once ? ONCE_SECONDS : 0] as const
+    return (await this.#redis.eval(ADD, keys.length, ...keys, JSON.stringify(decision), ...limits)) !== 0
   }
 
   async waiting(place: TrailPlace, most: number): Promise<WaitingDecisions> {

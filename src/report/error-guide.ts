@@ -151,12 +151,6 @@ const ENTRIES: Record<Exclude<ErrorCode, OfRule>, Omit<ErrorEntry, 'code'>> = {
     means: 'It is not proven that the new account may apply every object, because something is not visible.',
     remedy: 'Make it visible (`--repo URL=DIR`, CustomResourceDefinitions of the kinds), then run the command again.',
   },
-  replay: {
-    means:
-      'A recorded verdict cannot be computed again: its entry or the given repositories lack something that it used.',
-    remedy:
-      'Pass clones of all repositories of the entry (`--repo URL=DIR`, `--repos-dir DIR`), and use the version of Bailiwick that wrote the entry.',
-  },
   'command-input': {
     means: 'A command in a comment is incomplete or has an unknown option.',
     remedy: 'Write the command as the answer shows it. `/bailiwick help` lists all commands.',

@@ -1,5 +1,3 @@
-import type { TrailInputs } from './trail-inputs.ts'
-
 /** What was decided; `gap`: decisions that could not be written. Add, do not rename: entries are kept for ever. */
 export const DECISION_KINDS = [
   'verdict',
@@ -37,7 +35,7 @@ export type DecisionKind = (typeof DECISION_KINDS)[number]
 export interface TrailRevision {
   /** Normalized address. */
   readonly repository: string
-  /** 40 hex digits. */
+  /** 40 hex digits, or `sha256:` and 64 of an artifact. */
   readonly commit: string
 }
 
@@ -66,9 +64,9 @@ export interface TrailDecision {
   readonly revisionsOmitted?: number
   /** SHA-256 of what was decided, in full: findings, objects, words. 64 hex digits. */
   readonly digest: string
-  /** Of a verdict: all that it was made from. Absent in entries of earlier releases. */
-  readonly inputs?: TrailInputs
-  /** The inputs are not listed, because the line would be too long. */
+  /** Of entries of earlier releases: all that a verdict was made from. It is kept as it is, for the hash of its line. */
+  readonly inputs?: object
+  /** The inputs were not listed, because the line would have been too long. */
   readonly inputsOmitted?: true
 }
 

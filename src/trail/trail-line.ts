@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { inputsShape } from './inputs-shape.ts'
 import { DECISION_KINDS, type TrailEntry, type TrailRevision } from './trail-entry.ts'
 
 /** Bytes of a line: a longer one is written without its inputs and then its revision set, and is never read. */
@@ -7,6 +6,7 @@ const MAX_LINE = 1024 * 1024
 
 const HEX_64 = /^[0-9a-f]{64}$/
 const COMMIT = /^[0-9a-f]{40}$/
+const CONTENT = /^([0-9a-f]{40}|sha256:[0-9a-f]{64})$/
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 
 /**
@@ -25,8 +25,7 @@ export function lineOf(entry: TrailEntry): string {
 
 function textOf(entry: TrailEntry): string {
   const { seq, previous, fleet, id, kind, at, who, repository, commit, pull, cluster, result, engine, digest } = entry
-  const { revisionsOmitted, inputsOmitted } = entry
-  const inputs = entry.inputs === undefined ? undefined : inputsShape(entry.inputs)
+  const { revisionsOmitted, inputs, inputsOmitted } = entry
   const revisions = entry.revisions.map(one => ({ repository: one.repository, commit: one.commit }))
   // JSON leaves out what is absent
   return JSON.stringify({
@@ -40,17 +39,12 @@ export const hashOfLine = (line: string | Uint8Array): string => hash('sha256', 
 
 /** The entry of a line; undefined for every text that `lineOf` would not write exactly so. */
 export function readLine(line: string): TrailEntry | undefined {
-  const value = parsed(line)
-  return value !== undefined && isEntry(value) && lineOf(value) === line ? value : undefined
-}
-
-function parsed(line: string): Record<string, unknown> | undefined {
   if (line.length > MAX_LINE) return undefined
   try {
     const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+    return isEntry(value) && lineOf(value) === line ? value : undefined
   } catch {
-    // not JSON: said by the caller as an unreadable line
+    // not JSON, or nested too deep to be written again: the caller reports an unreadable line
     return undefined
   }
 }
@@ -85,15 +79,17 @@ const FIELDS: Record<keyof TrailEntry, Check> = {
   digest: matches(HEX_64),
   revisionsOmitted: maybe(isCount),
   revisions: value => Array.isArray(value) && value.every(isRevision),
-  inputs: maybe(value => inputsShape(value) !== undefined),
+  inputs: maybe(value => typeof value === 'object' && value !== null),
   inputsOmitted: maybe(value => value === true),
 }
 
-function isEntry(value: Record<string, unknown>): value is Record<string, unknown> & TrailEntry {
-  return Object.entries(FIELDS).every(([field, check]) => check(value[field]))
+function isEntry(value: unknown): value is TrailEntry {
+  if (typeof value !== 'object' || value === null) return false
+  const given = value as Record<string, unknown>
+  return Object.entries(FIELDS).every(([field, check]) => check(given[field]))
 }
 
 function isRevision(value: unknown): value is TrailRevision {
   const { repository, commit } = (value ?? {}) as Partial<TrailRevision>
-  return isText(repository) && matches(COMMIT)(commit)
+  return isText(repository) && matches(CONTENT)(commit)
 }

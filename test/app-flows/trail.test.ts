@@ -209,3 +209,26 @@ test('a trail that was cut is not continued, and its decisions wait', async () =
   expect(problems).toEqual([])
   expect(entries.filter(({ kind }) => kind === 'override')).toHaveLength(3)
 })
+
+test('an approval is an entry with the name of who gave it, before the verdict that counts it', async () => {
+  const { github } = stage
+  const parent = github.commitOf(FLEET, 'main')
+  github.push({
+    repo: FLEET,
+    branch: 'owners',
+    parent,
+    files: { '.github/CODEOWNERS': '* @acme/platform\n' },
+    as: 'otto',
+  })
+  const { number } = github.openPullRequest({ repo: FLEET, head: 'owners', as: 'otto' }).issue
+  await stage.settle()
+  github.review({ repo: FLEET, pull: number, as: 'max', state: 'APPROVED' })
+  await stage.settle()
+  const own = trail().entries.filter(entry => entry.pull === number && entry.kind !== 'pull-request')
+  expect(own.map(({ kind, result }) => [kind, result])).toEqual([
+    ['verdict', 'failure'],
+    ['approval', 'gate-config-change'],
+    ['verdict', 'success'],
+  ])
+  expect(own[1]?.who).toBe('max')
+})

@@ -7,7 +7,7 @@ import { completionScript } from '../../src/cli/completion-script.ts'
 import { completionWords } from '../../src/cli/completion-words.ts'
 import { run, scratch, write } from './run-main.ts'
 
-const words = await completionWords()
+const words = await completionWords(COMMANDS)
 const of = (name: string) => words.find(one => one.name === name)!
 
 test('every command is completed, with the options that its help names', () => {

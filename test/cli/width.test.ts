@@ -91,7 +91,6 @@ const runsOf = (fleet: string, { tenant, namespace, cluster }: Names): Record<st
   graph: 'prints a graph for another program',
   'worker-rbac': 'prints manifests',
   trail: [['trail', 'show', fleet]],
-  replay: 'needs the trail of a verdict: test/cli/replay.test.ts',
   onboard: 'prints commands to copy',
   sops: 'prints a key, or writes files',
   offboard: [['offboard', tenant, fleet]],

@@ -29,7 +29,6 @@ describe('clusters.yaml', () => {
     mode: reconcile
     namespace: gate
     resync: 60
-    commitStatuses: true
     events: http://notification-controller.flux-system.svc.cluster.local./
 `
     expect(parseClusters(text, FILE)).toEqual([
@@ -43,7 +42,6 @@ describe('clusters.yaml', () => {
         mode: 'reconcile',
         namespace: 'gate',
         resyncSeconds: 60,
-        commitStatuses: true,
         events: 'http://notification-controller.flux-system.svc.cluster.local./',
       },
     ])
@@ -254,11 +252,7 @@ describe('clusters.yaml', () => {
     ['null for a text', one('context:'), 'clusters[0].context'],
     ['a path above the repository', one('path: ..'), 'clusters[0].path .. is not a folder'],
     ['the root of the machine', one('path: /'), 'clusters[0].path / is not a folder'],
-    [
-      'commit statuses by a word',
-      one('commitStatuses: yes please'),
-      'clusters[0].commitStatuses yes please is neither',
-    ],
+    ['a switch by a word', one('reportDrift: yes please'), 'clusters[0].reportDrift yes please is neither'],
     ['a resync that is too often', one('resync: 1'), 'clusters[0].resync 1 is not a whole number'],
     [
       'events to a file',
@@ -290,6 +284,14 @@ describe('clusters.yaml', () => {
     ['.', ''],
   ])('any folder of the fleet can be bound: %s', (path, bound) => {
     expect(parseClusters(one(`path: ${path}`), FILE)).toMatchObject([{ name: 'staging', path: bound }])
+  })
+
+  test('a setting that was removed is one warning that says what to do instead, whatever its value', () => {
+    const warnings: string[] = []
+    const text =
+      one('commitStatuses: true') + one('commitStatuses: x').replace('clusters:\n', '').replace('staging', 'other')
+    expect(parseClusters(text, FILE, one => warnings.push(one)).map(({ name }) => name)).toEqual(['staging', 'other'])
+    expect(warnings).toEqual([expect.stringMatching(/^\S+: commitStatuses of clusters\.yaml: removed\. .*Provider/)])
   })
 
   test('a file that is not there', () => {

@@ -31,8 +31,6 @@ const NEEDS: Readonly<Record<string, string>> = {
   'GET /repos/{owner}/{repo}/keys': 'optional administration: read',
   'POST /repos/{owner}/{repo}/keys': 'optional administration: write',
   'DELETE /repos/{owner}/{repo}/keys/{key_id}': 'optional administration: write',
-  'GET /repos/{owner}/{repo}/commits/{ref}/statuses': 'optional statuses: read',
-  'POST /repos/{owner}/{repo}/statuses/{sha}': 'optional statuses: write',
   'DELETE /installation/token': 'metadata: read',
   'GET /meta': 'metadata: read',
   'GET /repos/{owner}/{repo}/branches/{branch}/protection': 'administration: read',

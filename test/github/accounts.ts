@@ -188,7 +188,6 @@ export function accounts(world: World) {
         activities: [],
         deployKeys: [],
         checkRuns: [],
-        statuses: [],
         protection: new Map(),
       },
       ...{ checkSuites: new Map(), suitesByHead: new Map(), queues: new Map() },

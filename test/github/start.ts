@@ -29,7 +29,6 @@ import { repositoryRoutes } from './routes/repository.ts'
 import { reviewCommentRoutes } from './routes/review-comments.ts'
 import { reviewRoutes } from './routes/reviews.ts'
 import { rulesetRoutes } from './routes/rulesets.ts'
-import { statusRoutes } from './routes/statuses.ts'
 import { tagRoutes } from './routes/tags.ts'
 import { tarballRoutes } from './routes/tarball.ts'
 import { teamRoutes } from './routes/teams.ts'
@@ -166,7 +165,6 @@ function routes(deliveries: Deliveries, registry: ReturnType<typeof accounts>) {
     ...[
       ...checkRoutes(),
       ...checkSuiteRoutes(),
-      ...statusRoutes(),
       ...issueRoutes(),
       ...commentRoutes(),
       ...labelRoutes(),

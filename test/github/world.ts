@@ -1,7 +1,7 @@
 import type { OAuthState } from './actions/oauth.ts'
 import { membersOf, teamRole } from './actions/team.ts'
 import type { ObjectStore } from './git/store.ts'
-import type { CheckRun, CheckSuite, CommitStatus } from './world/check.ts'
+import type { CheckRun, CheckSuite } from './world/check.ts'
 import type { Comment, Issue, Label, Pull } from './world/issue.ts'
 import type { Protection, QueueEntry, Ruleset } from './world/protection.ts'
 
@@ -108,7 +108,6 @@ export interface Repository {
   readonly activities: Activity[]
   readonly checkRuns: CheckRun[]
   /** Oldest first. */
-  readonly statuses: CommitStatus[]
   readonly checkSuites: Map<number, CheckSuite>
   /** By app id and commit, with a space between. */
   readonly suitesByHead: Map<string, CheckSuite>

@@ -2,8 +2,8 @@ import { BailiwickError } from '../../src/errors.ts'
 import { diskTree } from '../../src/git/disk-tree.ts'
 import { at, stringAt } from '../../src/kube/node.ts'
 import { idOf } from '../../src/kube/object.ts'
-import { findTests, loadTest } from '../../src/policy/testing/load-test.ts'
-import { type LoadedTest, runTest, type TestRow } from '../../src/policy/testing/run-test.ts'
+import { findTests, loadTest } from './kyverno-tests/load-test.ts'
+import { type LoadedTest, runTest, type TestRow } from './kyverno-tests/run-test.ts'
 
 /** `node test/oracles/kyverno-policies.ts DIR`: the kyverno-test.yaml files of a checkout, such as kyverno/policies, by kind of check. */
 const [root] = process.argv.slice(2)

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { MAX_WITH_INPUTS } from '../../src/outbox/lean-decision.ts'
 import { openOutbox } from '../../src/outbox/open-outbox.ts'
 import { MAX_WAITING, type Outbox } from '../../src/outbox/outbox.ts'
-import type { TrailInputs } from '../../src/trail/trail-inputs.ts'
 import { hasRedis, startRedis, type TestRedis } from '../queue/start-redis.ts'
 import { silentLog } from '../silent-log.ts'
 import { decision } from '../trail/decisions.ts'
@@ -49,18 +47,6 @@ function contract(title: string, open: () => Outbox): void {
       await outbox.add(place('mine'), decision(1))
       expect((await outbox.waiting(place('yours'), 10)).decisions).toEqual([])
       expect((await outbox.waiting({ ...place('mine'), installation: 8 }, 10)).decisions).toEqual([])
-    })
-
-    test('keeps what verdicts were made from for the first ones that wait', async () => {
-      const many = place('inputs')
-      const inputs: TrailInputs = {
-        ...{ kind: 'branch', repository: 'r', verdict: 'a'.repeat(64), fleets: [] },
-        people: { approvals: [], missing: [] },
-      }
-      for (let number = 1; number <= MAX_WITH_INPUTS + 1; number++) await outbox.add(many, decision(number, { inputs }))
-      const { decisions } = await outbox.waiting(many, MAX_WITH_INPUTS + 1)
-      expect(decisions[MAX_WITH_INPUTS - 1]).toEqual(decision(MAX_WITH_INPUTS, { inputs }))
-      expect(decisions[MAX_WITH_INPUTS]).toEqual(decision(MAX_WITH_INPUTS + 1, { inputsOmitted: true }))
     })
 
     test('counts what comes when too many are waiting', async () => {

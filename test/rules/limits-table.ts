@@ -100,9 +100,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/sops/rules/creation-rule.ts MAX_RECIPIENTS',
     'src/sops/rules/creation-rule.ts MAX_RULES',
     'src/sops/rules/creation-rule.ts MAX_STEPS',
-    // beyond them a test of policies is not run, with an error
-    'src/policy/testing/load-test.ts MAX_OBJECTS',
-    'src/policy/testing/load-test.ts MAX_TESTS',
     // the node fails, and says so
     'src/kms/ask.ts MAX_ANSWER_BYTES',
     'src/kms/read-credential.ts MAX_CREDENTIAL_BYTES',
@@ -228,7 +225,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/apply/drift-pace.ts LONGEST_MS',
     'workers/apply/kept-nodes.ts MAX_BYTES',
     'workers/apply/opened-memory.ts MAX_BYTES',
-    'workers/apply/status-memory.ts MAX_COMMITS',
     'workers/apply/health-watch.ts PATIENCE_MS',
     'workers/apply/node-retries.ts LONGEST_MS',
     'workers/apply/node-turns.ts PATIENCE_MS',
@@ -257,8 +253,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   ],
   again: [
     'workers/trail/append-batch.ts MAX_FILE',
-    'workers/apply/publish-commit-statuses.ts MAX_IN_AN_HOUR',
-    'workers/apply/publish-commit-statuses.ts MAX_IN_A_RUN',
     'workers/jobs/redeliver.ts MOST_READ',
     'workers/jobs/redeliver.ts MOST_SENT',
   ],
@@ -280,8 +274,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/audit/few-names.ts MAX_NAMED',
     'src/report/text/edit-blocks.ts BUDGET',
     'src/protection/trail-gaps.ts LISTED',
-    'src/report/applied/commit-status.ts LONGEST_DESCRIPTION',
-    'src/report/applied/commit-status.ts LONGEST_NAME',
     'src/trail/trail-line.ts MAX_LINE',
     'src/evaluate/approvals/unrendered-sets.ts FEW',
     'src/fleet/graph/generating-objects.ts FEW',

@@ -13,7 +13,7 @@ const MARKER = '<!-- bailiwick:applied -->'
 describe.skipIf(missing)(`results on merged pull requests${missing ? ` (${missing})` : ''}`, () => {
   let stage: Stage
   beforeAll(async () => {
-    stage = await startStage({ clusters: ['staging'], commitStatuses: true })
+    stage = await startStage({ clusters: ['staging'] })
     await stage.settle()
   })
   afterAll(() => stage?.close())
@@ -28,11 +28,6 @@ describe.skipIf(missing)(`results on merged pull requests${missing ? ` (${missin
   const merge = async (pull: number) => {
     expect(stage.github.merge({ repo: TEAM, pull, as: 'ada' })).toMatchObject({ status: 200 })
     await stage.settle()
-  }
-  const statuses = (repo: string) => {
-    const { statuses: all } = stage.github.world.repositories.get(repo)!
-    const sha = stage.github.commitOf(repo, 'main')
-    return all.filter(one => one.sha === sha).map(({ state, description, context }) => [context, state, description])
   }
   const results = (pull: number) => stage.github.commentsOf(TEAM, pull).filter(({ body }) => body.startsWith(MARKER))
 
@@ -52,14 +47,6 @@ describe.skipIf(missing)(`results on merged pull requests${missing ? ` (${missin
     expect(comment!.body).not.toContain('flux-system')
   })
 
-  test('a commit status as of notification-controller, for its own Kustomization only', () => {
-    const succeeded = ['success', 'reconciliation succeeded']
-    expect(statuses(TEAM)).toEqual([[expect.stringMatching(/^kustomization\/dev-team\/[\da-f]{8}$/), ...succeeded]])
-    const names = statuses('acme/fleet').map(([context]) => context!.split('/')[1])
-    expect(names).toContain('flux-system')
-    expect(names).not.toContain('dev-team')
-  })
-
   test('what the API server refuses: at its line, for the author of that file only', async () => {
     await makeByHand(stage.clusters.staging!, 'bad')
     const pull = await open('bad', {
@@ -74,7 +61,6 @@ describe.skipIf(missing)(`results on merged pull requests${missing ? ` (${missin
     )
     expect(comment!.body).toContain('@dora: this Kustomization reads files that you changed here.')
     expect(comment!.body.match(/@[a-z]/g)).toEqual(['@d'])
-    expect(statuses(TEAM)).toEqual([[expect.stringContaining('dev-team'), 'failure', 'reconciliation failed']])
     const run = saidOfApply(stage.github, TEAM)
     expect(run).toMatchObject({ conclusion: 'failure' })
     expect(run.annotations).toMatchObject([{ path: 'staging/bad.yaml', start_line: 8 }])

@@ -19,7 +19,7 @@ export function settingsOf({ github, clusters, directory, options }: Scene): Rec
     GITHUB_API_URL: github.url,
     PORT: '0',
     CACHE_DIR: join(directory, 'cache'),
-    CLUSTERS_FILE: writeClustersFile(directory, clusters, options),
+    CLUSTERS_FILE: writeClustersFile(directory, clusters),
     // tests replace all that a team has, and ask nobody; what waits for an approval is tested by itself
     PRUNE_SHARE: '100',
     RESYNC_SECONDS: String(options.resyncSeconds ?? 3600),
@@ -30,13 +30,12 @@ export function settingsOf({ github, clusters, directory, options }: Scene): Rec
   }
 }
 
-function writeClustersFile(directory: string, clusters: Clusters, { commitStatuses }: StageOptions): string {
+function writeClustersFile(directory: string, clusters: Clusters): string {
   const file = join(directory, 'clusters.yaml')
   const entries = CLUSTERS.map(name => {
     const cluster = clusters[name]
     const mode = cluster ? `\n    mode: reconcile\n    kubeconfig: ${cluster.workerKubeconfig}` : ''
-    const statuses = commitStatuses ? '    commitStatuses: true\n' : ''
-    return `  - name: ${name}\n    fleet: https://github.com/acme/fleet${mode}\n${statuses}`
+    return `  - name: ${name}\n    fleet: https://github.com/acme/fleet${mode}\n`
   })
   writeFileSync(file, `clusters:\n${entries.join('')}`)
   return file

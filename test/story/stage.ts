@@ -13,6 +13,7 @@ import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type FakeGitHub, type GitHubOptions, startGitHub } from '../github/start.ts'
 import { hasRedis, startRedis } from '../queue/start-redis.ts'
 import { bootstrap } from './bootstrap.ts'
+import { openKeptThread } from './kept-threads.ts'
 import { settingsOf } from './settings.ts'
 import { startWithWorkers } from './several-workers.ts'
 
@@ -27,8 +28,6 @@ export interface StageOptions {
   /** How often the cluster is looked at without an event. */
   readonly resyncSeconds?: number
   readonly logLevel?: string
-  /** Every cluster has `commitStatuses: true`, and the App the permission for them. */
-  readonly commitStatuses?: boolean
   /** Settings in place of the usual ones; undefined takes one away. */
   readonly settings?: Readonly<Record<string, string | undefined>>
   /** What there is on GitHub before the App starts for the first time. */
@@ -62,7 +61,7 @@ export const REPOSITORIES = ['acme/fleet', 'acme/dev-team', 'acme/ops-team'] as 
 export async function startStage(options: StageOptions = {}): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-stage-'))
   const [github, clusters, redis] = await Promise.all([
-    openGitHub({}, options.commitStatuses ? { statuses: 'write' } : {}),
+    openGitHub(),
     openClusters(options.clusters ?? []),
     openRedis(options),
   ])
@@ -108,7 +107,7 @@ async function openRedis({ redis = process.env.BAILIWICK_STAGE === 'redis' }: St
 async function open(environment: Record<string, string>, options: StageOptions): Promise<Site> {
   if (environment.REDIS_URL !== undefined) return startWithWorkers(environment, options)
   const config = readConfig(environment)
-  return startSite(config, createLog(config.logLevel), options)
+  return startSite(config, createLog(config.logLevel), { ...options, openThread: openKeptThread })
 }
 
 /** GitHub with the repositories of acme, the App installed and no hook address yet. */

@@ -63,7 +63,6 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
   'comments/review.ts': 'suggestions',
   'issues/labels.ts': 'the label of the commands hold and unhold, which are recorded',
   'issues/upsert-issue.ts': 'words; the sealed record in it is of the command designate, which is recorded',
-  'statuses/write-commit-status.ts': 'repeats what the apply check says',
 }
 
 const WRITING =

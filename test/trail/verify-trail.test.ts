@@ -269,3 +269,32 @@ test('a trail that began anew beside the first is found by any place that was pu
   expect(verifyTrail([other.file]).problems).toEqual([])
   for (const anchor of ANCHORS) expect(verifyTrail([other.file], [anchor]).problems).toHaveLength(1)
 })
+
+test('a line of an earlier release keeps its bytes, with what its verdict was made from', () => {
+  const line = lineOf({ ...decision(1, { engine: '5' }), seq: 1, previous: '0'.repeat(64) })
+  expect(hashOfLine(line)).toBe('4cbb21abb2474f5c1f30aa49fa022c446c7991bc56637c103e067bb9cb059fa3')
+  const inputs = {
+    kind: 'branch',
+    fleets: [{ earlierIsAll: false }],
+    people: { approvals: [{ rule: 'r', by: 'max' }] },
+  }
+  const made = line.replace(/}$/, `,"inputs":${JSON.stringify(inputs)}}`)
+  expect(readLine(made)?.inputs).toEqual(inputs)
+  const changes = ['"inputs":{ ', '"inputs":{"kind":"x",', '"more":1,"inputs":{', '"inputs":1,"x":{']
+  for (const change of changes) expect(readLine(made.replace('"inputs":{', change)), change).toBeUndefined()
+  expect(readLine(line.replace(/}$/, ',"inputsOmitted":true}'))?.inputsOmitted).toBe(true)
+})
+
+test('a line that is nested too deep is not an entry', () => {
+  const line = lineOf({ ...decision(1), seq: 1, previous: '0'.repeat(64) })
+  const deep = line.replace(/}$/, `,"inputs":${'['.repeat(400_000)}${']'.repeat(400_000)}}`)
+  expect(readLine(deep)).toBeUndefined()
+})
+
+test('an entry names artifacts by digest, and inputs that are too long are left out', () => {
+  const revisions = [{ repository: 'oci://registry.example/apps', commit: `sha256:${'a'.repeat(64)}` }]
+  const entry = { ...decision(1, { revisions }), seq: 1, previous: '0'.repeat(64) }
+  expect(readLine(lineOf(entry))).toEqual(entry)
+  const read = readLine(lineOf({ ...entry, inputs: { long: 'x'.repeat(1024 * 1024) } }))
+  expect(read).toEqual({ ...entry, inputsOmitted: true })
+})

@@ -7,7 +7,6 @@ import { recordApply } from '../trail/record-apply.ts'
 import { groupByCommit } from './applied-groups.ts'
 import type { Approved } from './approved-nodes.ts'
 import { keepClusterPages } from './keep-cluster-pages.ts'
-import { publishCommitStatuses } from './publish-commit-statuses.ts'
 import type { Reporter, RunReport } from './run-report.ts'
 import { withLines } from './with-lines.ts'
 
@@ -19,7 +18,6 @@ export async function reportApplied(reporter: Reporter, report: RunReport): Prom
   for (const group of groupByCommit(fleet, approved, problem === undefined ? applied : [stopped]))
     await reportCommit(reporter, cluster, group, fleet.url, approved)
   await keepPages(reporter, { ...report, applied, isRunning: false })
-  await publishCommitStatuses(reporter, report)
 }
 
 /** Shows how far a run is that has not ended. */

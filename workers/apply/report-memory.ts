@@ -1,5 +1,4 @@
 import type { ClusterPage } from '../../src/report/applied/cluster-page.ts'
-import { StatusMemory } from './status-memory.ts'
 
 /** How soon a first result is written on a pull request, and how often at most it is brought up to date. */
 interface CommentPace {
@@ -20,7 +19,6 @@ export class ReportMemory {
   readonly said = new Map<string, string>()
   /** Pages by cluster and address of the repository, as they were stored last: for one that the store did not keep. */
   readonly pages = new Map<string, ClusterPage>()
-  readonly statuses = new StatusMemory()
   readonly pace: CommentPace
   readonly #due = new Map<string, number>()
   /** Clusters whose page is about to show what was corrected between two runs. */

@@ -1,7 +1,6 @@
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
-import type { TrailEvaluation } from '../../src/trail/trail-inputs.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 
 /** An outcome, and the commit and repository that it is about. */
@@ -14,8 +13,6 @@ export interface CommitOutcome {
   readonly required?: readonly FleetApprovals[]
   /** The fleets that evaluated it; absent where none did. */
   readonly fleets?: readonly FleetPlace[]
-  /** What each fleet evaluated, for the trail; absent or empty where nothing was, or none is written. */
-  readonly inputs?: readonly TrailEvaluation[]
 }
 
 /** The approvals that the admins of one fleet must give. */

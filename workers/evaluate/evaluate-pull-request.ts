@@ -77,7 +77,7 @@ export async function evaluateMerge(
   const head = { ...pin, commit: merge.sha, tree: merge.tree }
   await assertDesignated(installation)
   const answers = await evaluateChange(context, installation, { head, base, people, isGated: true })
-  const { outcome, required, inputs, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
+  const { outcome, required, ...statement } = outcomeOf(answers, repository.url, 'pull-request')
   if (answers.length === 0) return { outcome, context: where }
   const [before, after] = await Promise.all([
     installation.content(repository, base.commit, base.tree),
@@ -86,5 +86,5 @@ export async function evaluateMerge(
   const prunes = prunesOf(context, answers, repository.url)
   const deletes = prunes ? { prunes } : {}
   const said = { ...where, ...statement, ...deletes, changedPaths: changedPaths(before, after) }
-  return { outcome, context: said, tree: after, required, fleets: answers.map(({ place }) => place), inputs }
+  return { outcome, context: said, tree: after, required, fleets: answers.map(({ place }) => place) }
 }

@@ -1,6 +1,5 @@
 import { combinedOutcome, type FleetStatement } from '../../src/report/combined-outcome.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
-import type { TrailEvaluation } from '../../src/trail/trail-inputs.ts'
 import type { FleetAnswer } from '../fleets/evaluate-change.ts'
 import type { FleetApprovals } from './commit-outcome.ts'
 
@@ -9,18 +8,15 @@ type Statement = Pick<ReportContext, 'fleet' | 'audience' | 'nodes' | 'changes'>
   readonly outcome: Outcome
   /** What the admins of each fleet must agree to by what was evaluated. */
   readonly required: readonly FleetApprovals[]
-  /** What each fleet evaluated; empty where no trail is written. */
-  readonly inputs: readonly TrailEvaluation[]
 }
 
 /** Combines the evaluations of all fleets into the outcome for the repository at `url`. */
 export function outcomeOf(answers: readonly FleetAnswer[], url: string, kind: ReportContext['kind']): Statement {
   const [first, ...more] = answers
-  if (!first) return { outcome: undefined, required: [], inputs: [] }
+  if (!first) return { outcome: undefined, required: [] }
   return {
     ...combinedOutcome([statementOf(first), ...more.map(statementOf)], url, kind),
     required: answers.flatMap(requiredOf),
-    inputs: answers.flatMap(({ inputs }) => inputs ?? []),
     fleet: { repository: first.place.repository.url, commit: first.fleetCommit },
   }
 }

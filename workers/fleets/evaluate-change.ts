@@ -4,14 +4,12 @@ import { BailiwickError } from '../../src/errors.ts'
 import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
 import { withPresentNames } from '../../src/report/present-names.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
-import type { TrailEvaluation } from '../../src/trail/trail-inputs.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { CombinationSnapshot } from '../threads/protocol.ts'
 import { type EvaluatedCombination, evaluateCombination } from './evaluate-combination.ts'
 import { evaluatingFleets } from './evaluating-fleets.ts'
-import { evaluationInputs } from './evaluation-inputs.ts'
 import { narrowerSources } from './narrower-sources.ts'
 import { type Contributors, type Pin, SourceReader } from './source-reader.ts'
 
@@ -43,8 +41,6 @@ export interface FleetAnswer {
   readonly narrower: readonly string[]
   /** Nobody knows which repositories it reads: it, or a part of it, could not be built. */
   readonly isDark: boolean
-  /** What it was made from, for the trail; absent where none is written. */
-  readonly inputs?: TrailEvaluation
 }
 
 /**
@@ -56,7 +52,7 @@ export async function evaluateChange(
   installation: Installation,
   change: Change,
 ): Promise<FleetAnswer[]> {
-  const { disabledRules, evaluator, outbox } = context
+  const { disabledRules, evaluator } = context
   const reader = new SourceReader(installation)
   const answers: FleetAnswer[] = []
   let isDark = false
@@ -82,10 +78,7 @@ export async function evaluateChange(
     const present = await narrowerSources(installation, change.head.url, [...read, url])
     const earlier = [...names].flatMap(([name, now]) => (present.includes(now) ? [name] : []))
     const narrower = [...present, ...earlier]
-    const { question, stopped } = evaluated
-    const inputs = outbox && evaluationInputs({ question, evaluation, stopped, names, narrower })
-    const kept = { ...more, ...(inputs ? { inputs } : {}) }
-    answers.push({ place, alone, fleetCommit, evaluation, snapshot, narrower, isDark: isUnknown, ...kept })
+    answers.push({ place, alone, fleetCommit, evaluation, snapshot, narrower, isDark: isUnknown, ...more })
   }
   if (answers.length === 0 && isDark && change.isGated) throw unknownReader()
   if (isTooLarge && change.isGated) throw isTooLarge

@@ -46,8 +46,6 @@ export interface EvaluatedCombination {
   readonly snapshot: CombinationSnapshot
   /** What was asked last, to ask it again with more. */
   readonly question: EvaluateRequest
-  /** Nodes at which the evaluation was ended, because they took too long. */
-  readonly stopped: readonly string[]
   /** The sources that it read besides the fleet, as they were evaluated. */
   readonly sources: readonly FollowedSource[]
   /** Earlier addresses by which its manifests name sources, and the present ones. */
@@ -116,8 +114,7 @@ export async function evaluateCombination(
     const compared = { ...(changes ? { changes } : {}), ...(prunes ? { prunes } : {}) }
     const said = { evaluation, baseline, ...(gated ? { gated } : {}), ...compared }
     const sources = withLent(head.sources, followed)
-    const asked = { question, stopped: answer.type === 'judged' ? (answer.stopped ?? []) : [] }
-    return { ...said, fleetCommit: commit, snapshot: head.snapshot, ...asked, sources, names, concerned, isDark }
+    return { ...said, fleetCommit: commit, snapshot: head.snapshot, question, sources, names, concerned, isDark }
   }
   throw new BailiwickError(
     'graph-limits',

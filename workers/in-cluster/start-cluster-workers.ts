@@ -44,7 +44,7 @@ export function startClusterWorkers({
   reportMs = REPORT_MS,
   onEnd,
 }: Dependencies): ClusterWorkers {
-  const bindings = bindingsOf(config)
+  const bindings = bindingsOf(config, log)
   for (const binding of bindings) assertFiles(binding, config.clustersFile)
   const { renderTimeoutMs: timeoutMs, renderHeapMb: heapMb, renderThreads: threads } = config
   const evaluator = new Evaluator({ timeoutMs, heapMb, threads })
@@ -95,8 +95,8 @@ export function startClusterWorkers({
   }
 }
 
-function bindingsOf({ clusters, clustersFile }: ClusterWorkerConfig): readonly ClusterBinding[] {
-  const all = readClustersFile(clustersFile)
+function bindingsOf({ clusters, clustersFile }: ClusterWorkerConfig, log: Log): readonly ClusterBinding[] {
+  const all = readClustersFile(clustersFile, text => log.warn(text))
   const bindings = clusters.map(name => {
     const found = all.find(one => one.name === name && one.mode === 'reconcile')
     if (found) return found

@@ -90,7 +90,7 @@ async function evaluateGroup(
     people,
     isGated: true,
   })
-  const { outcome, required, inputs, ...statement } = outcomeOf(answers, repository.url, where.kind)
+  const { outcome, required, ...statement } = outcomeOf(answers, repository.url, where.kind)
   const alone = data.base === baseCommit
   if (answers.length === 0) {
     const said = { outcome, context: where }
@@ -113,7 +113,7 @@ async function evaluateGroup(
     required: withoutEarlier(required, earlier),
   }
   const circumstances = await readGroupCircumstances(context, subject, data, { alone, said: own })
-  return { outcome, context: { ...evaluated.context, circumstances }, tree: after!, inputs }
+  return { outcome, context: { ...evaluated.context, circumstances }, tree: after! }
 }
 
 /** What the groups before this one need an approval for, as those who brought them may read it: it is asked for on theirs. */

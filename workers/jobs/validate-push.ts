@@ -64,8 +64,8 @@ async function evaluateCommit(
   try {
     const answers = await evaluateChange(context, installation, { head })
     if (answers.length === 0) return []
-    const { outcome, required: _required, inputs, ...statement } = outcomeOf(answers, repository.url, 'branch')
-    const said = { outcome, context: { ...where, ...statement }, inputs }
+    const { outcome, required: _required, ...statement } = outcomeOf(answers, repository.url, 'branch')
+    const said = { outcome, context: { ...where, ...statement } }
     await say(
       context,
       subject,

@@ -1,11 +1,9 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../../src/errors.ts'
-import { type Circumstances, NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
+import { NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
 import { decide } from '../../src/gate/decide.ts'
 import type { AppIdentity, RepositoryName } from '../../src/github/client/octokit.ts'
-import { verdictHash } from '../../src/replay/verdict-hash.ts'
 import type { TrailAnchor, TrailRevision } from '../../src/trail/trail-entry.ts'
-import type { TrailInputs, TrailPeople } from '../../src/trail/trail-inputs.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { CommitOutcome } from '../evaluate/commit-outcome.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
@@ -17,7 +15,7 @@ interface VerdictPlace extends RepositoryName {
   readonly pull?: number
 }
 
-type PublishedVerdict = Pick<CommitOutcome, 'outcome' | 'context' | 'inputs'>
+type PublishedVerdict = Pick<CommitOutcome, 'outcome' | 'context'>
 
 /**
  * Records a published verdict in the trail of its fleet, after the approvals that it counts. A verdict that belongs to no fleet
@@ -51,26 +49,11 @@ export async function recordVerdict(
     ...{ kind: 'verdict', who: `${app.slug}[bot]`, digest },
     result: decide(outcome, circumstances).conclusion,
     revisions: revisionsOf(said),
-    inputs: inputsOf(published, circumstances),
   })
 }
 
 const outcomeOf = (outcome: CommitOutcome['outcome']) =>
   outcome instanceof BailiwickError ? { error: outcome.code, message: outcome.message } : (outcome ?? null)
-
-function inputsOf(
-  { outcome, context: { kind, repository }, inputs = [] }: PublishedVerdict,
-  circumstances: Circumstances,
-): TrailInputs {
-  const { hold, override, approvals = [], demands } = circumstances
-  const people: TrailPeople = {
-    ...(hold ? { hold: hold.by } : {}),
-    ...(override ? { override: override.by } : {}),
-    approvals,
-    missing: demands.map(({ rule }) => rule),
-  }
-  return { kind, repository, verdict: verdictHash(outcome), fleets: inputs, people }
-}
 
 /** Everything that was read for it, each repository at its commit, in a fixed order. */
 function revisionsOf({ fleet, nodes = [] }: CommitOutcome['context']): TrailRevision[] {
@@ -80,7 +63,7 @@ function revisionsOf({ fleet, nodes = [] }: CommitOutcome['context']): TrailRevi
   ]
   const all = new Map(
     read
-      .filter(({ commit }) => /^[0-9a-f]{40}$/.test(commit))
+      .filter(({ commit }) => /^([0-9a-f]{40}|sha256:[0-9a-f]{64})$/.test(commit))
       .map(({ url, commit }) => [`${url} ${commit}`, { repository: url, commit }]),
   )
   return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, revision]) => revision)

@@ -29,7 +29,7 @@ export interface ComparedSets {
 }
 
 /** Both, built. */
-export interface BuiltSides {
+interface BuiltSides {
   readonly input: FleetInput
   readonly head: Fleet
   readonly base: Fleet | undefined

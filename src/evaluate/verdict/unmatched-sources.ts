@@ -12,11 +12,11 @@ export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFail
   const hidden = withoutCluster(head)
   if (!base || hidden.length > 0) return hidden
   const before = new Map(base.nodes.map(node => [node.key, node]))
-  const undeclared = new Set(base.nodes.filter(isUndeclared).map(sourceKey))
+  const undeclared = new Set(base.nodes.filter(isUndeclared).map(({ source }) => source.id))
   return head.nodes.flatMap(node => {
     const { id, url, unmatched, presumed } = node.source
-    // a source that someone applied stood before; a name that the change brings may be a mistake
-    if (presumed) return undeclared.has(sourceKey(node)) ? [] : [withoutObject(node)]
+    // a source that someone applied stood before, on some cluster; a name that the change brings may be a mistake
+    if (presumed) return undeclared.has(id) ? [] : [withoutObject(node)]
     const was = before.get(node.key)?.source
     const stood = was?.unmatched?.why === unmatched?.why && was?.id === id && was.url === url
     if (unmatched === undefined || stood) return []
@@ -25,7 +25,6 @@ export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFail
 }
 
 const isUndeclared = ({ source }: FleetNode) => source.presumed || source.unmatched?.why === 'no-object'
-const sourceKey = ({ hub, cluster, source }: FleetNode) => `${hub ?? cluster} ${source.id}`
 
 /** A repository that no cluster follows by its address: then nothing at all is evaluated, which is no pass, however old it is. */
 function withoutCluster({ nodes }: Fleet): NodeFailure[] {

@@ -73,7 +73,7 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     const id = `${spec.source.kind}/${spec.source.namespace}/${spec.source.name}`
     draft.source = { id, url: '', ref: {}, commit: '' }
     // What a tenant renders stays the tenant's, even where it follows the fleet's own content.
-    const known = parent.tenant ?? context.tenancy.owners.get(namespace)
+    const known = parent.tenant ?? context.delegated.nodes.get(draft.key) ?? context.tenancy.owners.get(namespace)
     const early = whyNotRead(context, draft, known, id)
     const look = (tenant: string | undefined) =>
       find(context, spec, id, draft, {

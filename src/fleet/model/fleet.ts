@@ -154,6 +154,8 @@ export interface Cluster {
   readonly owners?: ReadonlyMap<string, string>
   /** Of `owners`: namespaces that a tenant made for itself, as Capsule lets it. */
   readonly selfMade?: ReadonlySet<string>
+  /** Tenants by the accounts outside of their namespaces that may write there and nowhere else; absent where none could. */
+  readonly delegates?: ReadonlyMap<string, string>
   /** Users and groups that own Capsule Tenants, by the name of the tenant. */
   readonly capsuleOwners?: ReadonlyMap<string, ReadonlySet<string>>
 }

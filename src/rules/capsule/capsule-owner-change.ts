@@ -180,10 +180,11 @@ function foreign({ name, home }: Grant, cluster: string, index: FleetIndex, home
     : undefined
 }
 
-function added({ key, home, isOwner, isOfProxy }: Grant, known: ReadonlySet<string>, homes: ReadonlySet<string>) {
+function added({ key, name, home, isOwner, isOfProxy }: Grant, known: ReadonlySet<string>, homes: ReadonlySet<string>) {
   if (known.has(key)) return undefined
   // roles for the owner's own account in its own namespaces are how Flux is let in
-  if (!isOwner && !isOfProxy && home !== undefined && homes.has(home)) return undefined
+  const isOwn = home !== undefined && homes.has(home)
+  if (isOwn && !isOfProxy && (!isOwner || ACCOUNT.test(name))) return undefined
   return 'this change adds it'
 }
 

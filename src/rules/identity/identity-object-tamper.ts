@@ -143,7 +143,7 @@ function gone(node: FleetNode, object: KubeObject, account: string): Breach {
     object,
     path: ['metadata', 'name'],
     value: 'removed',
-    message: message`${objectPart(kind, namespace, name)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. Flux could then neither apply nor delete objects: "impersonation: service account not found".`,
+    message: message`${objectPart(kind, namespace, name)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. ${kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'Flux could then neither apply nor delete objects'}.`,
     fix: message`Keep the object until no Kustomization or HelmRelease names the account, or ask a fleet admin to render it.`,
   }
 }

@@ -67,10 +67,10 @@ function rightsOf(context: RuleContext, cluster: string, binding: Binding, subje
   // In a namespace of another tenant it is rbac-foreign-subject.
   if (binding.namespace !== '' && declaredOwner(context, cluster, binding.namespace) !== undefined) return undefined
   if (binding.namespace !== '' && index.owns(cluster, tenant, binding.namespace)) return undefined
-  const ofCapsule = index.isCapsuleTenant(cluster, tenant)
   const rules = index.roleRules(cluster, binding.roleRef, binding.namespace)
-  if (!rules) return ofCapsule && /^capsule-namespace-/.test(binding.roleRef.name) ? undefined : 'unknown'
-  const excess = excessRights(rules, { owns: namespace => index.owns(cluster, tenant, namespace), ofCapsule })
+  const ofCapsule = /^capsule-namespace-/.test(binding.roleRef.name) && index.isCapsuleTenant(cluster, tenant)
+  if (!rules) return ofCapsule ? undefined : 'unknown'
+  const excess = excessRights(rules, index.holder(cluster, tenant))
   return excess.length > 0 ? rulesText(excess) : undefined
 }
 

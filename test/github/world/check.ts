@@ -1,4 +1,4 @@
-import type { App, User } from '../world.ts'
+import type { App } from '../world.ts'
 
 export interface Annotation {
   readonly path: string
@@ -40,16 +40,4 @@ export interface CheckRun {
   output: { title: string | null; summary: string | null; text: string | null }
   readonly annotations: Annotation[]
   actions: readonly { readonly label: string; readonly description: string; readonly identifier: string }[]
-}
-
-/** One status of a commit; the latest of a context counts. */
-export interface CommitStatus {
-  readonly id: number
-  readonly sha: string
-  readonly context: string
-  readonly state: string
-  readonly description: string | null
-  readonly targetUrl: string | null
-  readonly creator: User
-  readonly at: string
 }

@@ -7,8 +7,8 @@ import { customPlurals, resourceOf } from '../../../src/kube/rbac/resource-name.
 import { customScopes, scopeOf } from '../../../src/kube/scope/scope.ts'
 import type { AdmissionOperation, AdmissionRequest } from '../../../src/policy/admission/admission-request.ts'
 import { evaluateAdmission } from '../../../src/policy/registry/evaluate-admission.ts'
-import { testWorld } from '../../../src/policy/testing/test-world.ts'
 import { partsNotEvaluated } from '../../../src/rules/policies/support/parts-not-evaluated.ts'
+import { testWorld } from '../kyverno-tests/test-world.ts'
 import type { ChainsawStep, ChainsawTest, Fields } from './read-chainsaw.ts'
 
 /** What a test expects of one request, and what we answer. */

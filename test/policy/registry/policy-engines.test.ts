@@ -330,7 +330,7 @@ describe('the registry', () => {
       ...['images/custom-image-uses.ts', 'images/image-coverage.ts', 'images/image-policies.ts'],
       'images/image-uses.ts',
     ]
-    const doors = [...engines, 'testing/load-test.ts', 'testing/run-test.ts']
+    const doors = engines
     const words = [
       'admission/admission-request.ts',
       'admission/admission-world.ts',

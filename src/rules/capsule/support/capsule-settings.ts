@@ -1,34 +1,16 @@
+import { type CapsuleSettings, capsuleSettings as settingsOf } from '../../../facts/capsule-settings.ts'
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
-import type { Rendered } from '../../../facts/object-table.ts'
 import { nameOfOwner, readCapsuleTenants } from '../../../fleet/tenancy/capsule.ts'
-import { HELM_RELEASE } from '../../../flux/kinds.ts'
-import { at, type Path, stringAt } from '../../../kube/node.ts'
+import { at, stringAt } from '../../../kube/node.ts'
 import { userInfo } from '../../../kube/rbac/groups-of.ts'
-import { CONFIGURATION, capsuleObjects, TENANT, TENANT_OWNER } from './capsule-tenants.ts'
+import { capsuleObjects, TENANT, TENANT_OWNER } from './capsule-tenants.ts'
 import { listAt, textsAt } from './list-at.ts'
 
+export type { CapsuleSettings }
+
 /** Where a cluster says whom Capsule looks at. */
-export interface CapsuleSettings {
-  readonly rendered: Rendered
-  /** Path of the map that holds the fields. */
-  readonly path: Path
-  /** Name of the list of groups in it. */
-  readonly groups: string
-}
-
-/** What Capsule's chart makes a CapsuleConfiguration of. */
-const OPTIONS = ['spec', 'values', 'manager', 'options']
-const GROUPS = ['capsuleUserGroups', 'userGroups']
-
-/** The CapsuleConfigurations of a cluster; where there is none, the values of Capsule's chart that name groups. */
-export function capsuleSettings(index: FleetIndex, cluster: string): CapsuleSettings[] {
-  const own = capsuleObjects(index, cluster, CONFIGURATION)
-  if (own.length > 0) return own.map(rendered => ({ rendered, path: ['spec'], groups: 'userGroups' }))
-  return capsuleObjects(index, cluster, HELM_RELEASE).flatMap(rendered => {
-    const groups = GROUPS.find(name => at(rendered.object.root, [...OPTIONS, name]))
-    return groups === undefined ? [] : [{ rendered, path: OPTIONS, groups }]
-  })
-}
+export const capsuleSettings = (index: FleetIndex, cluster: string): CapsuleSettings[] =>
+  settingsOf(kind => capsuleObjects(index, cluster, kind))
 
 /** Owners whom Capsule accepts without an entry in its configuration, as `nameOfOwner` writes them. */
 export function aggregatedOwners(index: FleetIndex, cluster: string): ReadonlySet<string> {

@@ -3,7 +3,8 @@ import { sourceKey } from '../../../facts/repository-authors.ts'
 import { identityPart, objectPart, quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { TENANT_LABEL } from '../../../fleet/tenancy/tenancy.ts'
-import { message } from '../../../message/message.ts'
+import { ACCOUNT_FIELD } from '../../../flux/kinds.ts'
+import { codeWord, message } from '../../../message/message.ts'
 import type { Breach } from '../../model/rule.ts'
 
 /**
@@ -18,7 +19,11 @@ export function lostConfinement(node: FleetNode, before: FleetIndex, index: Flee
   const known = new Set(was && keysOf(was))
   const author = keysOf(node).find(key => !known.has(key) && before.authorOf(key) !== undefined)
   const tenant = was?.tenant ?? (author === undefined ? undefined : before.authorOf(author))
-  return tenant === undefined ? undefined : breach(node, tenant, was?.tenant !== undefined, index)
+  if (tenant === undefined) return undefined
+  const found = breach(node, tenant, was?.tenant !== undefined, index)
+  if (!was || !before.cluster(node.cluster)?.delegates?.has(was.identity.user)) return found
+  const fix = message`Set ${codeWord('spec.serviceAccountName')} to an account with rights only in the namespaces of tenant ${quoted('tenant', tenant)}, or remove its other rights.`
+  return { ...found, object: node.kustomization, path: ACCOUNT_FIELD, fix }
 }
 
 /** What a node follows, and what that includes. */
@@ -33,7 +38,7 @@ function breach(node: FleetNode, tenant: string, stayed: boolean, index: FleetIn
     object: label ?? node.kustomization,
     path: label ? TENANT_LABEL : ['spec', 'sourceRef'],
     value: `unconfined ${node.namespace}/${node.name} ${tenant}`,
-    message: message`${who} would become the platform's, applied by ${identityPart(node.identity)}: before this change ${what} tenant ${quoted('tenant', tenant)}, and no tenancy rule would apply to it. Allowed: a Kustomization in a namespace with the tenant's label toolkit.fluxcd.io/tenant. Flux accepts it.`,
+    message: message`${who} would become the platform's, applied by ${identityPart(node.identity)}: before this change ${what} tenant ${quoted('tenant', tenant)}, and no tenancy rule would apply to it. Allowed: a Kustomization in a namespace with the tenant's label toolkit.fluxcd.io/tenant, or an account that may write in the tenant's namespaces only. Flux accepts it.`,
     fix: message`Keep the label toolkit.fluxcd.io/tenant: ${quoted('tenant', tenant)} on the namespace of the Kustomization, or remove the tenant in a separate change.`,
   }
 }

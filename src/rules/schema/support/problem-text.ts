@@ -110,10 +110,11 @@ function unknownField(problem: Problem, what: Message, field: MessagePart): { me
 }
 
 function unknownKind(
-  { since, until, names = [] }: Problem,
+  { path, since, until, names = [] }: Problem,
   who: MessagePart,
   server: Message,
 ): { message: Message; fix: Message } {
+  const isKind = path[0] === 'kind'
   const last =
     until !== undefined
       ? message` Version ${part('value', until)} was the last to serve it.`
@@ -126,8 +127,8 @@ function unknownKind(
         fix: message`Remove the object, or replace it with a kind that is served.`,
       }
     : {
-        message: message`${who}: ${server} does not serve this apiVersion.${last} Allowed: ${part('value', names.join(', '))}.`,
-        fix: message`Set apiVersion to ${part('value', names[0]!)}.`,
+        message: message`${who}: ${server} does not serve this ${isKind ? 'kind' : 'apiVersion'}.${last} Allowed: ${part('value', names.join(', '))}.`,
+        fix: message`Set ${isKind ? 'kind' : 'apiVersion'} to ${part('value', names[0]!)}.`,
       }
 }
 

@@ -1,0 +1,16 @@
+/** What this release no longer has, and what to do instead. Each answers with this one warning; the next release forgets it. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  [
+    'commitStatuses of clusters.yaml',
+    'Set `events` to the address of notification-controller, and write a Provider of type github there. Then remove the key.',
+  ],
+  ['-o junit', 'The result is printed as text. Use `-o json` for programs.'],
+  ['kyverno-test.yaml', 'It was not run. Run `kyverno test` with the command line of Kyverno.'],
+  ['bailiwick replay', 'Check out the commits that the entry lists, and run `bailiwick check --repos-dir DIR`.'],
+])
+
+/** The warning for a setting, command or rule that was removed; undefined for every other name. */
+export function removedWarning(name: string): string | undefined {
+  const instead = INSTEAD.get(name)
+  return instead === undefined ? undefined : `${name}: removed. ${instead}`
+}

@@ -1,0 +1,21 @@
+import { BailiwickError } from '../../../src/errors.ts'
+import type { Json } from '../../../src/kube/node.ts'
+import { RuleSteps } from '../../../src/policy/kyverno/jmespath/rule-steps.ts'
+import { search } from '../../../src/policy/kyverno/jmespath/search.ts'
+import { fromJson, jsonOf, NotEvaluatedError, RuleError } from '../../../src/policy/kyverno/jmespath/values.ts'
+
+/** The result of a JMESPath expression that a test's own file contains. Throws `config` where it has none. */
+export function searchJson(path: string, value: Json): Json {
+  try {
+    return jsonOf(search(path.trim(), fromJson(value), new RuleSteps()))
+  } catch (error) {
+    if (!(error instanceof RuleError || error instanceof NotEvaluatedError)) throw error
+    throw new BailiwickError(
+      'config',
+      `the path ${JSON.stringify(path.slice(0, 200))} has no result: ${error.message}`,
+      {
+        fix: 'Correct fieldPath or projections of globalContextEntries.',
+      },
+    )
+  }
+}
