@@ -2,6 +2,7 @@
 export const subjects: Readonly<Record<string, readonly string[]>> = {
   capsule: [
     'capsule-account-rights',
+    'capsule-denied',
     'capsule-group-missing',
     'capsule-owner-change',
     'capsule-policy-weakened',
