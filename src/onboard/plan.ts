@@ -5,7 +5,7 @@ import { TENANT_ROLE } from '../fleet/tenancy/tenant-role.ts'
 import type { Tree } from '../git/tree.ts'
 import { originAt, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
-import { CAPSULE_GROUP, type CapsulePlan, groupOfAccounts, planCapsule } from './capsule-plan.ts'
+import { CAPSULE_GROUP, type CapsulePlan, groupOfAccounts, planCapsule, withCapsuleAccount } from './capsule-plan.ts'
 import { quote } from './checked-names.ts'
 import { codeOwners } from './code-owners.ts'
 import { compareFleets, type Expected } from './compare-fleets.ts'
@@ -29,6 +29,8 @@ interface OnboardFile {
 }
 
 export interface OnboardPlan {
+  /** What was asked for, with the account that the clusters expect. */
+  readonly request: OnboardRequest
   /** Sorted by path; empty when the fleet has all of it already. */
   readonly files: readonly OnboardFile[]
   /** What is done besides adding the tenant's own files, in plain text; may name other tenants. */
@@ -44,12 +46,13 @@ export interface OnboardPlan {
 }
 
 /**
- * The files that make `request` true in a fleet: what the flux CLI would create, in the fleet's own layout. The result is
+ * The files that make a request true in a fleet: what the flux CLI would create, in the fleet's own layout. The result is
  * rendered and compared: every other object of every cluster stays as it was. Running it on its own result gives no files.
  * Throws `onboard-input` for a request that may not be, `onboard-layout` for a fleet in which its place is not clear.
  */
-export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: string, branch: string): OnboardPlan {
+export function planOnboarding(asked: OnboardRequest, tree: Tree, fleetUrl: string, branch: string): OnboardPlan {
   const before = fleetAt(tree, fleetUrl, branch)
+  const request = withCapsuleAccount(asked, before)
   const layouts = request.clusters.map(cluster => tenantLayout(before, tree, fleetUrl, cluster))
   if (request.access === 'deploy-key' || request.decryption) assertDecrypting(before, layouts)
   const capsule = planCapsule(before, tree, request)
@@ -98,6 +101,7 @@ export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: st
     made.map(({ path }) => path),
   )
   return {
+    request,
     files: made,
     owners,
     ...(capsule ? { capsule } : {}),

@@ -1,3 +1,4 @@
+import { capsuleAccountRights } from './capsule/capsule-account-rights.ts'
 import { capsuleDenied } from './capsule/capsule-denied.ts'
 import { capsuleGroupMissing } from './capsule/capsule-group-missing.ts'
 import { capsuleOwnerChange } from './capsule/capsule-owner-change.ts'
@@ -127,6 +128,7 @@ export const rules: readonly Rule[] = [
   admissionConfig,
   baselineGrowth,
   capsuleDenied,
+  capsuleAccountRights,
   capsuleGroupMissing,
   capsuleOwnerChange,
   capsulePolicyWeakened,

@@ -19,7 +19,7 @@ export const capsuleDenied: Rule = {
   title: 'Object that Capsule refuses',
   why: "Capsule's admission webhooks refuse what the Tenant of a namespace does not allow. Flux then applies nothing of that stage. Refused Pods are seen even later: Flux applies the Deployment, and its ReplicaSet cannot create them.",
   source: 'Capsule: internal/webhook',
-  docs: 'Change the object to what the Tenant allows, or ask a fleet admin to change the Tenant. Evaluated: quota, forced prefix, protected names and required metadata of new Namespaces; registries, pull policies, priority, runtime and storage classes of Pods and claims; classes and hostnames of Ingresses and Gateways; types, labels and annotations of Services; changes in a cordoned Tenant. The words are those of the version of Capsule that the fleet shows, else of 0.14. What a change of the Tenant breaks is a warning, and so is a class whose labels are not in the fleet.',
+  docs: 'Change the object to what the Tenant allows, or ask a fleet admin to change the Tenant. Evaluated: quota, forced prefix, protected names and required metadata of new Namespaces; registries, pull policies, priority, runtime and storage classes of Pods and claims; classes and hostnames of Ingresses and Gateways; types, labels and annotations of Services; changes in a cordoned Tenant. The words are those of the version of Capsule that the fleet shows, else of 0.14. What a change of the Tenant breaks is a warning. So is a class whose labels are not in the fleet.',
   kinds: 'every',
   *checkObject(subject, context) {
     const { node, kind, id } = subject

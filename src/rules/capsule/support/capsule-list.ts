@@ -24,7 +24,7 @@ export function goMatches(text: string, pattern: string): boolean | undefined {
 }
 
 /** Where the classes of a list with labels are found. */
-export interface Classes {
+interface Classes {
   readonly index: FleetIndex
   readonly cluster: string
   /** `<group>/<Kind>`. */
@@ -66,7 +66,7 @@ export function forbiddenKey(
   const denied = textsAt(list, ['denied'])
   const pattern = stringAt(list, ['deniedRegex'])
   for (const key of keys) {
-    if (!denied.includes(key) && !(pattern && goMatches(key, pattern) === true)) continue
+    if (!denied.includes(key) && !(pattern && goMatches(key, pattern) !== false)) continue
     const all = [
       ...(denied.length > 0 ? [`one of the following (${denied.join(', ')})`] : []),
       ...(pattern ? [`matching the regex ${pattern}`] : []),

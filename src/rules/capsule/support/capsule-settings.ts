@@ -20,7 +20,7 @@ export function aggregatedOwners(index: FleetIndex, cluster: string): ReadonlySe
 }
 
 /** What a CapsuleConfiguration says about someone with these names: the user, and groups. */
-export interface CapsuleUse {
+interface CapsuleUse {
   /** Capsule evaluates the requests. */
   readonly isListed: boolean
   /** The entry because of which it does not evaluate them all the same. */

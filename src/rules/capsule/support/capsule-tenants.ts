@@ -9,7 +9,7 @@ export const CONFIGURATION = 'capsule.clastix.io/CapsuleConfiguration'
 export const TENANT_OWNER = 'capsule.clastix.io/TenantOwner'
 
 /** A name that Capsule refuses to nobody who owns a Tenant. */
-const ANY = 'any'
+export const ANY = 'any'
 
 /** What the platform renders of one of Capsule's kinds on a cluster. */
 export function capsuleObjects(index: FleetIndex, cluster: string, kind: string): readonly Rendered[] {

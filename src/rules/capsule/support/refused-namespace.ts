@@ -72,7 +72,7 @@ function refusedName({ id, node, object }: Subject, tenant: KubeObject, version:
     return { field, words }
   }
   const patterns = settings.flatMap(({ rendered, path }) => stringAt(rendered.object.root, [...path, PROTECTED]) ?? [])
-  const matched = patterns.find(pattern => pattern !== '' && goMatches(id.name, pattern) === true)
+  const matched = patterns.find(pattern => pattern !== '' && goMatches(id.name, pattern) !== false)
   if (matched === undefined) return undefined
   const words = `Creating namespaces with name matching ${matched} regexp is not allowed; please, reach out to the system administrators`
   return { field: [PROTECTED], words }
@@ -80,7 +80,7 @@ function refusedName({ id, node, object }: Subject, tenant: KubeObject, version:
 
 const LABEL = 'capsule.clastix.io/tenant'
 /** A field of the CapsuleConfiguration. */
-export const PROTECTED = 'protectedNamespaceRegex'
+const PROTECTED = 'protectedNamespaceRegex'
 
 /**
  * A Tenant counts the namespaces that it has when one is created: Flux removes others only after it applied the new ones.
