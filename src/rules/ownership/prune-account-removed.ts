@@ -1,6 +1,7 @@
 import { type FleetIndex, kindOf } from '../../facts/fleet-index.ts'
 import { objectPart, quoted, shownName } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
@@ -55,23 +56,27 @@ function* breaches(
     for (const { object, tenant } of dependentsOf(support, gone.includes(support), node.cluster, before, index)) {
       const { kind, namespace, name } = idOf(object)
       const key = JSON.stringify([kind, namespace, name])
-      if (!told.has(key)) yield breach(node, support, object, tenant)
+      if (!told.has(key)) yield breach(node, support, object, tenant, index)
       told.add(key)
     }
   }
 }
 
-function breach(node: FleetNode, support: KubeObject, object: KubeObject, tenant: string): Breach {
+function breach(node: FleetNode, support: KubeObject, object: KubeObject, tenant: string, index: FleetIndex): Breach {
   const of = idOf(support)
   const { kind, namespace, name } = idOf(object)
   const what = objectPart(of.kind, of.namespace, of.name)
+  const [left] = index.versionsOf(node.cluster, kindOf(support), of.namespace, of.name)
+  const origin = left ? originAt(left.object.root, ['subjects']) : originAt(support.root, ['metadata', 'name'])
+  const why = left ? 'which no longer gives its account rights' : 'which this change removes'
+  const steps = message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`
   return {
     node,
     object,
     path: ['spec', 'serviceAccountName'],
-    origin: node.kustomization.root.origin,
+    origin: origin.file === '' ? node.kustomization.root.origin : origin,
     value: `${of.kind} ${of.namespace}/${of.name}`,
-    message: message`${objectPart(kind, namespace, name)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
-    fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
+    message: message`${objectPart(kind, namespace, name)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}, ${why}: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
+    fix: left ? message`Restore the account in ${what}.` : steps,
   }
 }

@@ -16,6 +16,8 @@ import type { Breach, RuleContext } from '../../model/rule.ts'
 /** The Secret that capsule-addon-fluxcd and the worker create for an account, and that `onboard` names. */
 const secretOf = (account: string) => `${account}-kubeconfig`
 
+const SECRET = [...KUBECONFIG_FIELD, 'secretRef']
+
 /** What may create a Secret of a name that it states, and is not rendered itself. */
 const MAKERS = [
   'external-secrets.io/ExternalSecret',
@@ -45,6 +47,7 @@ export function* proxyKubeConfig(subject: Subject, { index, before }: RuleContex
     if (was && versions.every(version => kubeConfigOf(version.object) !== undefined)) yield dropped(subject, index, was)
     return
   }
+  if (was) yield* otherKey(subject, index, was)
   // a tenant names only what the platform gave it
   if (node.tenant !== undefined) return
   for (const { kind, name, path } of kubeConfigRefs(config)) {
@@ -72,6 +75,25 @@ function isMade(index: FleetIndex, { node: { cluster }, id: { namespace } }: Sub
   const states = (object: KubeObject) =>
     canonical(object.root).includes(JSON.stringify(name)) || withEmbedded(object).some(one => idOf(one).name === name)
   return MAKERS.some(kind => index.renderedAnywhere(cluster, kind).some(({ object }) => states(object)))
+}
+
+/** Another key of the same Secret, which nothing in git holds: the addon, the worker and people write the one of before. */
+function* otherKey({ node, object, id }: Subject, index: FleetIndex, was: KubeObject): Iterable<Breach> {
+  const [now, then] = [object, was].map(one => ({
+    name: stringAt(one.root, [...SECRET, 'name']) ?? '',
+    key: stringAt(one.root, [...SECRET, 'key']),
+  }))
+  if (!now || !then || now.name !== then.name || now.key === then.key) return
+  if (index.versionsOf(node.cluster, '/Secret', id.namespace, now.name).length > 0) return
+  const key = now.key ?? 'value'
+  yield {
+    node,
+    object,
+    path: now.key === undefined ? SECRET : [...SECRET, 'key'],
+    value: `key ${key}`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} reads the key ${quoted('value', key)} of ${objectPart('Secret', id.namespace, now.name)}: before this change it read ${quoted('value', then.key ?? 'value')}. Allowed: the key of before, where the Secret is not in git. Flux: KubeConfig secret ${quoted('object', now.name)} does not contain a ${quoted('value', key)} key.`,
+    fix: message`Set ${codeWord('spec.kubeConfig.secretRef.key')} to ${quoted('value', then.key ?? 'value')}.`,
+  }
 }
 
 function dropped(subject: Subject, index: FleetIndex, was: KubeObject): Breach {
