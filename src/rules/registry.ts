@@ -94,6 +94,7 @@ import { plaintextSecret } from './secrets/plaintext-secret.ts'
 import { platformSecretSent } from './secrets/platform-secret-sent.ts'
 import { secretExfilSubstitution } from './secrets/secret-exfil-substitution.ts'
 import { sopsCiphertextReuse } from './secrets/sops-ciphertext-reuse.ts'
+import { sopsNotDecrypted } from './secrets/sops-not-decrypted.ts'
 import { sopsRecipient } from './secrets/sops-recipient.ts'
 import { unencryptedSetting } from './secrets/unencrypted-setting.ts'
 import { chartContentChange } from './sources/chart-content-change.ts'
@@ -127,8 +128,8 @@ export const rules: readonly Rule[] = [
   accountCannotApply,
   admissionConfig,
   baselineGrowth,
-  capsuleDenied,
   capsuleAccountRights,
+  capsuleDenied,
   capsuleGroupMissing,
   capsuleOwnerChange,
   capsulePolicyWeakened,
@@ -216,6 +217,7 @@ export const rules: readonly Rule[] = [
   schemaMismatch,
   secretExfilSubstitution,
   sopsCiphertextReuse,
+  sopsNotDecrypted,
   sopsRecipient,
   sourceAcl,
   sourceCredentialExfil,

@@ -105,6 +105,7 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
     'platform-secret-sent',
     'secret-exfil-substitution',
     'sops-ciphertext-reuse',
+    'sops-not-decrypted',
     'sops-recipient',
     'unencrypted-setting',
   ],

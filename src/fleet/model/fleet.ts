@@ -225,8 +225,9 @@ export interface Fleet {
   readonly brokenSeals?: readonly BrokenSeal[]
 }
 
-/** An encrypted file that someone changed without its key. */
+/** An encrypted file that someone changed without its key; `why` as in verifyMac. */
 export interface BrokenSeal {
+  readonly why: 'changed' | 'corrupt' | 'locked'
   readonly url: string
   readonly ref: SourceRef
   readonly file: string

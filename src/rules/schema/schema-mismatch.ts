@@ -23,8 +23,10 @@ export const schemaMismatch: Rule = {
     const { object, node } = subject
     const version = comparedVersion(config, index, node.cluster)
     const definitions = (of: string) => index.definitionsOf(node.cluster, of)
+    // sops-not-decrypted speaks of a Secret that nothing decrypts
+    const isOpened = isDecrypted(node) || subject.kind === '/Secret'
     const old = before && updatedFrom(subject, before)
-    const compared = compareObject(object, version, definitions, isDecrypted(node), old)
+    const compared = compareObject(object, version, definitions, isOpened, old)
     for (const breach of mismatches(subject, withoutCopied(compared, node, object)))
       if (!isOfError(breach, index)) yield breach
     if (before) yield* refusedUpdates(subject, before, version.isCertain)

@@ -1,5 +1,5 @@
 import type { Files } from '../../fleet/fleet-of.ts'
-import { acme } from './acme.ts'
+import { acme, sealed } from './acme.ts'
 import { apps } from './apps.ts'
 import { capsule } from './capsule.ts'
 import { monorepo } from './monorepo.ts'
@@ -22,5 +22,5 @@ export interface World {
 
 /** Every world, by name. A world's fleet reads `tenants/`, its tenant dev-team `deploy/` with `web.yaml` in it. */
 export const worlds: ReadonlyMap<string, World> = new Map(
-  [acme, apps, capsule, monorepo, open, recipe].map(world => [world.name, world]),
+  [acme, apps, capsule, monorepo, open, recipe, sealed].map(world => [world.name, world]),
 )

@@ -21,7 +21,7 @@ export function* publicUsers({ object, id, node }: Subject, { index }: RuleConte
         const isGroup = field === groups || stringAt(item, ['kind']) === 'Group'
         const name = stringAt(item, field === groups ? [] : ['name'])
         const isFlux = name === flux && field !== 'administrators'
-        if (!isGroup || name === undefined || !(isFlux || isPublic({ kind: 'Group', name, namespace: '' }))) continue
+        if (!isGroup || name === undefined || !(isFlux || isPublic({ kind: 'Group', name }))) continue
         const at: Path = [...path, field, place, ...(field === groups ? [] : ['name'])]
         const who = isFlux
           ? message`Flux's own controllers`
