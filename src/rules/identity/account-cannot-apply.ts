@@ -156,9 +156,14 @@ function whyUnknown(
     ...(leadsElsewhere(index, node) ? ['its kubeConfig may lead to another cluster'] : []),
     ...(isDeclared({ index, config }, place) ? ['the fleet declares the account and renders no role of it'] : []),
   ]
-  // an object that was refused already is the same finding as before
-  if (!before || earlier(object, node, { before }) || !before.appliesUnseen(cluster, user, request)) return reasons
-  return [...reasons, `the account already applies ${request.resource} there without a visible role`]
+  if (!before) return reasons
+  // what was refused for certain is the same finding as before; what was applied all the same goes on, as more becomes visible
+  const lives =
+    earlier(object, node, { before }) === undefined
+      ? before.appliesUnseen(cluster, user, request)
+      : before.refusalOf(cluster, user, request) !== undefined &&
+        before.unseenGrants(cluster, userInfo(user), request).length > 0
+  return lives ? [...reasons, `the account already applies ${request.resource} there without a visible role`] : reasons
 }
 
 /** Whether a Kustomization of a tenant acts by a kubeconfig, other than that of Capsule's proxy of the same cluster. */
