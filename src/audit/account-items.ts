@@ -40,7 +40,7 @@ function heldBy({ cluster, index }: AuditedCluster, namespace: string): HeldTher
   const holder = index.holder(cluster.name, index.ownerOf(cluster.name, namespace) ?? '')
   // what everybody has, and what Capsule's recipe gives to all accounts of a home
   const own = grants.find(({ binding, rule }) => {
-    return !isStandard(binding.roleRef.name) && !(binding.namespace === '' && excessRights([rule], holder).length === 0)
+    return binding.namespace !== '' || excessRights([rule], holder).length > 0
   })?.binding
   const missing = unresolved.find(({ roleRef }) => !(holder.ofCapsule && /^capsule-namespace-/.test(roleRef.name)))
   const role = own ?? missing

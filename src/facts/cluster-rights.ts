@@ -2,7 +2,7 @@ import type { Cluster } from '../fleet/model/fleet.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
 import { authorizerOf } from '../kube/rbac/authorizer-of.ts'
-import { RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
+import { type Binding, displayRbac, RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
 import { confirmWrite, type WriteRefusal } from '../kube/rbac/confirm-write.ts'
 import { accountOf, userInfo } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
@@ -110,7 +110,7 @@ export class ClusterRights {
       for (const { binding } of this.given.bindings.of(who, namespace)) {
         const { kind, name, roleRef } = binding
         const rules = this.given.rulesOf(roleRef, binding.namespace)
-        if (rules && excessRights(rules, holder).length === 0) continue
+        if (rules && excessRights(rules, this.#confined(binding, holder)).length === 0) continue
         const what = rules ? '' : ', a role that the fleet does not render'
         // whose the other namespace is stays with the platform
         const where = namespace === '' ? `${kind} ${name}` : 'a RoleBinding of another namespace'
@@ -132,7 +132,7 @@ export class ClusterRights {
       this.given.bindings.of(who, namespace).flatMap(({ binding, subject }) => {
         const everybody = subject.kind === 'Group' && subject.name !== `system:serviceaccounts:${own?.namespace}`
         const rules = this.given.rulesOf(binding.roleRef, binding.namespace)
-        const excess = everybody || !rules ? [] : excessRights(rules, holder)
+        const excess = everybody || !rules ? [] : excessRights(rules, this.#confined(binding, holder))
         if (excess.length === 0) return []
         const { kind, name, roleRef } = binding
         const role = `${roleRef.kind} ${roleRef.name}`
@@ -140,5 +140,10 @@ export class ClusterRights {
         return [{ binding: shown, clusterWide: namespace === '', role, rules: rulesText(excess) }]
       }),
     )
+  }
+
+  /** Whom Capsule binds, its admission confines, whether they own a Tenant or not. */
+  #confined(binding: Binding, holder: RightsHolder): RightsHolder {
+    return this.capsule.has(displayRbac(binding)) ? { ...holder, ofCapsule: true } : holder
   }
 }

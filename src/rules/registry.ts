@@ -1,3 +1,4 @@
+import { capsuleAccountRights } from './capsule/capsule-account-rights.ts'
 import { capsuleDenied } from './capsule/capsule-denied.ts'
 import { capsuleGroupMissing } from './capsule/capsule-group-missing.ts'
 import { capsuleOwnerChange } from './capsule/capsule-owner-change.ts'
@@ -126,6 +127,7 @@ export const rules: readonly Rule[] = [
   accountCannotApply,
   admissionConfig,
   baselineGrowth,
+  capsuleAccountRights,
   capsuleDenied,
   capsuleGroupMissing,
   capsuleOwnerChange,

@@ -1,6 +1,7 @@
 /** The ids of rules by subject, which is the folder of a rule. Written by docs/generate-rules.ts. */
 export const subjects: Readonly<Record<string, readonly string[]>> = {
   capsule: [
+    'capsule-account-rights',
     'capsule-denied',
     'capsule-group-missing',
     'capsule-owner-change',

@@ -5,13 +5,16 @@ import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { TENANT_LABEL } from '../../../fleet/tenancy/tenancy.ts'
 import { ACCOUNT_FIELD } from '../../../flux/kinds.ts'
 import { codeWord, message } from '../../../message/message.ts'
-import type { Breach } from '../../model/rule.ts'
+import { ownerRemoved } from '../../capsule/support/owner-removed.ts'
+import type { Breach, RuleContext } from '../../model/rule.ts'
 
 /**
  * What acted for a tenant before a change and would act for the platform after it: a lost label, or a Kustomization moved
  * out of the tenant's namespace, would free the tenant of every rule without a word.
  */
-export function lostConfinement(node: FleetNode, before: FleetIndex, index: FleetIndex): Breach | undefined {
+export function lostConfinement(node: FleetNode, context: RuleContext): Breach | undefined {
+  const { index, before } = context
+  if (!before) return undefined
   // one that is a tenant's only because it was before the change has lost it
   const former = index.cluster(node.cluster)?.formerOwners?.get(node.namespace)
   if ((node.tenant !== undefined && former === undefined) || node.parent === undefined) return undefined
@@ -19,7 +22,7 @@ export function lostConfinement(node: FleetNode, before: FleetIndex, index: Flee
   const known = new Set(was && keysOf(was))
   const author = keysOf(node).find(key => !known.has(key) && before.authorOf(key) !== undefined)
   const tenant = was?.tenant ?? (author === undefined ? undefined : before.authorOf(author))
-  if (tenant === undefined) return undefined
+  if (tenant === undefined || ownerRemoved(context, node.cluster, tenant)) return undefined
   const found = breach(node, tenant, was?.tenant !== undefined, index)
   if (!was || !before.cluster(node.cluster)?.delegates?.has(was.identity.user)) return found
   const fix = message`Set ${codeWord('spec.serviceAccountName')} to an account with rights only in the namespaces of tenant ${quoted('tenant', tenant)}, or remove its other rights.`

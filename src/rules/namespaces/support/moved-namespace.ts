@@ -79,6 +79,9 @@ function formerOwner(subject: Subject, claim: Claim, context: RuleContext): Lose
   const living = isOfCapsule(claim) ? livingIn(index, cluster, id.name) : []
   // whoever has the account has the namespace: that of another Tenant's owner is not this one's
   if (living.length > 0) return living.includes(claim.to) ? undefined : { tenant: living[0]! }
+  const named = isOfCapsule(claim) ? nameOf(index, cluster, claim.to) : undefined
+  const now = index.ownerOf(cluster, id.name)
+  if (named !== undefined && now !== undefined && named !== now) return { tenant: now }
   if (!before) return undefined
   const known = before.versionsOf(cluster, '/Namespace', '', id.name)
   const earlier = before.platformObject(cluster, '/Namespace', '', id.name)
@@ -88,7 +91,7 @@ function formerOwner(subject: Subject, claim: Claim, context: RuleContext): Lose
   if (was !== undefined) return { tenant: was }
   const owner = before.ownerOf(cluster, id.name)
   if (owner === undefined) return runsThere(before, cluster, id.name) && runsThere(index, cluster, id.name)
-  const to = isOfCapsule(claim) ? nameOf(index, cluster, claim.to) : claim.to
+  const to = named ?? claim.to
   return to === owner || isRenamed(owner, to, cluster, context) ? undefined : { tenant: owner }
 }
 
@@ -104,10 +107,10 @@ const tenantsOf = (index: FleetIndex, cluster: string) =>
 const livingIn = (index: FleetIndex, cluster: string, namespace: string): string[] =>
   tenantsOf(index, cluster).flatMap(one => (homesOf(one).includes(namespace) ? [one.name] : []))
 
-/** How the tenant of a Capsule Tenant is called. */
-function nameOf(index: FleetIndex, cluster: string, tenant: string): string {
+/** How the tenant of a Capsule Tenant is called, where an account owns that one. */
+function nameOf(index: FleetIndex, cluster: string, tenant: string): string | undefined {
   const homes = tenantsOf(index, cluster).flatMap(one => (one.name === tenant ? homesOf(one) : []))
-  return homes.map(home => index.ownerOf(cluster, home)).find(one => one !== undefined) ?? tenant
+  return homes.map(home => index.ownerOf(cluster, home)).find(one => one !== undefined)
 }
 
 /** Whether a tenant has a new name: one that nobody had, for all of its namespaces that are left. */

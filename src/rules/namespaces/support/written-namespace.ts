@@ -6,6 +6,7 @@ import { at, type Path, stringAt } from '../../../kube/node.ts'
 import { type Message, message, part } from '../../../message/message.ts'
 import { asMessage } from '../../../message/said.ts'
 import { namesOf, tenantsOwnedBy } from '../../capsule/support/capsule-tenants.ts'
+import { ownerRemoved } from '../../capsule/support/owner-removed.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 import { keepsNamespace } from './keeps-namespace.ts'
 import { ownNamespaces } from './own-namespaces.ts'
@@ -25,7 +26,7 @@ export function* writtenNamespace(subject: Subject, tenant: string, context: Rul
     fix: asMessage(fix),
   })
   const own = keepsNamespace(context, node.cluster, tenant, id.name)
-  if (!own || !mayWrite(subject, index)) {
+  if (!own || !(mayWrite(subject, index) || ownerRemoved(context, node.cluster, tenant))) {
     const why = own
       ? 'only the platform writes the Namespaces of tenants, because a writer can relabel or delete them'
       : 'it is not a namespace of the tenant'
