@@ -102,7 +102,11 @@ export function unseenGrants(
   const { name } = user
   if (index.cluster(cluster)?.hub !== undefined) return ['the roles and bindings of another cluster are not visible']
   const { unresolved } = authorizer.held(user, namespace)
-  const missing = unresolved.filter(({ roleRef }) => resource === 'namespaces' || !OF_CAPSULE.test(roleRef.name))
+  const missing = unresolved.filter(binding => {
+    // of a misspelled role nothing makes the role
+    if (authorizer.meantRole(binding) !== undefined) return false
+    return resource === 'namespaces' || !OF_CAPSULE.test(binding.roleRef.name)
+  })
   const granting = nodes.filter(node => mayGrant(node.identity, authorizer, request))
   const { failed } = unseenBinders(granting, authorizer, namespace)
   const isGranted = was.right === true || hasGrants(authorizer, user)
