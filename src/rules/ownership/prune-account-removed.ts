@@ -76,8 +76,8 @@ function changedAt(was: KubeObject, is: KubeObject): Origin {
   const [old, young] = [was, is].map(({ root }) => at(root, ['subjects']))
   if (old && young && canonical(old) === canonical(young)) return originAt(is.root, ['roleRef'])
   const known = new Set(old?.type === 'list' ? old.items.map(canonical) : [])
-  const other = young?.type === 'list' ? young.items.find(item => !known.has(canonical(item))) : undefined
-  return (other ?? young ?? is.root).origin
+  const other = young?.type === 'list' ? young.items.findIndex(item => !known.has(canonical(item))) : -1
+  return originAt(is.root, other < 0 ? ['subjects'] : ['subjects', other, 'name'])
 }
 
 function breach(
