@@ -128,7 +128,9 @@ function* evaluateAuthor(subject: Subject, path: Path): Iterable<Breach> {
 }
 
 function breach({ object, id, node }: Subject, path: Path, value: string, what: Message): Breach {
-  const told = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: its own name, a plain commit message, and branches that no source follows. Flux accepts it.`
+  // what refers to another namespace is the rule cross-namespace-ref's, with Flux's answer
+  const isHere = [undefined, '', id.namespace].includes(stringAt(object.root, ['spec', 'sourceRef', 'namespace']))
+  const told = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: its own name, a plain commit message, and branches that no source follows.${isHere ? ' Flux accepts it.' : ''}`
   return {
     node,
     object,
