@@ -8,6 +8,7 @@ import { TRAIL_BRANCH } from '../src/trail/trail-files.ts'
 import { verifyTrail } from '../src/trail/verify-trail.ts'
 import { startStage } from '../test/story/stage.ts'
 import { writeClone } from '../test/story/write-clone.ts'
+import { record } from './figures.ts'
 import { REPOSITORY, storyOf } from './soak/story.ts'
 
 // The pushes of the soak with a trail, until it has so many verdicts. Each is then made again by the command line from clones.
@@ -68,6 +69,7 @@ try {
   }
   const results = Map.groupBy(all, ({ result, inputs }) => `${result} ${inputs?.kind}`)
   const told = [...results].map(([name, of]) => `${name}: ${of.length}`).join(', ')
+  record({ name: 'one verdict', wall: (performance.now() - started) / all.length })
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(`${all.length} verdicts (${told}) replayed in ${seconds} s\n`)
   process.stdout.write(`same ${codes.get(0) ?? 0}, another ${codes.get(1) ?? 0}, refused ${codes.get(2) ?? 0}\n`)
