@@ -64,7 +64,7 @@ function claimsOf({ object }: Subject): Claim[] {
     const path = ['metadata', 'ownerReferences', place, 'name']
     return isTenant ? [{ path, key: 'ownerReferences', to: stringAt(one, ['name']) ?? '' }] : []
   })
-  return [...labels, ...references].filter(({ to }) => to !== '')
+  return [...labels, ...references]
 }
 
 /** Who loses a Namespace by a claim: a tenant, or the platform with a reason; undefined: nobody. */
@@ -74,10 +74,11 @@ function formerOwner(subject: Subject, claim: Claim, context: RuleContext): Lose
   const { id, node } = subject
   const { index, before, config } = context
   const { cluster } = node
-  if (declaredIn(config, cluster).platformTenants.has(claim.to)) return undefined
-  if (RESERVED.test(id.name) || index.rootOf(cluster)?.namespace === id.name)
+  const isEmpty = claim.to === ''
+  const isPlatforms = isEmpty || declaredIn(config, cluster).platformTenants.has(claim.to)
+  if (!isPlatforms && (RESERVED.test(id.name) || index.rootOf(cluster)?.namespace === id.name))
     return { platform: message`Kubernetes, Flux or Capsule runs there` }
-  const living = isOfCapsule(claim) ? livingIn(index, cluster, id.name) : []
+  const living = isOfCapsule(claim) && !isEmpty ? livingIn(index, cluster, id.name) : []
   // whoever has the account has the namespace: that of another Tenant's owner is not this one's
   if (living.length > 0) return living.includes(claim.to) ? undefined : { tenant: living[0]! }
   const named = isOfCapsule(claim) ? nameOf(index, cluster, claim.to) : undefined
@@ -89,9 +90,10 @@ function formerOwner(subject: Subject, claim: Claim, context: RuleContext): Lose
   // a version that stood there already takes nothing from anybody now
   if (known.some(one => stringAt(one.object.root, claim.path) === claim.to)) return undefined
   const was = (earlier && stringAt(earlier.root, claim.path)) || undefined
-  if (was !== undefined) return { tenant: was }
+  if (was !== undefined || isEmpty) return was === undefined ? undefined : { tenant: was }
   const owner = before.ownerOf(cluster, id.name)
-  if (owner === undefined) return runsThere(before, cluster, id.name) && runsThere(index, cluster, id.name)
+  if (owner === undefined)
+    return isPlatforms ? undefined : runsThere(before, cluster, id.name) && runsThere(index, cluster, id.name)
   const to = named ?? claim.to
   return to === owner || isRenamed(owner, to, cluster, context) ? undefined : { tenant: owner }
 }
