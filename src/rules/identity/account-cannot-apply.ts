@@ -1,5 +1,5 @@
 import type { RightRefusal } from '../../facts/apply-refusals.ts'
-import { hashOf } from '../../facts/fingerprint.ts'
+import { hashOf, placeText } from '../../facts/fingerprint.ts'
 import { objectPart } from '../../facts/shown.ts'
 import { unappliedText } from '../../facts/unapplied-grants.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
@@ -210,7 +210,9 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
       value: `${place.user} ${first!.request.verb} ${first!.request.resource}`,
       message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
       fix: unbound?.fix ?? rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
-      cause: hashOf(unbound ? ['account', place.user] : ['rights', place.user, place.namespace]),
+      cause: hashOf(
+        unbound ? ['account', place.user, placeText(unbound.origin)] : ['rights', place.user, place.namespace],
+      ),
       ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
     }
   }
