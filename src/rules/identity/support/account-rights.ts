@@ -73,6 +73,14 @@ export function bindingOrigin(index: FleetIndex, place: AccountPlace): Origin | 
   return found && (found.root.fields.get('roleRef')?.value.origin ?? found.root.origin)
 }
 
+/** Where a binding of the account that is still written names others now. */
+export function lostSubject(index: FleetIndex, before: FleetIndex, place: AccountPlace): Origin | undefined {
+  const left = new Set(ownBindings(index, place).map(displayRbac))
+  const lost = ownBindings(before, place).filter(one => !left.has(displayRbac(one)))
+  const written = lost.flatMap(({ kind, namespace, name }) => writtenOf(index, place.node, kind, namespace, name) ?? [])
+  return written[0] && (written[0].root.fields.get('subjects')?.value.origin ?? written[0].root.origin)
+}
+
 /**
  * The smallest rights that would allow these requests, as an edit of the role that the account has there, or as a role of its
  * own beside it. A reader of another repository than the role's can only ask for it.
