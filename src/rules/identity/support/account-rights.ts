@@ -104,7 +104,8 @@ export function rightsFix(
   const [role] = roles
   const binding = own[0] && writtenOf(index, place.node, own[0].kind, own[0].namespace, own[0].name)
   const beside = role?.object ?? binding
-  const isReaders = beside === undefined || beside.root.origin.repository === reader
+  // without either, where the Kustomization stands
+  const isReaders = (beside ?? place.node.kustomization).root.origin.repository === reader
   const ask = isReaders ? message`Add` : message`Ask a fleet admin to add`
   const to = beside ? message` (${positionOf(beside)})` : message``
   if (role) return message`${ask} to the rules of ${role.shown}${to}: ${rules}.`
