@@ -5,6 +5,7 @@ import { type Need, needsOf } from '../../flux/references.ts'
 import { namesReadBy } from '../../kube/capabilities/secret-names.ts'
 import { originAt, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { probably } from '../../message/closest.ts'
 import type { NodeFailure } from '../../rules/model/finding.ts'
 import { failureOf } from './finding-of.ts'
 
@@ -16,7 +17,7 @@ interface Use extends Need {
 
 /**
  * References of Flux's objects to what this change takes away, or names in the place of what is there: Flux would wait for it.
- * A new reference counts where every node of the cluster is visible, and never to a Secret: people make those by hand.
+ * A new reference counts where something of a similar name is there, and every node of the cluster is visible.
  */
 export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
   const before = new Map(base.nodes.map(node => [node.key, node]))
@@ -35,7 +36,7 @@ export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
   const broken = fresh.filter(use => {
     const was = known.get(placeOf(use))
     if (was !== undefined && isThere(use.node, was)) return true
-    return !/^(Secret|ConfigMap)\//.test(use.target) && !unseen.has(use.node.cluster)
+    return !unseen.has(use.node.cluster) && meant(use, present) !== undefined
   })
   const lost = removed.size === 0 ? [] : head.nodes.flatMap(usesOf).filter(use => removed.has(atTarget(use)))
   const missing = [...broken, ...lost].filter(use => !isThere(use.node, use.target))
@@ -44,6 +45,14 @@ export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
 
 const isUnseen = ({ error, holes, source }: FleetNode) =>
   error !== undefined || holes !== undefined || source.opaque !== undefined
+
+/** What stands beside what is named: a source that is not in git at all may be applied by hand. */
+function meant({ node, target }: Use, present: ReadonlySet<string>): string | undefined {
+  const end = target.lastIndexOf('/') + 1
+  const beside = `${node.cluster} ${target.slice(0, end)}`
+  const names = [...present].filter(id => id.startsWith(beside)).map(id => id.slice(beside.length))
+  return probably(target.slice(end), names)
+}
 
 const atTarget = ({ node, target }: Use) => `${node.cluster} ${target}`
 const placeOf = ({ node, object, path }: Use) => `${node.cluster} ${nameOf(object)} ${path.join('.')}`
