@@ -3,10 +3,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { constants, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { shareOf } from './attacks/shares.ts'
+import { changedSince, testsOf } from './changed-tests.ts'
 import { findAssets, NO_ASSETS } from './envtest/assets.ts'
 import { findFlux, NO_FLUX } from './envtest/flux-assets.ts'
 import { filesToRunAgain, mergeTallies } from './merge-tallies.ts'
 import { findProgram, type Program, programCache, programs } from './programs.ts'
+import { SLOW } from './slow.ts'
 import type { Count } from './sum-up.ts'
 import type { SkippedTest, Tally } from './tally-reporter.ts'
 
@@ -15,12 +17,16 @@ const root = resolve(import.meta.dirname, '..')
 /**
  * `npm test`, `npm run test:slow` (`--slow`): the quick or the slow tests, then the ones left out with their reasons;
  * the last line is the count. `npm test -- FILTER...`: what matches, quick or slow. BAILIWICK_TALLY names a file that
- * keeps the count for test/sum-up.ts.
+ * keeps the count for test/sum-up.ts. `npm test -- --changed [COMMIT]`: what the changes since a commit may change.
  */
 async function main(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-test-'))
   try {
     const given = argumentsOf(process.argv.slice(2))
+    if (given === undefined) {
+      console.log('No test reads what was changed.')
+      return 0
+    }
     const { code, tally } = await run(directory, given)
     printSkipped(tally.skipped)
     const refused = process.env.CI_REQUIRE_ALL ? tally.skipped.filter(test => !mayBeSkipped(test)) : []
@@ -57,12 +63,24 @@ async function run(directory: string, given: readonly string[]): Promise<{ code:
 }
 
 /** Who names files or tests gets all that match, or with --slow the slow ones of them. */
-function argumentsOf(all: readonly string[]): readonly string[] {
+function argumentsOf(all: readonly string[]): readonly string[] | undefined {
+  const changed = all.indexOf('--changed')
+  if (changed >= 0) return changedArguments(all.slice(0, changed), all.slice(changed + 1))
   const given = all.flatMap(argument => caseArguments(argument) ?? [argument])
   const rest = given.filter(argument => argument !== '--slow')
   if (rest.length < given.length) return ['--project', 'slow', '--project', 'on redis', ...rest]
   const chosen = rest.some(argument => !argument.startsWith('-') || argument.startsWith('--project'))
   return chosen ? rest : ['--project', 'quick', ...rest]
+}
+
+/** The quick tests, or with --slow the slow ones, that what differs from a commit (default: the last one) may change. */
+function changedArguments(before: readonly string[], [commit = 'HEAD', ...after]: readonly string[]) {
+  const [base, rest] = commit.startsWith('-') ? ['HEAD', [commit, ...after]] : [commit, after]
+  const isSlow = (path: string) => SLOW.includes(path)
+  const wantsSlow = [...before, ...rest].includes('--slow')
+  const tests = testsOf(changedSince(base)).filter(path => isSlow(path) === wantsSlow)
+  const others = [...before, ...rest].filter(argument => argument !== '--slow')
+  return tests.length === 0 ? undefined : ['--project', wantsSlow ? 'slow' : 'quick', ...others, ...tests]
 }
 
 /** `test/attacks/ID` is the tests of that case, in the file that has its share. */

@@ -1,4 +1,4 @@
-import { HELM_RELEASE } from '../flux/kinds.ts'
+import { HELM_RELEASE, OCI_REPOSITORY } from '../flux/kinds.ts'
 import { at, stringAt } from '../kube/node.ts'
 import { idOf } from '../kube/object.ts'
 import type { Rendered } from './object-table.ts'
@@ -14,7 +14,7 @@ export function capsuleVersion(platform: (kind: string) => readonly Rendered[]):
   const charts = platform(HELM_RELEASE).map(({ object }) => {
     const chart = at(object.root, ['spec', 'chart', 'spec'])
     if (stringAt(chart, ['chart']) === 'capsule') return read(stringAt(chart, ['version']))
-    const source = platform('source.toolkit.fluxcd.io/OCIRepository').find(one => {
+    const source = platform(OCI_REPOSITORY).find(one => {
       const { name, namespace } = idOf(one.object)
       const written = stringAt(object.root, ['spec', 'chartRef', 'namespace']) || idOf(object).namespace
       return name === stringAt(object.root, ['spec', 'chartRef', 'name']) && namespace === written

@@ -193,6 +193,11 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
     return hasVisibleGrants({ nodes, authorizer: this.authorizer(cluster) })
   }
 
+  /** The role that a binding was probably meant to name, where nothing has the one that it names. */
+  meantRole(cluster: string, binding: Binding): string | undefined {
+    return this.authorizer(cluster).meantRole(binding)
+  }
+
   /** The bindings of a user in a namespace and in the cluster. */
   bindingsOf(cluster: string, user: string, namespace: string): readonly Binding[] {
     const { bindings } = this.authorizer(cluster)

@@ -100,11 +100,13 @@ export function unseenGrants(
   const { name } = user
   if (index.cluster(cluster)?.hub !== undefined) return ['the roles and bindings of another cluster are not visible']
   const { unresolved } = authorizer.held(user, namespace)
+  // of a misspelled role nothing makes the role
+  const missing = unresolved.filter(binding => authorizer.meantRole(binding) === undefined)
   const granting = nodes.filter(node => mayGrant(node.identity, authorizer, request))
   const { failed } = unseenBinders(granting, authorizer, namespace)
   const isGranted = was.right === true || hasGrants(authorizer, user)
   return [
-    ...unresolved.map(unknownRole),
+    ...missing.map(unknownRole),
     ...aggregated(rights, user, namespace, apiGroup),
     ...failed,
     ...(namespace === '' ? [] : concerning(rights, user, request, namespace)),

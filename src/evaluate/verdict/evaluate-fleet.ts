@@ -21,6 +21,7 @@ import { evaluatedNodes } from './evaluated-nodes.ts'
 import { KnownFailures } from './failure-state.ts'
 import { failureOf, findingOf } from './finding-of.ts'
 import { KnownHidden } from './known-hidden.ts'
+import { leadingErrors } from './leading-errors.ts'
 import { levelOf } from './level-of.ts'
 import { missingReferences } from './missing-references.ts'
 import { resultOf } from './result-of.ts'
@@ -94,7 +95,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     tenants: head.tenants,
     violations,
     warnings: all.filter(one => one.level === 'warning' && !isNotEvaluated(one)),
-    errors,
+    errors: leadingErrors(errors, head),
     notSeen: [...head.notSeen, ...notSeenOf(remoteFiles(head)), ...unknownNodes(head)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),

@@ -232,7 +232,7 @@ function find(
     throw new BailiwickError(
       'flux-invalid',
       'spec.sourceRef.kind: not a source kind. Allowed: GitRepository, OCIRepository, Bucket or ExternalArtifact',
-      { origin, fix },
+      { origin: originAt(draft.kustomization.root, ['spec', 'sourceRef', 'kind']), fix },
     )
   }
   if (declaredAt(context, id)) return resolveAt(context, id, origin, reader)

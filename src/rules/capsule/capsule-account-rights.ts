@@ -5,7 +5,7 @@ import { kubeConfigOf } from '../../fleet/model/appliers.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { KUBECONFIG_FIELD } from '../../flux/kinds.ts'
 import { type Path, stringAt } from '../../kube/node.ts'
-import { idOf } from '../../kube/object.ts'
+import { groupOf, idOf } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
@@ -44,7 +44,7 @@ function* lackingAtHome(node: FleetNode, namespace: string, context: RuleContext
   // fewer rights than that are what the platform wants; a binding that is gone is the rule identity-object-tamper's
   if (bound(context.index).length > 0 || bound(context.before ?? context.index).some(isGone(cluster, context.index)))
     return
-  const apiGroup = 'kustomize.toolkit.fluxcd.io'
+  const apiGroup = groupOf(idOf(node.kustomization).apiVersion)
   const request = { verb: 'patch', apiGroup, resource: 'kustomizations', namespace, name: node.name }
   yield* lacking(node, request, ['metadata', 'name'], context)
 }

@@ -6,8 +6,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
 import { serverWords } from '../model/api-refusal.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
-import { TENANT } from './support/capsule-tenants.ts'
-import { capsuleVersion } from './support/capsule-version.ts'
+import { TENANT, webhookVersion } from './support/capsule-tenants.ts'
 import { cordonedChanges, cordonedTenant } from './support/cordoned-changes.ts'
 import { type CapsuleRefusal, refusedFields } from './support/refused-fields.ts'
 import { refusedNamespace } from './support/refused-namespace.ts'
@@ -37,7 +36,7 @@ export const capsuleDenied: Rule = {
 
 function* refusalsOf(subject: Subject, tenant: KubeObject, context: RuleContext): Iterable<CapsuleRefusal> {
   const { cluster } = subject.node
-  const version = capsuleVersion(context.index, cluster)
+  const version = webhookVersion(context.index, cluster)
   if (subject.kind === '/Namespace') return yield* refusedNamespace(subject, tenant, version, context)
   const spec = at(tenant.root, ['spec'])
   if (spec) yield* refusedFields(subject, { index: context.index, cluster, spec, tenant: idOf(tenant).name, version })

@@ -1,5 +1,5 @@
 import type { RightRefusal } from '../../facts/apply-refusals.ts'
-import { hashOf } from '../../facts/fingerprint.ts'
+import { hashOf, placeText } from '../../facts/fingerprint.ts'
 import { objectPart } from '../../facts/shown.ts'
 import { unappliedText } from '../../facts/unapplied-grants.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
@@ -156,9 +156,14 @@ function whyUnknown(
     ...(leadsElsewhere(index, node) ? ['its kubeConfig may lead to another cluster'] : []),
     ...(isDeclared({ index, config }, place) ? ['the fleet declares the account and renders no role of it'] : []),
   ]
-  // an object that was refused already is the same finding as before
-  if (!before || earlier(object, node, { before }) || !before.appliesUnseen(cluster, user, request)) return reasons
-  return [...reasons, `the account already applies ${request.resource} there without a visible role`]
+  if (!before) return reasons
+  // what was refused for certain is the same finding as before; what was applied all the same goes on, as more becomes visible
+  const lives =
+    earlier(object, node, { before }) === undefined
+      ? before.appliesUnseen(cluster, user, request)
+      : before.refusalOf(cluster, user, request) !== undefined &&
+        before.unseenGrants(cluster, userInfo(user), request).length > 0
+  return lives ? [...reasons, `the account already applies ${request.resource} there without a visible role`] : reasons
 }
 
 /** Whether a Kustomization of a tenant acts by a kubeconfig, other than that of Capsule's proxy of the same cluster. */
@@ -205,7 +210,9 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
       value: `${place.user} ${first!.request.verb} ${first!.request.resource}`,
       message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
       fix: unbound?.fix ?? rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
-      cause: hashOf(unbound ? ['account', place.user] : ['rights', place.user, place.namespace]),
+      cause: hashOf(
+        unbound ? ['account', place.user, placeText(unbound.origin)] : ['rights', place.user, place.namespace],
+      ),
       ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
     }
   }

@@ -1,10 +1,12 @@
 import { excessRights, rulesText } from '../../facts/excess-rights.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
-import { accountOf, applierKinds } from '../../fleet/model/appliers.ts'
+import { accountOf, applierKinds, kubeConfigOf } from '../../fleet/model/appliers.ts'
 import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { idOf } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import { codeWord, message, part } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
@@ -69,9 +71,20 @@ function rightsOf(context: RuleContext, cluster: string, binding: Binding, subje
   if (binding.namespace !== '' && index.owns(cluster, tenant, binding.namespace)) return undefined
   const rules = index.roleRules(cluster, binding.roleRef, binding.namespace)
   const ofCapsule = /^capsule-namespace-/.test(binding.roleRef.name) && index.isCapsuleTenant(cluster, tenant)
-  if (!rules) return ofCapsule ? undefined : 'unknown'
+  if (!rules) return ofCapsule || isMeantForProxy(index, cluster, reach.namespace, subject) ? undefined : 'unknown'
   const excess = excessRights(rules, index.holder(cluster, tenant))
   return excess.length > 0 ? rulesText(excess) : undefined
+}
+
+/** Whether an account lacks the right that Capsule's proxy asks for: the rule capsule-account-rights says which role is missing. */
+function isMeantForProxy(index: FleetIndex, cluster: string, namespace: string, { kind, name }: BoundSubject): boolean {
+  if (kind !== 'ServiceAccount' || !index.capsuleHomes(cluster).get(namespace)?.includes(name)) return false
+  const user = userOfAccount(namespace, name)
+  const self = { verb: 'impersonate', apiGroup: '', resource: 'users', namespace: '', name: user }
+  const usesProxy = index
+    .nodesIn(cluster, namespace)
+    .some(({ identity, kustomization }) => identity.user === user && kubeConfigOf(kustomization) !== undefined)
+  return usesProxy && index.refusalOf(cluster, user, self) !== undefined
 }
 
 function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable<Breach> {

@@ -33,10 +33,10 @@ export const schemaMismatch: Rule = {
   },
 }
 
-/** The field is why a Kustomization cannot be evaluated, which is an error already. */
+/** The field is why a Kustomization cannot be evaluated, or why a patch does not match, which is an error already. */
 function isOfError({ object, path, node }: Breach, index: FleetIndex): boolean {
   const error = index.nodeOf(node.cluster, object)?.error
-  if (error?.code !== 'flux-invalid') return false
   const { file, line } = originAt(object.root, path)
-  return error.origin?.file === file && error.origin.line === line
+  const errors = [...(error?.code === 'flux-invalid' ? [error] : []), ...(node.holes ?? []).map(hole => hole.error)]
+  return errors.some(({ origin }) => origin?.file === file && origin.line === line)
 }

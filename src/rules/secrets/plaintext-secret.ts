@@ -64,6 +64,8 @@ function sopsFix(object: KubeObject, path: Path): string {
   const isGenerated = [...via, ...object.trail].some(({ step }) => step === 'generator')
   const rotate = 'Rotate the value: it is already in git'
   if (file === '' || isGenerated || !/^[\w./-]+$/.test(file)) return `Encrypt the Secret with SOPS. ${rotate}.`
+  if (isSealed(object))
+    return `Restore ${file} from git, and set the value with \`sops edit ${file}\`: \`sops encrypt\` refuses a file that has a \`sops\` block. ${rotate}.`
   return `Run \`sops --encrypt --encrypted-regex '^(string)?[dD]ata$' --in-place ${file}\`. ${rotate}.`
 }
 

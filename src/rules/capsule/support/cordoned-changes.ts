@@ -11,8 +11,7 @@ import { serverWords } from '../../model/api-refusal.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 import { deletedObjects } from '../../ownership/support/deleted-objects.ts'
 import { isCapsuleUser } from './capsule-settings.ts'
-import { TENANT } from './capsule-tenants.ts'
-import { capsuleVersion } from './capsule-version.ts'
+import { TENANT, webhookVersion } from './capsule-tenants.ts'
 
 const isCordoned = (tenant: KubeObject | undefined): boolean => {
   const value = tenant && at(tenant.root, ['spec', 'cordoned'])
@@ -58,7 +57,7 @@ export function* cordonedChanges(node: FleetNode, context: RuleContext): Iterabl
       index.capsuleTenantAt(node.cluster, placeOf(object)) ?? before.capsuleTenantAt(node.cluster, placeOf(object))
     const was = tenant && before.platformObject(node.cluster, TENANT, '', idOf(tenant).name)
     if (!isCordoned(tenant) || !isCordoned(was) || !isCapsuleUser(index, node.cluster, node.identity.user)) return []
-    return [cordonBreach(node, object, tenant!, operation, capsuleVersion(index, node.cluster))]
+    return [cordonBreach(node, object, tenant!, operation, webhookVersion(index, node.cluster))]
   }
   const texts = new Map(old.map(object => [keyOf(object), canonical(object.root)]))
   for (const object of index.objectsOf(node.key)) {

@@ -48,9 +48,11 @@ const PARTS = [
 const QUOTA = ['namespaceOptions', 'quota']
 
 /** Whether Capsule looks at the request: the account is a user of it, or, since 0.13, one of its administrators. */
-function isAsked({ node }: Subject, version: number, { index }: RuleContext): boolean {
+function isAsked({ node, id }: Subject, version: number, { index }: RuleContext): boolean {
   const { user } = node.identity
-  if (node.tenant !== undefined) return isCapsuleUser(index, node.cluster, user)
+  // one that is not the tenant's is the rule namespace-ownership's
+  if (node.tenant !== undefined)
+    return index.owns(node.cluster, node.tenant, id.name) && isCapsuleUser(index, node.cluster, user)
   const settings = capsuleSettings(index, node.cluster)
   return version >= 13 && settings.length > 0 && capsuleUse(settings, [user]).isAdministrator
 }

@@ -1,9 +1,10 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
+import type { Rendered } from '../../../facts/object-table.ts'
 import { identityPart, objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
-import { applierKinds } from '../../../fleet/model/appliers.ts'
 import { CAPSULE_GROUP, homesOf, readCapsuleTenants } from '../../../fleet/tenancy/capsule.ts'
 import { declaredIn } from '../../../fleet/tenancy/declared-in.ts'
+import { HELM_RELEASE } from '../../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../../kube/node.ts'
 import { groupOf } from '../../../kube/object.ts'
 import { type Message, message, part, untyped } from '../../../message/message.ts'
@@ -113,28 +114,25 @@ function nameOf(index: FleetIndex, cluster: string, tenant: string): string | un
   return homes.map(home => index.ownerOf(cluster, home)).find(one => one !== undefined)
 }
 
-/** Whether a tenant has a new name: one that nobody had, for all of its namespaces that are left. */
+/** Whether a tenant has a new name: one that nobody had, for all of its namespaces that are left, and for no others. */
 function isRenamed(was: string, is: string, cluster: string, { index, before }: RuleContext): boolean {
   if (!before || before.namespacesOf(cluster, is).length > 0) return false
   if (tenantsOf(before, cluster).some(({ name }) => name === is)) return false
-  return before.namespacesOf(cluster, was).every(one => [is, undefined].includes(index.ownerOf(cluster, one)))
+  const former = before.namespacesOf(cluster, was)
+  const isKept = former.every(one => [is, undefined].includes(index.ownerOf(cluster, one)))
+  return isKept && index.namespacesOf(cluster, is).every(one => former.includes(one))
 }
 
 /** Whether the platform runs something in a namespace: whoever gets the namespace gets its accounts and Secrets. */
 function runsThere(index: FleetIndex, cluster: string, namespace: string): Loser | undefined {
-  const targets = applierKinds
-    .flatMap(kind => index.platformAnywhere(cluster, kind))
-    .filter(({ object }) => {
-      return (
-        stringAt(object.root, ['spec', 'targetNamespace']) === namespace &&
-        stringAt(object.root, ['kind']) === 'HelmRelease'
-      )
-    })
-  const workloads = WORKLOADS.flatMap(kind => index.platformRendered(cluster, kind, namespace))
-  return targets.length + workloads.length > 0 ? { platform: message`workloads of the platform run there` } : undefined
+  const isThere = ({ object }: Rendered) => stringAt(object.root, ['spec', 'targetNamespace']) === namespace
+  const runs =
+    index.platformAnywhere(cluster, HELM_RELEASE).some(isThere) ||
+    WORKLOADS.some(kind => index.platformRendered(cluster, kind, namespace).length > 0)
+  return runs ? { platform: message`workloads of the platform run there` } : undefined
 }
 
-const WORKLOADS = ['apps/Deployment', 'apps/DaemonSet', 'apps/StatefulSet', 'helm.toolkit.fluxcd.io/HelmRelease']
+const WORKLOADS = ['apps/Deployment', 'apps/DaemonSet', 'apps/StatefulSet', HELM_RELEASE]
 
 function breach(
   { object, id, node }: Subject,

@@ -2,10 +2,10 @@ import { type FleetIndex, kindOf } from '../../../facts/fleet-index.ts'
 import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { FLUX_INSTANCE, fluxKind } from '../../../flux/kinds.ts'
-import { stringAt } from '../../../kube/node.ts'
+import { at, stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
+import { textsOf } from '../../../kube/read-text.ts'
 import { codeWord, message } from '../../../message/message.ts'
-import { textsAt } from '../../capsule/support/list-at.ts'
 import type { Breach } from '../../model/rule.ts'
 
 const DEFINITION = 'apiextensions.k8s.io/CustomResourceDefinition'
@@ -41,7 +41,7 @@ const COMPONENTS = ['source-controller', 'kustomize-controller', 'helm-controlle
 function isOfOperator(kind: string, { cluster }: FleetNode, index: FleetIndex): boolean {
   if (!fluxKind(kind)?.served) return false
   return index.platformAnywhere(cluster, FLUX_INSTANCE).some(({ object }) => {
-    const written = textsAt(object.root, ['spec', 'components'])
+    const written = textsOf(at(object.root, ['spec', 'components'])) ?? []
     const components = written.length > 0 ? written : COMPONENTS
     return components.some(name => name.startsWith(`${kind.slice(0, kind.indexOf('.'))}-`))
   })

@@ -1,4 +1,5 @@
 import { quoted } from '../../../facts/shown.ts'
+import { ACCESS_FROM } from '../../../flux/source/source-acl.ts'
 import { probably } from '../../../message/closest.ts'
 import { codeWord, type Message, type MessagePart, message, part } from '../../../message/message.ts'
 import type { Problem } from '../../../schema/model/problem.ts'
@@ -89,6 +90,12 @@ function unknownField(problem: Problem, what: Message, field: MessagePart): { me
     return {
       message: message`${what} The Kustomization that applies the object does not decrypt it, or SOPS did not write all of the block.`,
       fix: message`Set ${codeWord('spec.decryption')} of that Kustomization, or encrypt the file again with SOPS.`,
+    }
+  }
+  if (path.join('.') === 'spec.accessFrom') {
+    return {
+      message: message`${what} The access control list of this kind is provisional in Flux.`,
+      fix: message`Move the list to the annotation ${part('value', ACCESS_FROM)} of the object: the gate enforces it there.`,
     }
   }
   if (since !== undefined) {
