@@ -81,7 +81,10 @@ function usesOf(node: FleetNode): Use[] {
     const { apiVersion, kind, namespace } = idOf(object)
     const own = `${groupOf(apiVersion)}/${kind}`
     if (!fluxKind(own)) return []
-    const reads = namesReadBy(object).map(({ path, kind, name }) => ({ path, target: `${kind}/${namespace}/${name}` }))
+    // what is substituted from is looked for where it is substituted
+    const reads = namesReadBy(object)
+      .filter(({ path }) => path[1] !== 'postBuild')
+      .map(({ path, kind, name }) => ({ path, target: `${kind}/${namespace}/${name}` }))
     // the source of a Kustomization is looked for where its content is read
     const needs = needsOf(object).filter(({ path }) => own !== KUSTOMIZATION || path[1] !== 'sourceRef')
     return [...needs, ...reads].map(need => ({ ...need, node, object }))
