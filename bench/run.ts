@@ -24,7 +24,6 @@ const BENCHES: Readonly<Record<string, readonly [short: readonly string[], full:
   schemas: [[], []],
   webhook: [[], []],
   worker: [['--nodes', '50', '--beside', '50', '--large', '1000'], []],
-  replay: [['--verdicts', '30'], []],
 }
 
 /** Runs a bench; its own figures, and what all of it took. */
