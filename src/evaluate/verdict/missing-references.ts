@@ -1,7 +1,7 @@
 import { shownObject } from '../../facts/shown.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import { fluxKind, KUSTOMIZATION } from '../../flux/kinds.ts'
-import { type Need, needsOf } from '../../flux/references.ts'
+import { type Need, neededBy } from '../../flux/references.ts'
 import { namesReadBy } from '../../kube/capabilities/secret-names.ts'
 import { originAt, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
@@ -86,7 +86,7 @@ function usesOf(node: FleetNode): Use[] {
       .filter(({ path }) => path[1] !== 'postBuild')
       .map(({ path, kind, name }) => ({ path, target: `${kind}/${namespace}/${name}` }))
     // the source of a Kustomization is looked for where its content is read
-    const needs = needsOf(object).filter(({ path }) => own !== KUSTOMIZATION || path[1] !== 'sourceRef')
+    const needs = neededBy(object).filter(({ path }) => own !== KUSTOMIZATION || path[1] !== 'sourceRef')
     return [...needs, ...reads].map(need => ({ ...need, node, object }))
   })
 }
