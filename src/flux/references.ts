@@ -96,7 +96,7 @@ export interface Need {
 const LOOSE = ['healthChecks', 'eventSources', 'resources']
 
 /** What an object of Flux cannot do without. */
-export function needsOf(object: KubeObject): Need[] {
+export function neededBy(object: KubeObject): Need[] {
   const { apiVersion, kind, namespace } = idOf(object)
   const places = (PLACES.get(`${groupOf(apiVersion)}/${kind}`) ?? []).filter(
     ({ path }) => !LOOSE.includes(path[1] ?? ''),

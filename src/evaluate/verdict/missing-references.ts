@@ -1,10 +1,11 @@
 import { shownObject } from '../../facts/shown.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import { fluxKind, KUSTOMIZATION } from '../../flux/kinds.ts'
-import { type Need, needsOf } from '../../flux/references.ts'
+import { type Need, neededBy } from '../../flux/references.ts'
 import { namesReadBy } from '../../kube/capabilities/secret-names.ts'
 import { originAt, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { probably } from '../../message/closest.ts'
 import type { NodeFailure } from '../../rules/model/finding.ts'
 import { failureOf } from './finding-of.ts'
 
@@ -16,7 +17,7 @@ interface Use extends Need {
 
 /**
  * References of Flux's objects to what this change takes away, or names in the place of what is there: Flux would wait for it.
- * A new reference counts where every node of the cluster is visible, and never to a Secret: people make those by hand.
+ * A new reference counts where something of a similar name is there, and every node of the cluster is visible.
  */
 export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
   const before = new Map(base.nodes.map(node => [node.key, node]))
@@ -35,7 +36,7 @@ export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
   const broken = fresh.filter(use => {
     const was = known.get(placeOf(use))
     if (was !== undefined && isThere(use.node, was)) return true
-    return !/^(Secret|ConfigMap)\//.test(use.target) && !unseen.has(use.node.cluster)
+    return !unseen.has(use.node.cluster) && meant(use, present) !== undefined
   })
   const lost = removed.size === 0 ? [] : head.nodes.flatMap(usesOf).filter(use => removed.has(atTarget(use)))
   const missing = [...broken, ...lost].filter(use => !isThere(use.node, use.target))
@@ -44,6 +45,14 @@ export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
 
 const isUnseen = ({ error, holes, source }: FleetNode) =>
   error !== undefined || holes !== undefined || source.opaque !== undefined
+
+/** What stands beside what is named: a source that is not in git at all may be applied by hand. */
+function meant({ node, target }: Use, present: ReadonlySet<string>): string | undefined {
+  const end = target.lastIndexOf('/') + 1
+  const beside = `${node.cluster} ${target.slice(0, end)}`
+  const names = [...present].filter(id => id.startsWith(beside)).map(id => id.slice(beside.length))
+  return probably(target.slice(end), names)
+}
 
 const atTarget = ({ node, target }: Use) => `${node.cluster} ${target}`
 const placeOf = ({ node, object, path }: Use) => `${node.cluster} ${nameOf(object)} ${path.join('.')}`
@@ -72,9 +81,12 @@ function usesOf(node: FleetNode): Use[] {
     const { apiVersion, kind, namespace } = idOf(object)
     const own = `${groupOf(apiVersion)}/${kind}`
     if (!fluxKind(own)) return []
-    const reads = namesReadBy(object).map(({ path, kind, name }) => ({ path, target: `${kind}/${namespace}/${name}` }))
+    // what is substituted from is looked for where it is substituted
+    const reads = namesReadBy(object)
+      .filter(({ path }) => path[1] !== 'postBuild')
+      .map(({ path, kind, name }) => ({ path, target: `${kind}/${namespace}/${name}` }))
     // the source of a Kustomization is looked for where its content is read
-    const needs = needsOf(object).filter(({ path }) => own !== KUSTOMIZATION || path[1] !== 'sourceRef')
+    const needs = neededBy(object).filter(({ path }) => own !== KUSTOMIZATION || path[1] !== 'sourceRef')
     return [...needs, ...reads].map(need => ({ ...need, node, object }))
   })
 }

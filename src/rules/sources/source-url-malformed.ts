@@ -20,9 +20,10 @@ export const sourceUrlMalformed: Rule = {
   *checkObject(subject, { index }) {
     const { object, id, kind, node } = subject
     if (POLICIES.includes(kind)) yield* hopelessPatterns(subject)
-    if (index.actsFor(node, object) === undefined) return
     const found = addressOf(kind, object)
     if (!found || typeof found.address !== 'string') return
+    // what Flux cannot read at all is wrong wherever it stands
+    if (index.actsFor(node, object) === undefined && !noPort(found.written)) return
     const what = withoutUser(found.written)
     yield {
       node,
