@@ -95,7 +95,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     tenants: head.tenants,
     violations,
     warnings: all.filter(one => one.level === 'warning' && !isNotEvaluated(one)),
-    errors: leadingErrors(errors, head),
+    errors: options.base ? leadingErrors(errors, head) : errors,
     notSeen: [...head.notSeen, ...notSeenOf(remoteFiles(head)), ...unknownNodes(head)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
