@@ -4,6 +4,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
     'commitStatuses of clusters.yaml',
     'Set `events` to the address of notification-controller, and write a Provider of type github there. Then remove the key.',
   ],
+  ['-o json-lines', 'The result is printed as text. Use `-o json` for programs.'],
   ['-o junit', 'The result is printed as text. Use `-o json` for programs.'],
   ['kyverno-test.yaml', 'It was not run. Run `kyverno test` with the command line of Kyverno.'],
   ['bailiwick replay', 'Check out the commits that the entry lists, and run `bailiwick check --repos-dir DIR`.'],

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { commandReference } from '../../docs/command-reference.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { completionWords } from '../../src/cli/completion-words.ts'
+import { commandWords } from '../../src/cli/complete.ts'
 import { Metrics } from '../../src/metrics/metrics.ts'
 import { run, scratch } from '../cli/run-main.ts'
 
@@ -55,7 +55,7 @@ const PARSED_BY: Readonly<Record<string, readonly string[]>> = {
 }
 
 test.each(Object.entries(PARSED_BY))('the help names every option that %s reads', async (file, names) => {
-  const words = (await completionWords()).filter(({ name }) => names.includes(name))
+  const words = await Promise.all(names.map(commandWords))
   const documented = new Set(words.flatMap(({ options }) => [...options.keys()]))
   const taken = [...read(file).matchAll(/'(--[a-z-]+)'/g)].map(([, option = '']) => option)
   expect(taken.length).toBeGreaterThan(2)
@@ -66,7 +66,7 @@ test.each(Object.entries(PARSED_BY))('the help names every option that %s reads'
 test.each(COMMANDS.map(([name]) => name).filter(name => !Object.values(PARSED_BY).flat().includes(name)))(
   'the help of %s names every option that it takes',
   async name => {
-    const { words, options } = (await completionWords()).find(one => one.name === name)!
+    const { words, options } = await commandWords(name)
     const variants = words.length > 0 && !TAKES_NONE.has(name) ? words.map(word => [word]) : [[]]
     const accepted = await acceptedDuring(async () => {
       for (const variant of variants) await run(scratch(), name, ...variant, '--no-such-option')
