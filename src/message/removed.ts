@@ -1,3 +1,6 @@
+const TRANSFER =
+  'Write the change by hand as a pull request, and run `bailiwick check --base main` on it. Where the check blocks it, a fleet admin agrees with `/bailiwick override REASON`.'
+
 /** What this release no longer has, and what to do instead. Each answers with this one warning; the next release forgets it. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   [
@@ -7,6 +10,9 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['-o json-lines', 'The result is printed as text. Use `-o json` for programs.'],
   ['-o junit', 'The result is printed as text. Use `-o json` for programs.'],
   ['kyverno-test.yaml', 'It was not run. Run `kyverno test` with the command line of Kyverno.'],
+  ...['move', 'rename', 'hand-over'].flatMap(name =>
+    ['bailiwick', '/bailiwick'].map(program => [`${program} ${name}`, TRANSFER] as const),
+  ),
   ['bailiwick replay', 'Check out the commits that the entry lists, and run `bailiwick check --repos-dir DIR`.'],
 ])
 

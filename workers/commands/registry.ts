@@ -12,15 +12,12 @@ import { diff } from './diff.ts'
 import { enforcement } from './enforcement.ts'
 import { explain } from './explain.ts'
 import { gate } from './gate.ts'
-import { handOverVerb } from './hand-over.ts'
 import { helpVerb } from './help.ts'
 import { hold, unhold } from './hold.ts'
 import { lockdown } from './lockdown.ts'
-import { moveVerb } from './move.ts'
 import { offboardVerb } from './offboard.ts'
 import { onboardVerb } from './onboard.ts'
 import { override } from './override.ts'
-import { renameVerb } from './rename.ts'
 import { rotateKey } from './rotate-key.ts'
 import { status } from './status.ts'
 import { waive } from './waive.ts'
@@ -43,9 +40,6 @@ export const commands: readonly BailiwickCommand[] = [
   onboardVerb,
   complete,
   offboardVerb,
-  moveVerb,
-  renameVerb,
-  handOverVerb,
   rotateKey,
   adopt,
   lockdown,
