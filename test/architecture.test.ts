@@ -181,9 +181,6 @@ const READS_CONTENT = [
   'workers/onboarding/prepare-onboarding.ts',
   'workers/offboarding/advance-offboarding.ts',
   'workers/commands/open-change.ts',
-  'workers/commands/complete.ts',
-  'workers/onboarding/open-starter.ts',
-  'workers/evaluate/read-completions.ts',
   // the fleet itself, and our own branch of it
   'workers/onboarding/plan-read-access.ts',
   'workers/onboarding/plan-tenant-key.ts',

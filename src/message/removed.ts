@@ -13,6 +13,8 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ...['move', 'rename', 'hand-over'].flatMap(name =>
     ['bailiwick', '/bailiwick'].map(program => [`${program} ${name}`, TRANSFER] as const),
   ),
+  ['/bailiwick complete', 'Run `/bailiwick onboard`, or add the files by hand: the check says what is missing.'],
+  ['--starter', 'Nothing is opened in the repository of the tenant. Its team adds the first files.'],
   ['bailiwick replay', 'Check out the commits that the entry lists, and run `bailiwick check --repos-dir DIR`.'],
 ])
 

@@ -75,17 +75,7 @@ describe('who may ask for what', () => {
         ),
       ].map(([, name]) => name)
     expect(await listed('triage')).toEqual(['help', 'status', 'explain', 'diff'])
-    expect(await listed('write')).toEqual([
-      'help',
-      'status',
-      'explain',
-      'diff',
-      'check',
-      'hold',
-      'unhold',
-      'waive',
-      'complete',
-    ])
+    expect(await listed('write')).toEqual(['help', 'status', 'explain', 'diff', 'check', 'hold', 'unhold', 'waive'])
     expect(await listed('maintain')).toContain('onboard')
     expect(await listed('admin')).not.toContain('override')
   })

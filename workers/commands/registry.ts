@@ -5,7 +5,6 @@ import { approveSource } from './approve-source.ts'
 import { approveWaiver } from './approve-waiver.ts'
 import { check } from './check.ts'
 import type { BailiwickCommand } from './command-context.ts'
-import { complete } from './complete.ts'
 import { credentials } from './credentials.ts'
 import { designate } from './designate.ts'
 import { diff } from './diff.ts'
@@ -38,7 +37,6 @@ export const commands: readonly BailiwickCommand[] = [
   approveSource,
   override,
   onboardVerb,
-  complete,
   offboardVerb,
   rotateKey,
   adopt,
