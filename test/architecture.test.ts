@@ -184,10 +184,7 @@ const READS_CONTENT = [
   // the fleet itself, and our own branch of it
   'workers/onboarding/plan-read-access.ts',
   'workers/onboarding/plan-tenant-key.ts',
-  'workers/jobs/settle-rotation.ts',
-  'workers/rotation/read-credentials.ts',
-  'workers/rotation/changes-recipients.ts',
-  'workers/rotation/start-rotation.ts',
+  'workers/fleets/read-credentials.ts',
   'workers/survey/survey-place.ts',
   'workers/jobs/validate-merge-group.ts',
   'workers/evaluate/affected-places.ts',

@@ -15,6 +15,10 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ),
   ['/bailiwick complete', 'Run `/bailiwick onboard`, or add the files by hand: the check says what is missing.'],
   ['--starter', 'Nothing is opened in the repository of the tenant. Its team adds the first files.'],
+  [
+    '/bailiwick rotate-key',
+    'In a clone, run `sops updatekeys` and `sops rotate` on the file. Then replace the deploy key itself: the old data key still opens earlier commits.',
+  ],
   ['bailiwick replay', 'Check out the commits that the entry lists, and run `bailiwick check --repos-dir DIR`.'],
 ])
 

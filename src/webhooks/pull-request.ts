@@ -16,9 +16,6 @@ export const pullRequest: EventJobs<'pull_request'> = {
     if (payload.action === 'closed' && !payload.pull_request.merged && head.ref.startsWith(ONBOARDING)) {
       jobs.push({ name: 'withdraw-access', data: { ...place, pull } })
     }
-    if ((payload.action === 'closed' || payload.action === 'reopened') && head.ref.startsWith(ROTATION)) {
-      jobs.push({ name: 'settle-rotation', data: { ...place, pull } })
-    }
     if (payload.action === 'closed' && payload.pull_request.merged && head.ref.startsWith(OFFBOARDING)) {
       jobs.push({ name: 'settle-offboarding', data: { ...place, pull } })
     }
@@ -28,8 +25,6 @@ export const pullRequest: EventJobs<'pull_request'> = {
 
 /** Branches of ours from which tenants are onboarded. */
 const ONBOARDING = 'bailiwick/onboard-'
-/** And from which their keys are rotated. */
-const ROTATION = 'bailiwick/rotate-'
 /** And from which they are offboarded. */
 const OFFBOARDING = 'bailiwick/offboard-'
 

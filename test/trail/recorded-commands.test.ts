@@ -15,7 +15,7 @@ test('commands that decide nothing are these, and no others', () => {
 })
 
 /** Kinds of earlier releases, whose entries are still read. */
-const FORMER: readonly string[] = ['move', 'rename', 'hand-over', 'completion']
+const FORMER: readonly string[] = ['move', 'rename', 'hand-over', 'completion', 'rotation']
 
 test('every kind of a decision is recorded somewhere', () => {
   const all = [

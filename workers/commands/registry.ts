@@ -17,7 +17,6 @@ import { lockdown } from './lockdown.ts'
 import { offboardVerb } from './offboard.ts'
 import { onboardVerb } from './onboard.ts'
 import { override } from './override.ts'
-import { rotateKey } from './rotate-key.ts'
 import { status } from './status.ts'
 import { waive } from './waive.ts'
 
@@ -38,7 +37,6 @@ export const commands: readonly BailiwickCommand[] = [
   override,
   onboardVerb,
   offboardVerb,
-  rotateKey,
   adopt,
   lockdown,
   credentials,

@@ -7,8 +7,8 @@ import { findRepository } from '../fleets/find-repository.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { advanceOffboarding, isDecided, planOf, recordOf } from '../offboarding/advance-offboarding.ts'
 import type { OffboardingPlace } from '../offboarding/offboarding-place.ts'
+import { keysOfTenant, removeKeys } from '../offboarding/tenant-keys.ts'
 import { openPlace } from '../publish/open-place.ts'
-import { keysOfTenant, removeKeys } from '../rotation/change-keys.ts'
 
 /**
  * Goes on with an offboarding after a merge: opens the next pull request when the last is applied on every cluster, and
