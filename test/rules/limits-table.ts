@@ -217,7 +217,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/trail/keep-history.ts LIMIT_MS',
     'src/schema/custom/check-rules.ts KEPT',
     'src/schema/core/matches-text.ts KEPT',
-    'src/schema/core/structural-logic.ts KEPT',
     'src/kube/yaml/shared-key.ts KEPT',
     'src/policy/kyverno/jmespath/search.ts LONGEST_KEPT',
     'src/policy/kyverno/jmespath/search.ts MAX_KEPT',

@@ -2,10 +2,9 @@ import { at, canonical, type MapNode, type Path } from '../../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../../kube/object.ts'
 import { probably } from '../../../message/closest.ts'
 import { type Message, message, part } from '../../../message/message.ts'
-import type { SchemaAnswer } from '../../../schema/check-object.ts'
+import { checkObject, type SchemaAnswer } from '../../../schema/check-object.ts'
 import { catalogued } from '../../../schema/custom/catalog.ts'
 import { checkCustom } from '../../../schema/custom/check-custom.ts'
-import { checkKubernetes } from '../../../schema/custom/check-kubernetes.ts'
 import { type Definition, definitionOf } from '../../../schema/custom/definition.ts'
 import type { Problem } from '../../../schema/model/problem.ts'
 import { VERSIONS } from '../../../schema/types-table.ts'
@@ -104,7 +103,7 @@ function compared(
     return { ...comparedWithAll(answer, server, last, others, compare), isCatalog: false }
   }
   const isAssumed = !version.isCertain
-  const checked = checkKubernetes(object.root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
+  const checked = checkObject(object.root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
   const answer = withoutMisspelled(checked, object.root)
   const refusedByAll =
     isAssumed && version.runs === undefined ? refusedIn(VERSIONS, object.root, answer, isDecrypted) : []
@@ -120,7 +119,7 @@ function refusedIn(
 ): readonly Problem[] {
   return versions.reduce((left, version) => {
     if (left.length === 0) return left
-    const others = withoutMisspelled(checkKubernetes(root, { version, isDecrypted }), root).problems
+    const others = withoutMisspelled(checkObject(root, { version, isDecrypted }), root).problems
     return left.filter(one => others.some(other => isSame(one, other)))
   }, problems)
 }
