@@ -137,7 +137,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/git/histogram-diff.ts MOST_COMPARISONS',
     'src/git/histogram-diff.ts MOST_OCCURRENCES',
     'src/git/merge-trees.ts MOST_TEXTS',
-    'src/kube/cel-cost.ts MAX_LENGTH',
     'src/flux/source/source-acl.ts MAX_LENGTH',
     'src/fix/edit-text.ts MAX_TEXT',
     'src/protection/names-branch.ts MAX_PATTERN',
@@ -145,7 +144,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/rules/git/support/leaving-links.ts MAX_LINKS',
     'src/rules/git/support/leaving-links.ts MAX_TARGET',
     'src/rules/ownership/mass-deletion.ts MANY',
-    'src/rules/references/cel-cost.ts MAX_STEPS',
     'src/rules/sources/interval-limits.ts MOST',
   ],
   outside: [
