@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/longest-first.ts'
 import { ON_REDIS, SLOW } from './test/slow.ts'
 
 export default defineConfig({
@@ -15,6 +16,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // the tests of the App and of servers mostly wait
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'quick', include: ['test/**/*.test.ts'], exclude: [...SLOW] } },
       { extends: true, test: { name: 'slow', include: [...SLOW] } },

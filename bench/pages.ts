@@ -11,6 +11,8 @@ import { loopbackGate } from '../src/web/gate.ts'
 import { Pages } from '../src/web/pages.ts'
 import { largeFleet } from '../test/report/page/large-fleet.ts'
 import { sampleCredentials } from '../test/web/sample-pages.ts'
+import { record } from './figures.ts'
+import { assertClean } from './fleet/assert-clean.ts'
 import { generatedFleet, inputOf } from './fleet/generated-fleet.ts'
 import { FLEET_URL } from './fleet/platform-files.ts'
 import { quantile } from './growth.ts'
@@ -79,13 +81,10 @@ async function printViews(tail: string): Promise<void> {
     const next: number[] = []
     for (let time = 0; time < TIMES; time++) next.push(await cpuMs(() => view(path)))
     const median = quantile(next, 0.5)
+    const ratio = median / quantile(small, 0.5)
+    record({ name: `${what}, names of ${names[0]?.length}`, cpu: median, ratio, to: 'the list' })
     const kilobytes = Buffer.byteLength(await view(path)) / 1_000
-    const columns = [
-      first.toFixed(0),
-      median.toFixed(0),
-      (median / quantile(small, 0.5)).toFixed(1),
-      kilobytes.toFixed(0),
-    ]
+    const columns = [first.toFixed(0), median.toFixed(0), ratio.toFixed(1), kilobytes.toFixed(0)]
     console.log(`${what.padEnd(18)} ${columns.map(column => column.padStart(9)).join('')}`)
   }
   await new Promise(resolve => server.close(resolve))
@@ -95,6 +94,7 @@ async function printViews(tail: string): Promise<void> {
 async function printMaking(): Promise<void> {
   const input = inputOf(generatedFleet(tenants))
   const evaluation = evaluateFleet(buildFleet(input), { combination: combinationOf(input) })
+  assertClean(evaluation.verdict)
   const fleet = { repository: FLEET_URL, branch: 'main', commit: 'f'.repeat(40), evaluation, audit: [] }
   const steps = fleetPageOf(
     { ...fleet, access: { namespaces: [], left: 0 } },
@@ -111,6 +111,8 @@ async function printMaking(): Promise<void> {
     const packing = await cpuMs(() => packFleet(step.value))
     const total = took.reduce((sum, ms) => sum + ms, 0)
     const longest = Math.max(...took)
+    record({ name: 'making the page', cpu: total })
+    record({ name: 'longest step of it', cpu: longest })
     console.log(
       `\nmaking the page: ${total.toFixed(0)} ms in ${took.length} steps, the longest ${longest.toFixed(0)} ms`,
     )

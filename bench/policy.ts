@@ -10,6 +10,7 @@ import { idOf } from '../src/kube/object.ts'
 import { admissionOf } from '../src/rules/policies/support/admission-of.ts'
 import { inputOf } from '../test/fleet/fleet-of.ts'
 import { miniFleet } from '../test/fleet/mini-fleet.ts'
+import { record } from './figures.ts'
 
 // How long policies take: `npm run bench:policy`. Objects and rules as in kyverno/kyverno#12967 (3,002 x 4), and 5,000 x 65, half of them
 // Kyverno's and half ValidatingAdmissionPolicies. The Kyverno command line answers the same in the same run, where KYVERNO or
@@ -137,6 +138,7 @@ function kyvernoSeconds({ objects, kyverno }: ReturnType<typeof textsOf>): strin
 for (const { objects, rules, promised } of SIZES) {
   const texts = textsOf(objects, rules)
   const times: string[] = []
+  const cpuTimes: number[] = []
   let sum = { objects: 0, refused: 0, unclear: 0 }
   for (let round = 0; round < ROUNDS; round++) {
     // built anew: nothing is kept from the round before
@@ -144,8 +146,11 @@ for (const { objects, rules, promised } of SIZES) {
     const [started, cpu] = [performance.now(), process.cpuUsage()]
     sum = ask(fleet)
     const { user, system } = process.cpuUsage(cpu)
+    cpuTimes.push((user + system) / 1000)
     times.push(`${((performance.now() - started) / 1000).toFixed(2)} s (CPU ${((user + system) / 1e6).toFixed(2)} s)`)
   }
+  const cpu = Math.min(...cpuTimes)
+  record({ name: `${sum.objects} objects x ${rules} rules`, cpu, ratio: cpu / (promised * 1000), to: 'promised' })
   console.log(`${sum.objects} objects x ${rules} rules: ${times.join(', ')}; promised ${promised} s`)
   console.log(`  refused ${sum.refused}, not evaluated ${sum.unclear}; ${kyvernoSeconds(texts)}`)
 }

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { diskTree } from '../src/git/disk-tree.ts'
 import { build } from '../src/kustomize/pipeline/build.ts'
 import { findProgram } from '../test/programs.ts'
+import { record } from './figures.ts'
 import { growth } from './growth.ts'
 import { overlayOf } from './overlay-of.ts'
 
@@ -48,6 +49,8 @@ function compare(name: string, place: Place, kustomize: string | undefined, runs
   for (const until = performance.now() + 1_500; performance.now() < until; ) ours(place)
   const mine = median(runs[0], () => ours(place))
   const real = kustomize && median(runs[1], () => theirs(kustomize, place))
+  const compared = real ? { ratio: mine / real, to: 'kustomize' } : {}
+  record({ name: `${count} objects`, wall: mine, ...compared })
   const ratio = real ? `kustomize ${ms(real)}, ratio ${(real / mine).toFixed(1)}` : 'kustomize not timed'
   console.log(`${name}, ${count} objects: ours ${ms(mine)} (first in this process ${ms(first)}), ${ratio}`)
 }

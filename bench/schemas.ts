@@ -7,6 +7,7 @@ import { idOf, type KubeObject } from '../src/kube/object.ts'
 import { parseDocuments } from '../src/kube/yaml/parse-documents.ts'
 import { compareObject } from '../src/rules/schema/support/compare-object.ts'
 import { NEWEST } from '../src/schema/types-table.ts'
+import { record } from './figures.ts'
 import { quantile } from './growth.ts'
 
 // How many objects the schemas compare in a second of CPU time: `npm run bench:schemas -- DIR...`, whose YAML files are read first. Only
@@ -152,6 +153,8 @@ for (let round = -WARM_UP; round < ROUNDS; round++)
   }
 for (const [name, { length }] of sets) {
   const [median, best] = [0.5, 0.25].map(share => rate(length, quantile(seconds.get(name)!, share)))
+  const cpu = (quantile(seconds.get(name)!, 0.5) / length) * 1e6
+  if (length > 0) record({ name: `1,000 objects, ${name}`, cpu, ratio: (cpu * PROMISED) / 1e6, to: 'promised' })
   if (length > 0) console.log(`  ${name}, ${length}: median ${median}, best quarter ${best}`)
 }
 beside(objects)

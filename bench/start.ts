@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { record } from './figures.ts'
 import { quantile } from './growth.ts'
 
 // How much CPU time a start takes: from the bundle (`npm run build`), from the sources, and Node's own, in turns, so that
@@ -19,6 +20,8 @@ const programs: Record<string, readonly string[]> = {
   'bundle check': [join(root, 'dist/bailiwick.js'), ...check],
   'sources check': [join(root, 'src/cli/bailiwick.js'), ...check],
 }
+
+if (!existsSync(join(root, 'dist/bailiwick.js'))) throw new Error('there is no bundle: npm run build')
 
 /** User and system time of a process in ms, as the shell counts it. */
 function cpuOf(args: readonly string[]): number {
@@ -43,5 +46,6 @@ console.log(`CPU time of ${runs} starts each, median: ${check.slice(0, 2).join('
 const own = quantile(times.get('node -e 0') ?? [], 0.5)
 for (const [name, all] of times) {
   const median = quantile(all, 0.5)
+  record({ name, cpu: median, ratio: median / own, to: "Node's own start" })
   console.log(`  ${name.padEnd(15)} ${median.toFixed(0).padStart(5)} ms, ${(median / own).toFixed(1)} times Node's own`)
 }

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { findProgram } from '../test/programs.ts'
-import { openThread } from '../workers/threads/open-thread.ts'
+import { startThread } from '../workers/threads/open-thread.ts'
+import { record } from './figures.ts'
 import { generatedFleet } from './fleet/generated-fleet.ts'
 import { type KustomizeTime, kustomizeLoop } from './fleet/kustomize-loop.ts'
 import type { Task } from './fleet/measure-thread.ts'
@@ -52,12 +53,12 @@ function sayCold(what: string, { nodes, objects, time, cpu, memory, summary }: C
   console.log(`    ${ms(cpu)} of processors, peak memory ${memory} MiB: ${summary}`)
 }
 
-function compare(size: number, { alone, all }: Measured): void {
+function compare(size: number, { alone, all }: Measured): { alone?: number; all?: number } {
   const program = values['no-kustomize'] ? undefined : findProgram('kustomize')
   const full = values['kustomize-full'] === true
   if (!program || (size > MAX_KUSTOMIZE && !full)) {
     console.log(`  kustomize not timed${program ? ' (--kustomize-full does)' : ''}`)
-    return
+    return {}
   }
   const times = kustomizeLoop(program, generatedFleet(size), full ? size : SAMPLE)
   const say = (what: string, { time, builds, measured: built }: KustomizeTime, ours: Cold) => {
@@ -69,10 +70,26 @@ function compare(size: number, { alone, all }: Measured): void {
   }
   say(ALONE, times.alone, alone)
   say(ALL, times.all, all)
+  return { alone: alone.time / times.alone.time, all: all.time / times.all.time }
 }
 
 const ALONE = "the fleet's own repository alone"
 const ALL = 'with the repositories of all tenants'
+
+function recordSize(size: number, { alone, all, warm }: Measured, ratios: { alone?: number; all?: number }): void {
+  const cold = (name: string, { time, cpu, memory }: Cold, ratio: number | undefined) => {
+    const compared = ratio === undefined ? {} : { ratio, to: 'kustomize on every overlay and base' }
+    record({ name: `${size} tenants, cold, ${name}`, wall: time, cpu, memory, ...compared })
+  }
+  cold('fleet alone', alone, ratios.alone)
+  cold('all repositories', all, ratios.all)
+  const toCold = (name: string, times: readonly number[]) => {
+    const wall = quantile(times, 0.5)
+    record({ name: `${size} tenants, warm, ${name}`, wall, memory: warm.memory, ratio: wall / all.time, to: 'cold' })
+  }
+  toCold('one file of a tenant', warm.tenant)
+  toCold('one file of the platform', warm.shared)
+}
 
 function main(): void {
   const all = sizes.map(size => {
@@ -87,7 +104,7 @@ function main(): void {
     console.log(`  one file of the platform changed: median ${ms(quantile(shared, 0.5))}`)
     console.log(`  one file that the overlay of all tenants reads changed: median ${ms(quantile(base, 0.5))}`)
     console.log(`  peak memory of the session: ${memory} MiB`)
-    compare(size, one)
+    recordSize(size, one, compare(size, one))
     return { size, alone: one.alone.time, cold: one.all.time, tenant: half, memory: one.all.memory }
   })
   // below a hundred tenants what is there once, the engine and the definitions of Flux, takes most of the time
@@ -107,6 +124,6 @@ else {
     size: sizes[0]!,
     runs,
   }
-  const thread = openThread(new URL('./fleet/measure-thread.ts', import.meta.url), HEAP_MB, task)
+  const thread = startThread(new URL('./fleet/measure-thread.ts', import.meta.url), HEAP_MB, task)
   thread.on('message', measured => console.log(JSON.stringify(measured)))
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { CHECK_NAME } from '../src/report/check-run.ts'
 import { deploymentFile } from '../test/story/tenant-changes.ts'
+import { record } from './figures.ts'
 import { quantile } from './growth.ts'
 import { type AppProcesses, openAppProcesses } from './webhook/app-processes.ts'
 import { type Acknowledged, Load, limit, steady } from './webhook/load.ts'
@@ -17,6 +18,8 @@ const quantiles = (times: readonly number[]) =>
   [0.5, 0.95, 0.99].map(part => `p${part * 100} ${ms(quantile(times, part))}`).join(', ')
 
 function say(what: string, { times, failed, perSecond }: Acknowledged): void {
+  if (failed > 0) throw new Error(`${what}: ${failed} deliveries were not accepted`)
+  record({ name: what, wall: quantile(times, 0.5) })
   console.log(
     `${what}: ${times.length} deliveries, ${Math.round(perSecond)}/s, ${quantiles(times)}, ${failed} not accepted`,
   )
@@ -68,10 +71,14 @@ async function verdicts({ github, settle }: AppProcesses): Promise<void> {
       github.checkRunsOf(repo, 'bench').some(one => one.name === CHECK_NAME && one.status === 'completed')
     while (!done()) await new Promise(resolve => setTimeout(resolve, 1))
     const time = performance.now() - start
+    const check = github.checkRunsOf(repo, 'bench').find(one => one.name === CHECK_NAME)
+    if (check?.conclusion !== 'success') throw new Error(`the verdict is ${check?.conclusion}: ${check?.output?.title}`)
     times.push(time)
     without.push(time - github.requests.slice(before).reduce((sum, { ms }) => sum + ms, 0))
     await settle()
   }
+  const [whole, own] = [quantile(times, 0.5), quantile(without, 0.5)]
+  record({ name: 'push to verdict', wall: whole, ratio: own / whole, to: 'the same with what GitHub takes' })
   console.log(`push -> verdict said, ${times.length} pushes: ${quantiles(times)}`)
   console.log(`  without what the GitHub of ours took to answer: ${quantiles(without)}`)
   const runs = PUSHES - Math.floor(PUSHES / 3)

@@ -7,6 +7,7 @@ import { findAssets, NO_ASSETS } from '../test/envtest/assets.ts'
 import { findFlux, NO_FLUX } from '../test/envtest/flux-assets.ts'
 import { installFlux } from '../test/envtest/flux-controller.ts'
 import { startCluster, type TestCluster } from '../test/envtest/start.ts'
+import { record } from './figures.ts'
 import { quantile } from './growth.ts'
 import { benchNodes, createTenants, type Shape } from './worker/bench-fleet.ts'
 import { createKustomizations, type Push, startController } from './worker/controller.ts'
@@ -86,6 +87,8 @@ async function firstApply(server: TestCluster, shape: Shape, run: (shape: Shape)
   const load = readFileSync('/proc/loadavg', 'utf8').split(' ')[0]
   say('first apply', first)
   const ratio = first.seconds / ((before + after) / 2)
+  const name = `first apply, ${shape.nodes} Kustomizations of ${shape.objects ?? 4} objects`
+  record({ name, wall: first.seconds * 1000, memory: first.peakMb, ratio, to: 'a bare loop over the same objects' })
   console.log(`    ${ratio.toFixed(2)} x floor (${s(before)} before, ${s(after)} after; load ${load})`)
 }
 
@@ -150,6 +153,14 @@ async function beside(size: number): Promise<void> {
       const { later } = worker
       if (later.requests > 0)
         console.log(`    new revisions: ${later.requests} requests in ${s(later.seconds)} after it`)
+      const to = 'kustomize-controller'
+      record({
+        name: `${what}, ${size} beside it`,
+        wall: seconds * 1000,
+        memory: peakMb,
+        ratio: seconds / flux.seconds,
+        to,
+      })
       const more = `${(flux.seconds / seconds).toFixed(1)} x the worker`
       console.log(`  ${what}: kustomize-controller ${s(flux.seconds)}, ${more} (${table(flux.verbs)})`)
     }

@@ -32,11 +32,12 @@ interface SiteOptions {
   readonly retry?: RetryPolicy
   /** How writes to GitHub follow each other. */
   readonly pace?: { readonly writeMs: number; readonly notifyMs: number }
+  readonly openThread?: import('../workers/threads/open-thread.ts').OpenThread
 }
 
 /** Starts the web process, with workers inside when there is no Redis. Throws `config` when it cannot. */
 export async function startSite(config: WebConfig, log: Logger, options: SiteOptions = {}): Promise<Site> {
-  const { disabledRules = [], retry, pace, isUsable } = options
+  const { disabledRules = [], retry, pace, openThread, isUsable } = options
   const queue = openQueue({ redisUrl: config.redisUrl, prefix: config.redisPrefix, log, retry })
   const { host, port, appId, allowedAccounts } = config
   const receiver = await createReceiver(config, log, probot =>
@@ -71,7 +72,10 @@ export async function startSite(config: WebConfig, log: Logger, options: SiteOpt
     // Not a static import: the web process beside a Redis must not load what renders and applies.
     const { startWorkers } = await import('../workers/start-workers.ts')
     const kept = { store, publicUrl: pagesAddress(config, server.url) }
-    const workers = await startWorkers({ config, queue, log, pages: kept, work, metrics, disabledRules, pace })
+    const workers = await startWorkers({
+      ...{ config, queue, log, pages: kept, work, metrics },
+      ...{ disabledRules, pace, openThread },
+    })
     return siteOf(server, queue, () => workers.close().then(closePages))
   } catch (error) {
     await siteOf(server, queue, closePages).close(0)

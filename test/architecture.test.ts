@@ -1,48 +1,17 @@
-import { globSync, readFileSync } from 'node:fs'
-import { basename, dirname, join, posix } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { DYNAMIC, MAY_IMPORT, PACKAGES, PURE } from './parts.ts'
-
-interface Import {
-  readonly specifier: string
-  /** A type import leaves nothing behind at run time; a dynamic one loads when it is reached. */
-  readonly how: 'value' | 'type' | 'dynamic'
-}
-
-const root = join(import.meta.dirname, '..')
-const production = read('{src,workers}/**/*.ts')
-const everything = new Map([...production, ...read('{test,bench,build,docs}/**/*.ts')])
-
-function read(pattern: string): Map<string, string> {
-  const paths = globSync(pattern, { cwd: root }).sort()
-  return new Map(paths.map(path => [path, readFileSync(join(root, path), 'utf8')]))
-}
-
-const COMMENT = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/
-const STRING = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/
-const REGEXP = /(?<=[=(,:;!&|?{}[\n]\s*)\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/
-const TOKEN = new RegExp(`(${COMMENT.source})|(${STRING.source})|(${REGEXP.source})`, 'g')
-
-const withoutComments = (source: string) =>
-  source.replace(TOKEN, (text, comment) => (comment === undefined ? text : ' '))
-const codeOnly = (source: string) => source.replace(TOKEN, ' _ ')
-
-function importsOf(source: string): Import[] {
-  const text = withoutComments(source)
-  const found: Import[] = []
-  const add = (pattern: RegExp, how: Import['how']) => {
-    for (const match of text.matchAll(pattern)) found.push({ specifier: match[1] ?? '', how })
-  }
-  add(/^\s*(?:import|export)\s+type\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gm, 'type')
-  add(/^\s*(?:import|export)\b(?!\s+type\b)[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gm, 'value')
-  add(/^\s*import\s*['"]([^'"]+)['"]/gm, 'value')
-  add(/\bimport\s*\(\s*['"`]([^'"`]+)['"`]/g, 'dynamic')
-  // A worker thread's file is started by its address: an import in everything but name.
-  add(/\bnew URL\(\s*['"`](\.[^'"`]+\.[cm]?[jt]s)['"`]/g, 'dynamic')
-  return found
-}
-
-const resolveFrom = (path: string, specifier: string) => posix.normalize(posix.join(dirname(path), specifier))
+import {
+  codeOnly,
+  everything,
+  exportsOf,
+  type Import,
+  importsOf,
+  production,
+  resolveFrom,
+  TYPES,
+  withoutComments,
+} from './sources.ts'
 
 function partOf(path: string): string {
   if (path === 'src/git/tree.ts') return 'git/tree'
@@ -95,10 +64,6 @@ describe('directions', () => {
     expect(found).toEqual([])
   })
 
-  test('files import each other in no circle', () => {
-    expect(circles(production)).toEqual([])
-  })
-
   test('no two folders import each other', () => {
     const folderOf = (path: string) =>
       /^(?:src|workers)\/[^/]+$|^src\/flux\/kinds\.ts$/.test(path) ? path : dirname(path)
@@ -115,25 +80,6 @@ describe('directions', () => {
     expect(back.map(([, example]) => example)).toEqual([])
   })
 })
-
-/** Every circle that a depth-first walk closes, imports of types included, as the list of its files. */
-function circles(files: ReadonlyMap<string, string>): string[] {
-  const found: string[] = []
-  const done = new Set<string>()
-  const walk = (path: string, trail: readonly string[]): void => {
-    if (trail.includes(path)) {
-      found.push([...trail.slice(trail.indexOf(path)), path].join(' -> '))
-      return
-    }
-    if (done.has(path)) return
-    for (const { specifier, how } of importsOf(files.get(path) ?? '')) {
-      if (specifier.startsWith('.') && how !== 'dynamic') walk(resolveFrom(path, specifier), [...trail, path])
-    }
-    done.add(path)
-  }
-  for (const path of files.keys()) walk(path, [])
-  return found
-}
 
 describe('the core', () => {
   const pure = new Map(
@@ -209,19 +155,6 @@ describe('house rules', () => {
     expect(found).toEqual([])
   })
 
-  test('no file is over 400 lines, no function over 60', () => {
-    const found = problems(function* (path, source) {
-      const lines = source.split('\n')
-      // the table of Flux's kinds is data, and one table
-      const most = path === 'src/flux/kinds.ts' ? 500 : 400
-      if (lines.length - 1 > most) yield `${lines.length - 1} lines, at most ${most}`
-      if (path.startsWith('test/')) return
-      for (const { name, length } of functionsOf(lines))
-        if (length > 60) yield `${name} has ${length} lines, at most 60`
-    }, everything)
-    expect(found).toEqual([])
-  })
-
   test('a file with one export is named after it', () => {
     const found = problems(function* (path, source) {
       const [name, ...others] = exportsOf(source).map(kebab)
@@ -259,22 +192,6 @@ describe('house rules', () => {
     expect(found).toEqual([])
   })
 
-  test('what a file exports is imported somewhere', () => {
-    const imported = new Set([...everything].flatMap(([path, source]) => importedNames(path, source)))
-    // the package's declarations name the last two
-    const programs = [
-      'src/cli/main.ts main',
-      'src/kustomize/fields/labels.ts LabelEntry',
-      'src/kustomize/fields/replicas.ts ReplicaEntry',
-    ]
-    const found = [...production].flatMap(([path, source]) =>
-      exportsOf(source).flatMap(name =>
-        imported.has(`${path} ${name}`) || imported.has(`${path} *`) ? [] : [`${path} ${name}`],
-      ),
-    )
-    expect(found.filter(one => !programs.includes(one))).toEqual([])
-  })
-
   test('where a file is means nothing to it: the bundle holds all of them in others', () => {
     const known = /new URL\('\.[^']+\.ts', import\.meta\.url\)|findPackageJSON\(import\.meta\.url\)/g
     const found = problems(function* (_path, source) {
@@ -297,55 +214,6 @@ describe('house rules', () => {
     expect(found).toEqual([])
   })
 })
-
-/** Functions at the top of a file and methods of its classes; the formatter makes where they end plain. */
-function* functionsOf(lines: readonly string[]): Generator<{ name: string; length: number }> {
-  for (const [start, line] of lines.entries()) {
-    const head =
-      /^(?<indent>(?: {2})?)(?:export |default |async |static |private )*(?:function\*? )?\*?(?<name>[\w#]+)\(.*$/.exec(
-        line,
-      )
-    if (!head?.groups || /^\s*(?:if|for|while|switch|return|catch)\b/.test(line)) continue
-    const { indent = '', name = '' } = head.groups
-    if (indent === '' && !line.includes('function')) continue
-    const end = lines.findIndex(
-      (text, at) => at > start && text.startsWith(indent) && /^[^\s)\]]/.test(text.slice(indent.length)),
-    )
-    if (end > 0 && lines[end] === `${indent}}`) yield { name, length: end - start + 1 }
-  }
-}
-
-/** `file name` for each name that is imported from a file of ours, statically or by `import()`. */
-function importedNames(path: string, source: string): string[] {
-  const text = withoutComments(source)
-  const lists = [
-    /\b(?:import|export)\s+(?:type\s+)?(?:\w+\s*,\s*)?\{(?<names>[^}]*)\}\s*from\s*['"](?<from>\.[^'"]+)['"]/g,
-    /\{(?<names>[^{}]*)\}\s*=\s*await\s+import\(\s*['"](?<from>\.[^'"]+)['"]/g,
-    /\bimport\s+(?<names>\*)\s+as\s+\w+\s+from\s*['"](?<from>\.[^'"]+)['"]/g,
-    /\bimport\(\s*['"](?<from>\.[^'"]+)['"]\s*\)\)?\.(?<names>\w+)/g,
-  ]
-  return lists.flatMap(list =>
-    [...text.matchAll(list)].flatMap(({ groups: { names = '', from = '' } = {} }) =>
-      names.split(',').map(
-        name =>
-          `${resolveFrom(path, from)} ${name
-            .trim()
-            .split(/\s+as\s+|:/)[0]
-            ?.replace(/^type /, '')}`,
-      ),
-    ),
-  )
-}
-
-const TYPES = 'class|interface|type'
-
-function exportsOf(source: string, kinds = `function\\*?|const|let|${TYPES}`): string[] {
-  const declared = new RegExp(
-    String.raw`^export (?:default )?(?:abstract )?(?:async )?(?:${kinds})\s+([A-Za-z_$][\w$]*)`,
-    'gm',
-  )
-  return [...codeOnly(source).matchAll(declared)].map(match => match[1] ?? '')
-}
 
 const kebab = (name: string) =>
   name

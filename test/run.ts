@@ -2,10 +2,13 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { shareOf } from './attacks/shares.ts'
+import { changedSince, testsOf } from './changed-tests.ts'
 import { findAssets, NO_ASSETS } from './envtest/assets.ts'
 import { findFlux, NO_FLUX } from './envtest/flux-assets.ts'
 import { filesToRunAgain, mergeTallies } from './merge-tallies.ts'
 import { findProgram, type Program, programCache, programs } from './programs.ts'
+import { SLOW } from './slow.ts'
 import type { Count } from './sum-up.ts'
 import type { SkippedTest, Tally } from './tally-reporter.ts'
 
@@ -14,12 +17,16 @@ const root = resolve(import.meta.dirname, '..')
 /**
  * `npm test`, `npm run test:slow` (`--slow`): the quick or the slow tests, then the ones left out with their reasons;
  * the last line is the count. `npm test -- FILTER...`: what matches, quick or slow. BAILIWICK_TALLY names a file that
- * keeps the count for test/sum-up.ts.
+ * keeps the count for test/sum-up.ts. `npm test -- --changed [COMMIT]`: what the changes since a commit may change.
  */
 async function main(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'bailiwick-test-'))
   try {
     const given = argumentsOf(process.argv.slice(2))
+    if (given === undefined) {
+      console.log('No test reads what was changed.')
+      return 0
+    }
     const { code, tally } = await run(directory, given)
     printSkipped(tally.skipped)
     const refused = process.env.CI_REQUIRE_ALL ? tally.skipped.filter(test => !mayBeSkipped(test)) : []
@@ -42,7 +49,10 @@ async function main(): Promise<number> {
 async function run(directory: string, given: readonly string[]): Promise<{ code: number; tally: Tally }> {
   const report = join(directory, 'tally.json')
   const code = await vitest(report, given)
-  const tally = readTally(report)
+  const all = readTally(report)
+  // what was not asked for was not left out
+  const isNamed = given.some(argument => /^(?:-t|--testNamePattern)\b/.test(argument))
+  const tally = isNamed ? { ...all, skipped: all.skipped.filter(test => test.reason !== '') } : all
   const whole = given.every((argument, at) => argument.startsWith('-') || given[at - 1] === '--project')
   const again = process.env.CI && whole ? filesToRunAgain(tally) : []
   if (again.length === 0) return { code, tally }
@@ -53,11 +63,31 @@ async function run(directory: string, given: readonly string[]): Promise<{ code:
 }
 
 /** Who names files or tests gets all that match, or with --slow the slow ones of them. */
-function argumentsOf(given: readonly string[]): readonly string[] {
+function argumentsOf(all: readonly string[]): readonly string[] | undefined {
+  const changed = all.indexOf('--changed')
+  if (changed >= 0) return changedArguments(all.slice(0, changed), all.slice(changed + 1))
+  const given = all.flatMap(argument => caseArguments(argument) ?? [argument])
   const rest = given.filter(argument => argument !== '--slow')
   if (rest.length < given.length) return ['--project', 'slow', '--project', 'on redis', ...rest]
   const chosen = rest.some(argument => !argument.startsWith('-') || argument.startsWith('--project'))
   return chosen ? rest : ['--project', 'quick', ...rest]
+}
+
+/** The quick tests, or with --slow the slow ones, that what differs from a commit (default: the last one) may change. */
+function changedArguments(before: readonly string[], [commit = 'HEAD', ...after]: readonly string[]) {
+  const [base, rest] = commit.startsWith('-') ? ['HEAD', [commit, ...after]] : [commit, after]
+  const isSlow = (path: string) => SLOW.includes(path)
+  const wantsSlow = [...before, ...rest].includes('--slow')
+  const tests = testsOf(changedSince(base)).filter(path => isSlow(path) === wantsSlow)
+  const others = [...before, ...rest].filter(argument => argument !== '--slow')
+  return tests.length === 0 ? undefined : ['--project', wantsSlow ? 'slow' : 'quick', ...others, ...tests]
+}
+
+/** `test/attacks/ID` is the tests of that case, in the file that has its share. */
+function caseArguments(argument: string): readonly string[] | undefined {
+  const [, id] = /^test\/attacks\/([^/]+)(?:\/(?:case\.yaml)?)?$/.exec(argument) ?? []
+  const share = id === undefined ? undefined : shareOf(id)
+  return share === undefined ? undefined : [`test/attacks/attacks-${share}.test.ts`, '-t', `^${id}: `]
 }
 
 function vitest(report: string, given: readonly string[]): Promise<number> {

@@ -15,6 +15,7 @@ export const SLOW: readonly string[] = [
   'test/cluster/status/with-controllers.test.ts',
   'test/docs/setup-task.test.ts',
   'test/docs/tutorial-kind.test.ts',
+  'test/facts/capsule-api-server.test.ts',
   'test/fleets/capsule-onboarded.test.ts',
   'test/fleets/reconciled.test.ts',
   'test/kustomize/hostile.test.ts',

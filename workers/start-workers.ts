@@ -23,6 +23,7 @@ import { RepositoryMemory } from './context/repository-memory.ts'
 import type { WorkerContext } from './context/worker-context.ts'
 import { jobs } from './jobs/jobs.ts'
 import { Evaluator } from './threads/evaluator.ts'
+import type { OpenThread } from './threads/open-thread.ts'
 
 /** What the workers share with the process that starts them. */
 interface WorkerDependencies {
@@ -36,6 +37,8 @@ interface WorkerDependencies {
   readonly disabledRules?: readonly string[]
   /** How writes follow each other; by default what GitHub asks for, quicker where it is on this machine. */
   readonly pace?: Pace | undefined
+  /** Who opens the threads that render; set by tests only. */
+  readonly openThread?: OpenThread | undefined
 }
 
 /** How often GitHub is asked what it could not deliver. */
@@ -58,11 +61,8 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
   const queue = measureJobs(dependencies.queue, metrics)
   const bindings =
     config.clustersFile === undefined ? [] : readClustersFile(config.clustersFile, text => log.warn(text))
-  const evaluator = new Evaluator({
-    timeoutMs: config.renderTimeoutMs,
-    heapMb: config.renderHeapMb,
-    threads: config.renderThreads,
-  })
+  const limits = { timeoutMs: config.renderTimeoutMs, heapMb: config.renderHeapMb, threads: config.renderThreads }
+  const evaluator = new Evaluator(limits, dependencies.openThread)
   const { redisUrl, redisPrefix: prefix } = config
   const shelf = openShelf({ ...STATEMENT_LIMITS, redisUrl, prefix, name: 'statements', log })
   const statements = new StatementStore(shelf)

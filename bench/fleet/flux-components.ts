@@ -1,55 +1,80 @@
-const KINDS: readonly (readonly [group: string, kinds: readonly string[]])[] = [
-  ['source.toolkit.fluxcd.io', ['GitRepository', 'OCIRepository', 'Bucket', 'HelmRepository', 'HelmChart']],
-  ['kustomize.toolkit.fluxcd.io', ['Kustomization']],
-  ['helm.toolkit.fluxcd.io', ['HelmRelease']],
-  ['notification.toolkit.fluxcd.io', ['Alert', 'Provider', 'Receiver']],
-]
+import { stringify } from 'yaml'
+import type { Json } from '../../src/kube/node.ts'
+import packed from '../../src/schema/custom/catalog.json' with { type: 'json' }
+import type { PackedVersion } from '../../src/schema/custom/definition.ts'
+import { unpack } from '../../src/schema/unpack.ts'
 
-/** As `flux install --export` writes it, as far as size goes: definitions with long schemas, and the controllers. */
+const GROUPS = [
+  'source.toolkit.fluxcd.io',
+  'kustomize.toolkit.fluxcd.io',
+  'helm.toolkit.fluxcd.io',
+  'notification.toolkit.fluxcd.io',
+] as const
+
+type Kinds = Readonly<Record<string, Readonly<Record<string, PackedVersion>>>>
+
+let written: string | undefined
+
+/**
+ * As `flux install --export` writes it: Flux's own definitions, from the catalog of schemas, and the controllers. The catalog leaves
+ * out descriptions and the schema of status, so each field has a description that brings the file to its real length.
+ */
 export function fluxComponents(): string {
-  const definitions = KINDS.flatMap(([group, kinds]) => kinds.map(kind => definition(group, kind)))
-  const controllers = ['source', 'kustomize', 'helm', 'notification'].map(name => controller(`${name}-controller`))
-  return [...definitions, ...controllers].join('---\n')
+  written ??= [
+    ...GROUPS.flatMap(group =>
+      Object.entries(unpack<Kinds>(packed.groups[group])).map(([kind, versions]) => definition(group, kind, versions)),
+    ),
+    ...['source', 'kustomize', 'helm', 'notification'].map(name => controller(`${name}-controller`)),
+  ].join('---\n')
+  return written
 }
 
-function definition(group: string, kind: string): string {
-  const plural = kind.endsWith('y') ? `${kind.toLowerCase().slice(0, -1)}ies` : `${kind.toLowerCase()}s`
-  const fields = Array.from(
-    { length: 120 },
-    (_, index) => `                  field${index}:
-                    description: |-
-                      What the controller does with field ${index}, told at the length that such
-                      descriptions have.
-                    type: ${index % 3 === 0 ? 'boolean' : 'string'}
-`,
+function definition(group: string, kind: string, versions: Kinds[string]): string {
+  const singular = kind.toLowerCase()
+  const plural = singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`
+  return stringify(
+    {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.${group}`, labels: { 'app.kubernetes.io/part-of': 'flux' } },
+      spec: {
+        group,
+        names: { kind, listKind: `${kind}List`, plural, singular },
+        scope: 'Namespaced',
+        versions: Object.entries(versions).map(([name, [schema, hasStatus]], at) => ({
+          ...{ name, served: true, storage: at === 0 },
+          schema: { openAPIV3Schema: described(schema) },
+          ...(hasStatus ? { subresources: { status: {} } } : {}),
+        })),
+      },
+    },
+    { lineWidth: 0 },
   )
-  return `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: ${plural}.${group}
-  labels:
-    app.kubernetes.io/part-of: flux
-spec:
-  group: ${group}
-  names:
-    kind: ${kind}
-    listKind: ${kind}List
-    plural: ${plural}
-    singular: ${kind.toLowerCase()}
-  scope: Namespaced
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      schema:
-        openAPIV3Schema:
-          type: object
-          properties:
-            spec:
-              type: object
-              properties:
-${fields.join('')}`
 }
+
+/** So often, because real descriptions, those of status and older versions make 600 kB together. */
+const REPEATED = 4
+const DESCRIPTION = `What the controller does with this field, at the length that such descriptions have,
+and which of the other fields it goes together with, or takes the place of.
+Where it is absent, what the controller does then.
+`.repeat(REPEATED)
+
+/** A schema whose fields have descriptions. */
+function described(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(described)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const parts = Object.entries(schema).map(([key, value]): [string, Json] => {
+    if (key === 'default' || key === 'enum' || key === 'required') return [key, value]
+    if (key !== 'properties') return [key, described(value)]
+    const fields = Object.entries(value as Record<string, Json>)
+    return [key, Object.fromEntries(fields.map(([name, field]) => [name, withDescription(name, described(field))]))]
+  })
+  return Object.fromEntries(parts)
+}
+
+/** The API server allows no description of metadata. */
+const withDescription = (name: string, field: Json): Json =>
+  name === 'metadata' ? field : { description: DESCRIPTION, ...(field as Record<string, Json>) }
 
 const controller = (name: string) => `apiVersion: apps/v1
 kind: Deployment

@@ -3,6 +3,7 @@ import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/graph/combination.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
+import { assertClean } from './assert-clean.ts'
 import { fleetAlone, type GeneratedFleet, generatedFleet, inputOf, withTree } from './generated-fleet.ts'
 import { FLEET_URL } from './platform-files.ts'
 
@@ -38,6 +39,7 @@ export function measureCold(size: number, given: Given): Cold {
   const { verdict } = evaluateFleet(fleet, { combination: combinationOf(input) })
   const time = performance.now() - start
   const { user, system } = process.cpuUsage(before)
+  assertClean(verdict, given === 'alone')
   const objects = fleet.nodes.reduce((sum, node) => sum + node.objects.length, 0)
   const cpu = (user + system) / 1000
   return { summary: verdict.summary, nodes: fleet.nodes.length, objects, time, cpu, memory: memory() }
@@ -53,7 +55,9 @@ export function measureWarm(size: number, runs: number): Warm {
   const times = (count: number, change: (run: number) => FleetInput) =>
     Array.from({ length: count }, (_, run) => timeOf(session, base, change(run)))
   const tenant = times(runs, run => tenantChange(generated, base, run))
-  const shared = times(5, run => platformChange(generated, base, 'infrastructure/classes.yaml', 'value: 1000', run))
+  const shared = times(5, run =>
+    platformChange(generated, base, 'infrastructure/classes.yaml', 'What tenants run', run),
+  )
   const file = 'tenants/base/team-0001/rbac.yaml'
   const own = times(5, run => platformChange(generated, base, file, 'gotk-reconciler', run))
   return { tenant, shared, base: own, memory: memory() }
@@ -63,8 +67,10 @@ function timeOf(session: EvaluateSession, base: FleetInput, changed: FleetInput)
   const start = performance.now()
   const before = session.build(base)
   const head = session.build({ ...changed, config: base.fleet.tree })
-  session.evaluateFleet(head, { base: before, combination: combinationOf(changed) })
-  return performance.now() - start
+  const { verdict } = session.evaluateFleet(head, { base: before, combination: combinationOf(changed) })
+  const time = performance.now() - start
+  assertClean(verdict)
+  return time
 }
 
 /** Another tenant each time, so that nothing is known from the time before. */

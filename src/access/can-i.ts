@@ -32,6 +32,9 @@ export function canI(
 ): CanIAnswer {
   const authorizer = index.authorizer(cluster)
   const decision = authorizer.authorize(user, request)
+  const unapplied =
+    decision.allowed && !('nonResourceURL' in request) ? index.onlyUnapplied(cluster, user, request) : undefined
+  if (unapplied) return { cluster, answer: 'unknown', ...unapplied, notSeen: [] }
   if (decision.allowed) {
     const allowedBy = { ...grantView(index, cluster, decision.grant), rule: ruleText(decision.grant) }
     return { cluster, answer: 'yes', allowedBy, reasons: [], notSeen: [] }

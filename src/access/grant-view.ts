@@ -56,5 +56,5 @@ function sourceOf(index: FleetIndex, cluster: string, binding: Binding): Binding
   const written = index.versionsOf(cluster, `${RBAC_GROUP}/${kind}`, namespace, name).at(-1)
   if (written) return { by: 'fleet', origin: written.object.root.origin, kustomization: written.node.key }
   if (isInstalledRbac(kind, name) || name === OPERATOR_BINDING) return { by: 'flux' }
-  return kind === 'RoleBinding' && name.startsWith('capsule-') ? { by: 'capsule' } : { by: 'kubernetes' }
+  return { by: index.isMadeByCapsule(cluster, displayRbac(binding)) ? 'capsule' : 'kubernetes' }
 }

@@ -1,3 +1,4 @@
+import { excessRights } from '../facts/excess-rights.ts'
 import type { FleetIndex } from '../facts/fleet-index.ts'
 import { shownObject } from '../facts/shown.ts'
 import { unknownRole } from '../facts/unseen-grants.ts'
@@ -6,8 +7,8 @@ import type { Fleet, FleetNode, Identity } from '../fleet/model/fleet.ts'
 import { whyIncomplete } from '../fleet/model/why-incomplete.ts'
 import { fluxKind, KUSTOMIZATION, ROOT_NAMESPACE } from '../flux/kinds.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
-import type { Authorizer } from '../kube/rbac/authorizer.ts'
-import type { BoundSubject, RoleRef } from '../kube/rbac/binding.ts'
+import type { Authorizer, Grant } from '../kube/rbac/authorizer.ts'
+import { type BoundSubject, displayRbac, type RoleRef } from '../kube/rbac/binding.ts'
 import { covers } from '../kube/rbac/covers.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import { type Account, reachableAccounts } from '../kube/rbac/reachable-accounts.ts'
@@ -136,9 +137,21 @@ class Rights {
     return { grants: [] }
   }
 
+  /** What Capsule and its proxy need in the whole cluster changes nothing of others: to create Namespaces, to be oneself. */
+  #changingGrants(grants: readonly Grant[]): Grant[] {
+    const others = grants.filter(({ binding, subject, rule }) => {
+      if (binding.kind !== 'ClusterRoleBinding') return true
+      if (this.#index.isMadeByCapsule(this.#cluster, displayRbac(binding))) return false
+      const home = subject.namespace || /^system:serviceaccounts:(.+)$/.exec(subject.name)?.[1]
+      const tenant = home === undefined ? undefined : this.#index.ownerOf(this.#cluster, home)
+      return tenant === undefined || excessRights([rule], this.#index.holder(this.#cluster, tenant)).length > 0
+    })
+    return changingGrants(others, this.#resources)
+  }
+
   #changing(user: string): GrantView[] {
     const { grants } = this.#authorizer.held(userInfo(user), this.#namespace)
-    const changing = changingGrants(grants, this.#resources)
+    const changing = this.#changingGrants(grants)
     const rules = changing.map(({ binding }) => this.#authorizer.rulesOf(binding.roleRef, binding.namespace) ?? [])
     return changing.map((grant, at) => {
       const covered = rules.some((other, place) => {
@@ -161,7 +174,7 @@ class Rights {
       binding.subjects.flatMap(subject => {
         const rules = this.#authorizer.rulesOf(binding.roleRef, binding.namespace) ?? []
         const grants = rules.map(rule => ({ binding, subject, rule }))
-        return changingGrants(grants, this.#resources).map(grant => ({
+        return this.#changingGrants(grants).map(grant => ({
           subject,
           roleRef: binding.roleRef,
           view: grantView(this.#index, this.#cluster, grant),

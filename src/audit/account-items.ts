@@ -1,3 +1,4 @@
+import { excessRights } from '../facts/excess-rights.ts'
 import { shown } from '../facts/shown.ts'
 import { TENANT_ROLE } from '../fleet/tenancy/tenant-role.ts'
 import { WRITTEN_RESOURCES } from '../flux/installed-rbac.ts'
@@ -11,16 +12,18 @@ import { type AuditItem, place } from './audit-item.ts'
 import { type AuditedCluster, isPlatforms, unseenPart } from './audited-cluster.ts'
 import { fewNames } from './few-names.ts'
 
-/** Checks that the default service accounts in tenant namespaces have no rights. */
+/**
+ * Checks that the accounts `default` have no rights, in tenant namespaces and where Flux acts as them in its own. An account of
+ * another name that Flux acts as by default is one that has the rights of its tenant (Capsule's reconciler).
+ */
 export function* accountItems(audited: AuditedCluster): Iterable<AuditItem> {
   const { defaultServiceAccount, helmDefaultServiceAccount } = audited.cluster.lockdown
-  const names = new Set(['default', defaultServiceAccount ?? '', helmDefaultServiceAccount ?? ''])
-  names.delete('')
+  const isUsed = [defaultServiceAccount, helmDefaultServiceAccount].includes('default')
   const unseen = unseenPart(audited, isPlatforms)
-  for (const name of names) {
-    const held = audited.namespaces.map(namespace => heldBy(audited, namespace, name))
-    for (const alike of Map.groupBy(held, ({ key }) => key).values()) yield accountItem(audited, name, alike, unseen)
-  }
+  const ofFlux = heldBy(audited, ROOT_NAMESPACE)
+  const held = audited.namespaces.map(namespace => heldBy(audited, namespace))
+  if (isUsed && ofFlux.own) held.push(ofFlux)
+  for (const alike of Map.groupBy(held, ({ key }) => key).values()) yield accountItem(audited, alike, unseen)
 }
 
 interface HeldThere {
@@ -31,22 +34,26 @@ interface HeldThere {
   readonly key: string
 }
 
-function heldBy({ cluster, index }: AuditedCluster, namespace: string, name: string): HeldThere {
+function heldBy({ cluster, index }: AuditedCluster, namespace: string): HeldThere {
   const authorizer = index.authorizer(cluster.name)
-  const { grants, unresolved } = authorizer.held(userInfo(userOfAccount(namespace, name)), namespace)
-  const own = grants.find(({ binding }) => !isStandard(binding.roleRef.name))?.binding
-  const [missing] = unresolved
+  const { grants, unresolved } = authorizer.held(userInfo(userOfAccount(namespace, 'default')), namespace)
+  const holder = index.holder(cluster.name, index.ownerOf(cluster.name, namespace) ?? '')
+  // what everybody has, and what Capsule's recipe gives to all accounts of a home
+  const own = grants.find(({ binding, rule }) => {
+    return binding.namespace !== '' || excessRights([rule], holder).length > 0
+  })?.binding
+  const missing = unresolved.find(({ roleRef }) => !(holder.ofCapsule && /^capsule-namespace-/.test(roleRef.name)))
   const role = own ?? missing
   const key = `${own ? 'own' : 'missing'} ${role?.roleRef.kind} ${role?.roleRef.name}`
   return { namespace, ...(own ? { own } : {}), ...(missing ? { missing } : {}), key }
 }
 
-function accountItem(audited: AuditedCluster, name: string, alike: readonly HeldThere[], unseen?: string): AuditItem {
+function accountItem(audited: AuditedCluster, alike: readonly HeldThere[], unseen?: string): AuditItem {
   const [{ namespace, own, missing }] = alike as [HeldThere]
-  const who = `service account ${name} of ${namespacesText(alike.map(one => one.namespace))}`
+  const who = `service account default of ${namespacesText(alike.map(one => one.namespace))}`
   const common = {
     check: 'default-account',
-    subject: alike.length === 1 ? `${namespace}/${name}` : name,
+    subject: alike.length === 1 ? `${namespace}/default` : 'default',
     why: 'every pod and every Flux object without a service account of its own runs as this account',
   }
   if (own) {
@@ -168,12 +175,3 @@ function originOf({ cluster, index }: AuditedCluster, binding: Binding) {
   const object = versions.at(-1)?.object
   return object && place(originAt(object.root, ['roleRef', 'name']))
 }
-
-/** Roles that everybody holds who is logged in: they show what there is, and nothing else. */
-const isStandard = (role: string) =>
-  [
-    'system:basic-user',
-    'system:discovery',
-    'system:public-info-viewer',
-    'system:service-account-issuer-discovery',
-  ].includes(role)

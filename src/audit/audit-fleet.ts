@@ -2,6 +2,7 @@ import { FleetIndex } from '../facts/fleet-index.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import { accountItems, statusItems } from './account-items.ts'
 import type { ClusterAudit } from './audit-item.ts'
+import { capsuleItems } from './capsule-items.ts'
 import { controlItems } from './control-items.ts'
 import { fluxItems } from './flux-items.ts'
 import { imageItems } from './image-items.ts'
@@ -25,6 +26,7 @@ export function auditFleet(fleet: Fleet, names: readonly string[], tenants?: Rea
       ...fluxItems(audited),
       ...accountItems(audited),
       ...statusItems(audited),
+      ...capsuleItems(audited),
       ...policyItems(audited),
       ...controlItems(audited),
       ...imageItems(audited),

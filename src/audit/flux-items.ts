@@ -118,7 +118,7 @@ function flagItem(
     subject: controller.name,
     state: on ? 'ok' : certain ? 'weak' : 'unknown',
     message: `--${flag.name} of ${controller.name} ${on ? said : 'is off'}${certain || on ? '' : ', if that controller is installed'}`,
-    why: flag.why,
+    why: flag.why(controller.runs ?? controller.name, ''),
     fix: on
       ? ''
       : `Add --${flag.name}=${flag.text ? 'default' : 'true'} to the arguments of ${controller.name} by a patch.`,

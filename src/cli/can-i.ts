@@ -145,7 +145,7 @@ function requestOf(resources: ResourceTable, verb: string, target: string, optio
     if (namespace || subresource !== undefined) throw usage('a path has neither namespace nor subresource')
     return { request: { verb, nonResourceURL: target }, notes: [] }
   }
-  const asked = resourceArgument(target, resources)
+  const asked = resourceArgument(verb, target, resources)
   const { group, resource, name } = asked
   const notes = notesOn(asked, verb, namespace)
   const where = placeOf(asked, verb, namespace)

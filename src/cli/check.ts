@@ -10,7 +10,7 @@ import { errorLine } from './error-line.ts'
 import { type Checked, evaluateCopy } from './evaluate-copy.ts'
 import type { OwnPart } from './own-part.ts'
 import { programVersion } from './program-version.ts'
-import { sourceExcerpt } from './source-excerpt.ts'
+import { writtenIn } from './written-in.ts'
 
 /** `bailiwick check`: evaluates a working copy of a fleet, or of a tenant's repository together with its fleet. */
 export const check: Command = {
@@ -54,12 +54,14 @@ function noteOutside({ filter }: Verdict, io: Io): void {
 /** What a format needs besides the verdict. Source lines are included only in output for people. */
 function contextOf({ evaluatedAs, changes, fleet, tree, dir }: Checked, options: CheckOptions, io: Io) {
   const here = evaluatedAs.repository
+  const written = writtenIn(fleet, tree, here)
   const isShown = io.isTerminal === true || options.verbose === true
   return {
     ...{ here, rules, version: programVersion(), evaluatedAs },
     ...(changes ? { changes } : {}),
     ...{ verbose: options.verbose === true, quiet: io.quiet === true, color: io.color === true },
-    ...(isShown ? { excerpt: sourceExcerpt(fleet, tree, here) } : {}),
+    branchOf: written.branchOf,
+    ...(isShown ? { excerpt: written.excerpt } : {}),
     ...(io.columns === undefined ? {} : { columns: io.columns }),
     ...(io.hasLinks === true ? { folder: dir } : {}),
   }

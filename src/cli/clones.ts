@@ -2,6 +2,8 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 import type { SourceRef, WantedSource } from '../fleet/model/source-ref.ts'
+import { chooseTags } from '../fleet/sources/choose-tags.ts'
+import { tagsOf } from '../git/branches.ts'
 import { openCommit } from '../git/read-commit.ts'
 import type { Tree } from '../git/tree.ts'
 import { currentBranch, isBareRepository, isWorkingCopy, remoteUrls } from '../git/working-copy.ts'
@@ -110,7 +112,13 @@ async function contentOf(
   read: (dir: string) => Promise<Tree>,
 ): Promise<Tree | string> {
   const { dir, isBare } = clone
-  if (ref.semver) return `the clone ${dir} is not searched for a range of versions: --repo URL=DIR gives one`
+  if (ref.semver && !ref.commit && !ref.name) {
+    const [tag, second] = chooseTags(await tagsOf(dir), { semver: ref.semver })
+    const tree = tag !== undefined && second === undefined && (await openCommit(dir, `refs/tags/${tag}`))
+    return (
+      tree || `the clone ${dir} has not one latest tag of ${ref.semver}: fetch its tags, or --repo URL=DIR gives one`
+    )
+  }
   if (!isBare && ref.branch !== undefined && (await currentBranch(dir)) === ref.branch) return read(dir)
   for (const name of namesOf(ref, remote)) {
     const tree = await openCommit(dir, name).catch(unlessMissing)

@@ -23,6 +23,9 @@ export interface Io {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
+/** A command in the help, with what it does; it is read when it is run. */
+export type ListedCommand = readonly [name: string, summary: string, load: () => Promise<Command>]
+
 /** One command of `bailiwick`: one file, listed in src/cli/commands.ts. */
 export interface Command {
   readonly name: string

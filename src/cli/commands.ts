@@ -1,10 +1,10 @@
-import type { Command } from './command.ts'
+import type { Command, ListedCommand } from './command.ts'
 
 /**
  * Every command, in the order of the help, with what it does. Each is read when it is run: what the others need takes longer
  * to read than most commands take to run.
  */
-export const COMMANDS: readonly (readonly [name: string, summary: string, load: () => Promise<Command>])[] = [
+export const COMMANDS: readonly ListedCommand[] = [
   ['check', 'Evaluate a fleet, or a change in a tenant repository', async () => (await import('./check.ts')).check],
   ['watch', 'Evaluate again whenever a file changes', async () => (await import('./watch.ts')).watch],
   ['diff', 'Show how a change alters what the clusters get', async () => (await import('./diff.ts')).diff],

@@ -44,7 +44,8 @@ export async function withSeals(fleet: Fleet, identities: readonly string[]): Pr
     for (const file of files) {
       // all documents of it: one without a block of SOPS was not there when SOPS wrote the file
       const roots = parseDocuments({ repository: url, path: file }, tree.read(file))
-      if ((await verifyMac(roots, { age: identities })) === 'broken') brokenSeals.push({ url, ref, file })
+      const why = await verifyMac(roots, { age: identities })
+      if (why !== 'sound' && why !== 'unknown') brokenSeals.push({ url, ref, file, why })
     }
   }
   return { ...fleet, brokenSeals }

@@ -18,7 +18,7 @@ import { checkSides, type Side, type Sides } from './check-sides.ts'
 import { cloneReader, clonesIn, oneAfterTheOther, ownReader } from './clones.ts'
 import type { Io } from './command.ts'
 import { withSeals } from './encrypted-seals.ts'
-import { addressesOf } from './followed-sources.ts'
+import { addressesOf, followedKey, followedSources } from './followed-sources.ts'
 import { followedVersions, notFollowed, unusedRepositories } from './not-followed.ts'
 import { type OwnPart, ownPart } from './own-part.ts'
 import { today } from './today.ts'
@@ -52,13 +52,14 @@ export async function evaluateCopy(
   const { here, head: present } = sides
   const fromClones = oneAfterTheOther([...clones, ownReader(present.history.dir, present.home.url, read)])
   const session = new FleetSession()
-  const build = ({ home, given }: Side, compared: Compared = {}) =>
-    buildCompleteFleet(home, given, options.repositories, read, compared, session, fromClones)
+  const build = ({ home, given }: Side, compared: Compared = {}, stood?: ReadonlySet<string>) =>
+    buildCompleteFleet(home, given, options.repositories, read, compared, session, fromClones, undefined, stood)
   const whole = async (side: Side) => withEarlier(await build(side), side.history, session, one => build(side, one))
   const base = sides.base && (await whole(sides.base))
   // keeps the base's tenants and restrictions where the changed fleet does not build
   const compared = sides.base && base ? { config: sides.base.home.tree, retain: retainOf(base.fleet) } : {}
-  const head = base ? await build(sides.head, compared) : await whole(sides.head)
+  const stood = base && new Set(followedSources([base.fleet]).map(followedKey))
+  const head = base ? await build(sides.head, compared, stood) : await whole(sides.head)
   const states = [head, ...(base ? [base] : [])].map(one => one.fleet)
   const when = {
     combination: combinationOf(head.input),

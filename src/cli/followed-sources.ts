@@ -2,6 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import { type Aliases, addressIn } from '../fleet/model/address-in.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import { mayLeadTo } from '../fleet/model/named-repositories.ts'
+import { refKey } from '../fleet/model/ref.ts'
 import type { SourceRef } from '../fleet/model/source-ref.ts'
 import { sourceRefOf } from '../fleet/sources/resolve-source.ts'
 import { GIT_REPOSITORY } from '../flux/kinds.ts'
@@ -39,6 +40,9 @@ function declaredBy(object: KubeObject, aliases: Aliases): FollowedRepository[] 
 /** How these states of a fleet name the repository at `url`: by the address that the fleet's file says for it. */
 export const addressesOf = (fleets: readonly Fleet[], url: string): ReadonlySet<string> =>
   new Set(fleets.map(({ config }) => addressIn(config.aliases, url)))
+
+/** What a source follows, as a key. */
+export const followedKey = ({ url, ref }: Pick<FollowedRepository, 'url' | 'ref'>): string => `${url} ${refKey(ref)}`
 
 /** The text of a ref, as `--repo URL#REF=DIR` takes it. */
 export const refName = (ref: SourceRef): string =>

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../errors.ts'
 import { openWorkingCopy } from '../git/working-copy.ts'
 import { visible } from '../message/visible.ts'
+import { kubeConfigSteps } from '../onboard/capsule-text.ts'
 import { refuseOwnApp } from '../onboard/credential/refuse-own-app.ts'
 import { fleetAt } from '../onboard/fleet-at.ts'
 import { ONBOARD_USAGE, parseOnboardArguments, removedOption } from '../onboard/parse-command.ts'
@@ -52,11 +53,17 @@ Without a file for the credentials, and for deploy-key, the commands to run are 
     const branch = notFollowed([fleetAt(tree, url, here.branch)], here) ? usual : here.branch
     const directories = onboardingDirectories(asked, tree, url, branch)
     const { request, notes } = await sealTenant(asked, tree, directories, options, io)
-    const { files, summary } = planOnboarding(request, tree, url, branch)
+    const plan = planOnboarding(request, tree, url, branch)
+    const { files, summary } = plan
     await writeAllInside(dir, files)
     const lines = [
       ...files.map(file => `${file.change} ${visible(file.path)}`),
-      ...[...summary, ...(files.length === 0 ? [] : [...notes, ...roleNotes(request)])].map(note => visible(note)),
+      ...[
+        ...summary,
+        ...(files.length === 0
+          ? []
+          : [...notes, ...roleNotes(request), ...kubeConfigSteps(plan.request, plan.capsule)]),
+      ].map(note => visible(note)),
       files.length === 0
         ? `nothing to do: tenant ${request.tenant} is onboarded already`
         : `onboarded ${request.tenant}`,

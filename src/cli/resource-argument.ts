@@ -11,18 +11,28 @@ export interface AskedResource {
   readonly known: KnownResource | undefined
 }
 
+/** What a user without a namespace may be impersonated as; kinds of other projects with these names are not meant. */
+const IMPERSONATED = new Map([
+  ['users', 'User'],
+  ['user', 'User'],
+  ['groups', 'Group'],
+  ['group', 'Group'],
+])
+
 /**
  * Reads `RESOURCE[.GROUP][/NAME]` as kubectl takes it: plural, singular, kind or short name. One that is not known is taken as
  * it stands where its group is written, because RBAC compares texts. Throws `usage` for an ambiguous or unknown word.
  */
-export function resourceArgument(text: string, table: ResourceTable): AskedResource {
+export function resourceArgument(verb: string, text: string, table: ResourceTable): AskedResource {
   const slash = text.indexOf('/')
   const [word, name] = slash < 0 ? [text, ''] : [text.slice(0, slash), text.slice(slash + 1)]
   if (slash >= 0 && (name === '' || name.includes('/'))) {
     throw usage(`${JSON.stringify(text)} is not RESOURCE[/NAME]`, 'A subresource is --subresource NAME.')
   }
   if (word === '*') return { group: '*', resource: '*', name, known: undefined }
-  const found = table.find(word)
+  const kind = verb === 'impersonate' ? IMPERSONATED.get(word.toLowerCase()) : undefined
+  const one = kind && ({ group: '', kind, resource: `${kind.toLowerCase()}s`, scope: 'Cluster' } as const)
+  const found = one ? [one] : table.find(word)
   const [known, other] = found
   if (known && !other) return { group: known.group, resource: known.resource, name, known }
   if (known) {

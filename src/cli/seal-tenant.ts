@@ -54,7 +54,10 @@ export async function sealTenant(
   }
   if (credential) sealed.sealed = await seal(tree, file, sourceSecret(request, credential))
   else if (request.access)
-    notes.push('Credentials of the source are still missing. Run:', ...accessCommands(request, file))
+    notes.push(
+      `Credentials of the source are missing: ${file} is listed and must exist. Run:`,
+      ...accessCommands(request, file),
+    )
   const name = keySecretOf(request)
   if (name !== undefined && !tree.entry(`${directory}/${KEY_FILE}`)) {
     const { secret, recipient } = await keySecret({ secret: name, namespace: request.namespaces[0]! })

@@ -38,7 +38,7 @@ Exit code 0: done; 2: a role or a Kustomization could not be read, so the list m
     if (more !== undefined) throw usageError(USAGE, `${JSON.stringify(more)} is an extra argument`)
     const { fleet } = await readFleet(options, fleetDir, io.cwd)
     const { clusters, leftOut } = fleetPart(fleet, options, USAGE)
-    const asked = resourceArgument(resource, knownResources(fleet, clusters))
+    const asked = resourceArgument(verb, resource, knownResources(fleet, clusters))
     const namespace = asked.known?.scope === 'Cluster' ? '' : (options.one('namespace') ?? '')
     const known = clusters.flatMap(cluster => knownNamespaces(fleet, cluster))
     if (namespace !== '') assertKnown('namespace', [namespace], new Set(known))

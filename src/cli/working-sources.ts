@@ -6,7 +6,7 @@ import type { WantedSource } from '../fleet/model/source-ref.ts'
 import type { Tree } from '../git/tree.ts'
 import { openWorkingCopy } from '../git/working-copy.ts'
 import type { FromClones } from './clones.ts'
-import { refName, standsForRef } from './followed-sources.ts'
+import { followedKey, refName, standsForRef } from './followed-sources.ts'
 import type { GivenRepository } from './given-repository.ts'
 
 /** Content that lies in memory already: the repository of a tenant, or the fleet's own for those that follow its tags. */
@@ -41,6 +41,7 @@ export interface BuiltFleet {
 /**
  * Builds the fleet and reads what it turns out to need, until nothing is missing: from `given`, from `repositories`, and
  * from clones, and what nobody gave is opaque. `compared`: what a change takes from the state that it is compared with.
+ * `stood`: what was followed before; a tag that something follows anew is not what it will be one day, but what it is.
  * Whoever builds both sides of a comparison in one session renders what they share once.
  */
 export async function buildCompleteFleet(
@@ -52,6 +53,7 @@ export async function buildCompleteFleet(
   session = new FleetSession(),
   fromClones: FromClones = async () => undefined,
   only?: string,
+  stood?: ReadonlySet<string>,
 ): Promise<BuiltFleet> {
   const sources: SourceContent[] = []
   const opaque: OpaqueSource[] = []
@@ -71,7 +73,7 @@ export async function buildCompleteFleet(
       all.map(one => ({ ...one, url: addressOf(one.url) }))
     // each round supplies all that was asked for, so the graph grows or the loop ends; its size is limited in the core
     for (const wanted of fleet.wanted) {
-      const named = await find(wanted, inFleet(own), inFleet(repositories), read)
+      const named = await find(wanted, inFleet(own), inFleet(repositories), read, stood)
       const found = named ?? (await fromClones(wanted, addressOf))
       if (typeof found === 'string') opaque.push({ ...wanted, reason: found })
       else if (found) sources.push({ ...wanted, commit: '', tree: found })
@@ -85,13 +87,15 @@ async function find(
   given: readonly GivenTree[],
   repositories: readonly GivenRepository[],
   read: ReadDirectory,
+  stood: ReadonlySet<string> | undefined,
 ): Promise<Tree | undefined> {
   const same = given.filter(one => one.url === url)
   const others = repositories.filter(one => one.url === url)
   const own = same.find(one => one.branch === ref.branch)
   const named = others.find(one => one.ref === refName(ref))
   if (own || named) return own ? own.tree : read(named!.dir)
-  const future = same.find(one => standsForRef(one.branch, ref))
+  const isNew = stood !== undefined && !stood.has(followedKey({ url, ref }))
+  const future = isNew ? undefined : same.find(one => standsForRef(one.branch, ref))
   const rest = others.find(one => one.ref === undefined)
   return future ? future.tree : rest && read(rest.dir)
 }

@@ -1,9 +1,9 @@
 import { clusterRights } from '../facts/cluster-rights.ts'
+import { kindOf } from '../facts/kind-of.ts'
 import type { Rendered } from '../facts/object-table.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import { CAPSULE_GROUP } from '../fleet/tenancy/capsule.ts'
-import { stringAt } from '../kube/node.ts'
-import { groupOf, idOf, type ObjectId } from '../kube/object.ts'
+import { groupOf, type ObjectId } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
 import { type Binding, type BoundSubject, RBAC_GROUP } from '../kube/rbac/binding.ts'
 import { uncovered } from '../kube/rbac/covers.ts'
@@ -19,9 +19,9 @@ const MAX_RIGHTS = 40
 const MAX_TEXT = 200
 
 /** Whether an object takes part in who may do what. */
-export function givesRights({ apiVersion, kind }: ObjectId): boolean {
+export function givesRights({ apiVersion }: ObjectId): boolean {
   const group = groupOf(apiVersion)
-  return group === RBAC_GROUP || (group === CAPSULE_GROUP && kind === 'Tenant')
+  return group === RBAC_GROUP || group === CAPSULE_GROUP
 }
 
 /**
@@ -57,31 +57,21 @@ export function rightChanges(base: Fleet, head: Fleet, cluster: string, changed:
   return found.sort((a, b) => (order(a) < order(b) ? -1 : 1))
 }
 
-const KINDS = new Set(['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding', 'Tenant'])
-
 function authorizer(fleet: Fleet, cluster: string): Authorizer {
   const byKind = new Map<string, Rendered[]>()
   for (const node of fleet.nodes) {
     if (node.cluster !== cluster) continue
     for (const object of node.objects) {
-      if (!KINDS.has(stringAt(object.root, ['kind']) ?? '')) continue
-      const id = idOf(object)
-      if (!givesRights(id)) continue
-      const kind = `${groupOf(id.apiVersion)}/${id.kind}`
+      const kind = kindOf(object)
       const list = byKind.get(kind)
       if (list) list.push({ node, object })
       else byKind.set(kind, [{ node, object }])
     }
   }
   const found = fleet.clusters.find(one => one.name === cluster)
-  const owners = found?.owners ?? new Map<string, string>()
   return clusterRights(
     kind => byKind.get(kind) ?? [],
-    namespace => {
-      const tenant = owners.get(namespace)
-      if (tenant === undefined) return [namespace]
-      return [...owners].flatMap(([other, owner]) => (owner === tenant ? [other] : [])).sort()
-    },
+    namespace => found?.owners?.get(namespace),
     found,
   ).every
 }

@@ -1,16 +1,15 @@
 import type { Cluster } from '../fleet/model/fleet.ts'
-import { capsuleBindings } from '../fleet/tenancy/capsule-bindings.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
 import { authorizerOf } from '../kube/rbac/authorizer-of.ts'
-import { RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
+import { type Binding, displayRbac, RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
 import { confirmWrite, type WriteRefusal } from '../kube/rbac/confirm-write.ts'
 import { accountOf, userInfo } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
 import { assumedRbac } from './assumed-rbac.ts'
+import { capsuleRbac } from './capsule-rbac.ts'
 import { excessAggregation } from './excess-aggregation.ts'
 import { excessRights, type RightsHolder, rulesText } from './excess-rights.ts'
-import type { FleetAnswers } from './fleet-answers.ts'
 import type { Rendered } from './object-table.ts'
 
 /** What someone holds by one binding where it should hold nothing. */
@@ -27,18 +26,13 @@ export interface ForeignRight {
 
 /**
  * What the roles and bindings of a cluster come to, with those that Capsule makes of the platform's Tenants and those that Flux
- * installs. `rendered`: the objects of a kind; `namespacesWith`: the namespaces of the tenant that a namespace belongs to.
+ * installs. `rendered`: the objects of a kind; `ownerOf`: the tenant of a namespace.
  */
 export function clusterRights(
   rendered: (kind: string) => readonly Rendered[],
-  namespacesWith: (namespace: string) => readonly string[],
+  ownerOf: (namespace: string) => string | undefined,
   cluster: Pick<Cluster, 'hub' | 'lockdown'> | undefined,
 ): ClusterRights {
-  const own = rendered('capsule.clastix.io/Tenant').filter(({ node }) => node.tenant === undefined)
-  const made = capsuleBindings(
-    own.map(({ object }) => object),
-    namespacesWith,
-  )
   const all = (...kinds: readonly string[]) => kinds.flatMap(kind => rendered(`${RBAC_GROUP}/${kind}`))
   const excess = excessAggregation(all('ClusterRole'))
   const roles = all('Role', 'ClusterRole').filter(({ object }) => !excess.has(object))
@@ -47,21 +41,8 @@ export function clusterRights(
     cluster,
     platform.map(({ object }) => object),
   )
-  return new ClusterRights(roles, all('RoleBinding', 'ClusterRoleBinding'), made, flux)
+  return new ClusterRights(roles, all('RoleBinding', 'ClusterRoleBinding'), capsuleRbac(rendered, ownerOf), flux)
 }
-
-/** The same for the cluster of an index. */
-export function clusterRightsOf(index: FleetAnswers, cluster: string): ClusterRights {
-  const all = (kind: string) => index.renderedAnywhere(cluster, kind)
-  const namespacesWith = (namespace: string) => {
-    const tenant = index.ownerOf(cluster, namespace)
-    return tenant === undefined ? [namespace] : index.namespacesOf(cluster, tenant)
-  }
-  return clusterRights(all, namespacesWith, index.cluster(cluster))
-}
-
-/** Roles that Capsule makes by itself: they hold nothing but verbs on Namespaces (internal/controllers/rbac). */
-const OF_CAPSULE = /^capsule-namespace-(?:deleter|provisioner)$/
 
 /** Who may do what on one cluster, as far as its roles and bindings are rendered. */
 export class ClusterRights {
@@ -74,6 +55,8 @@ export class ClusterRights {
   readonly given: Authorizer
   /** What Flux installs and the fleet does not render, of both. */
   readonly assumed: readonly KubeObject[]
+  /** What Capsule and its addon make, as `display` writes it. */
+  readonly capsule: ReadonlySet<string>
   readonly #objects: readonly KubeObject[]
 
   /** `capsule`: the bindings that Capsule makes of its Tenants; `flux`: what Flux installs. */
@@ -86,6 +69,7 @@ export class ClusterRights {
     const objects = (all: readonly Rendered[]) => all.map(one => one.object)
     const made = [...capsule, ...flux]
     this.assumed = flux
+    this.capsule = new Set(capsule.map(object => display(idOf(object))))
     this.#objects = [...objects(roles), ...objects(bindings), ...made]
     this.every = authorizerOf(this.#objects)
     const given = bindings.filter(({ node }) => node.tenant === undefined)
@@ -110,7 +94,7 @@ export class ClusterRights {
     const who = userInfo(user)
     if (namespace === '' || this.given.bindings.of(who, namespace).length === 0) return undefined
     const { unresolved } = this.given.held(who, namespace)
-    if (unresolved.some(binding => !OF_CAPSULE.test(binding.roleRef.name))) return undefined
+    if (unresolved.length > 0) return undefined
     const refusal = confirmWrite(this.given, who, object)
     return refusal?.reason === 'escalation' ? refusal : undefined
   }
@@ -126,8 +110,7 @@ export class ClusterRights {
       for (const { binding } of this.given.bindings.of(who, namespace)) {
         const { kind, name, roleRef } = binding
         const rules = this.given.rulesOf(roleRef, binding.namespace)
-        if (!rules && holder.ofCapsule && OF_CAPSULE.test(roleRef.name)) continue
-        if (rules && excessRights(rules, holder).length === 0) continue
+        if (rules && excessRights(rules, this.#confined(binding, holder)).length === 0) continue
         const what = rules ? '' : ', a role that the fleet does not render'
         // whose the other namespace is stays with the platform
         const where = namespace === '' ? `${kind} ${name}` : 'a RoleBinding of another namespace'
@@ -149,7 +132,7 @@ export class ClusterRights {
       this.given.bindings.of(who, namespace).flatMap(({ binding, subject }) => {
         const everybody = subject.kind === 'Group' && subject.name !== `system:serviceaccounts:${own?.namespace}`
         const rules = this.given.rulesOf(binding.roleRef, binding.namespace)
-        const excess = everybody || !rules ? [] : excessRights(rules, holder)
+        const excess = everybody || !rules ? [] : excessRights(rules, this.#confined(binding, holder))
         if (excess.length === 0) return []
         const { kind, name, roleRef } = binding
         const role = `${roleRef.kind} ${roleRef.name}`
@@ -157,5 +140,10 @@ export class ClusterRights {
         return [{ binding: shown, clusterWide: namespace === '', role, rules: rulesText(excess) }]
       }),
     )
+  }
+
+  /** Whom Capsule binds, its admission confines, whether they own a Tenant or not. */
+  #confined(binding: Binding, holder: RightsHolder): RightsHolder {
+    return this.capsule.has(displayRbac(binding)) ? { ...holder, ofCapsule: true } : holder
   }
 }

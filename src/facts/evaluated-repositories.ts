@@ -29,7 +29,7 @@ export class EvaluatedRepositories {
       tree: one.tree,
       isFleet: index === 0,
       nodes: this.#readersOf(key),
-      brokenSeals: seals.map(seal => seal.file),
+      brokenSeals: seals,
       ...(earlier && { before: earlier }),
     }
   }

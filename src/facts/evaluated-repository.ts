@@ -1,4 +1,4 @@
-import type { FleetNode } from '../fleet/model/fleet.ts'
+import type { BrokenSeal, FleetNode } from '../fleet/model/fleet.ts'
 import type { SourceRef } from '../fleet/model/source-ref.ts'
 import type { Tree } from '../git/tree.ts'
 
@@ -14,5 +14,5 @@ export interface EvaluatedRepository {
   readonly nodes: readonly FleetNode[]
   readonly isFleet: boolean
   /** Encrypted files whose MAC does not hold, as far as someone had the key and looked. */
-  readonly brokenSeals?: readonly string[]
+  readonly brokenSeals?: readonly Pick<BrokenSeal, 'file' | 'why'>[]
 }

@@ -16,11 +16,20 @@ const EVERYBODY = authorizerOf([])
   .held({ name: '', groups: ['system:serviceaccounts', 'system:authenticated'] }, '')
   .grants.map(grant => grant.rule)
 
+/** What the API server publishes to everybody as /openapi. */
+const DEFINITIONS: PolicyRule = {
+  apiGroups: ['apiextensions.k8s.io'],
+  resources: ['customresourcedefinitions'],
+  verbs: ['get', 'list', 'watch'],
+  resourceNames: [],
+  nonResourceURLs: [],
+}
+
 const NAMESPACE_VERBS = ['create', 'patch', 'get', 'list', 'watch']
 
 /**
  * The rules that let a tenant out of its namespaces where they are held for the whole cluster or in a namespace of others.
- * Not among them: what everybody may do; to be an account of its own (Capsule's impersonator); and, for owners of a Capsule
+ * Not among them: what everybody may do; to read definitions; to be an account of its own (Capsule's impersonator); and, for owners of a Capsule
  * Tenant, to make and patch Namespaces, which Capsule's admission confines to their own.
  */
 export function excessRights(rules: readonly PolicyRule[], holder: RightsHolder): PolicyRule[] {
@@ -28,7 +37,7 @@ export function excessRights(rules: readonly PolicyRule[], holder: RightsHolder)
 }
 
 function isHarmless(rule: PolicyRule, { owns, ofCapsule }: RightsHolder): boolean {
-  if (covers(EVERYBODY, [rule])) return true
+  if (covers([...EVERYBODY, DEFINITIONS], [rule])) return true
   if (rule.nonResourceURLs.length > 0 || rule.apiGroups.some(group => group !== '')) return false
   const only = (values: readonly string[], allowed: readonly string[]) => values.every(one => allowed.includes(one))
   if (only(rule.verbs, ['impersonate']) && only(rule.resources, ['users'])) {

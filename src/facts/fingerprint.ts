@@ -9,6 +9,10 @@ export function hashOf(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
 }
 
+/** Where something is written, as a part of what identifies a cause. */
+export const placeText = (origin: Origin | undefined): string =>
+  origin === undefined ? '' : `${origin.repository} ${origin.file}:${origin.line}`
+
 /**
  * Identity of a violation across commits: rule, cluster, tenant, object, field (list items by what identifies them) and
  * value; never file, line or version. Another value in the same field is another violation.

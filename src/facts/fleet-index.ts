@@ -1,4 +1,5 @@
 import type { Aliases } from '../fleet/model/address-in.ts'
+import { accountOf } from '../fleet/model/appliers.ts'
 import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import type { FleetConfig } from '../fleet/model/fleet-config.ts'
 import { nodeKey } from '../fleet/model/node-key.ts'
@@ -6,15 +7,20 @@ import { refKey } from '../fleet/model/ref.ts'
 import { declarationKey } from '../fleet/model/source-access.ts'
 import type { SourceRef } from '../fleet/model/source-ref.ts'
 import { CAPSULE_GROUP, capsuleOwners } from '../fleet/tenancy/capsule.ts'
+import { membersOf } from '../fleet/tenancy/delegated.ts'
 import { isLabelled } from '../fleet/tenancy/tenancy.ts'
+import { HELM_RELEASE } from '../flux/kinds.ts'
 import type { TreeEntry } from '../git/tree.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
+import { userOfAccount } from '../kube/rbac/groups-of.ts'
 import { capsuleHomes } from './capsule-homes.ts'
+import { capsuleNamespaces } from './capsule-namespaces.ts'
 import { chartPartsOf, entriesAt, knownChartsOf } from './chart-parts-of.ts'
 import { clusterWideCreation } from './cluster-wide-creation.ts'
 import { type Directories, declaredDirectories } from './directory-holder.ts'
 import { type ClusterFacts, Facts } from './facts.ts'
 import { type FollowedSources, followedIn } from './followed-sources.ts'
+import { kindOf } from './kind-of.ts'
 import { type KubeConfigUse, kubeConfigUses } from './kubeconfig-uses.ts'
 import { isPlatform } from './object-index.ts'
 import type { Rendered } from './object-table.ts'
@@ -101,7 +107,8 @@ export class FleetIndex extends RightsIndex {
 
   /** Whether a namespace is one of the tenant's own. Compared exactly. */
   owns(cluster: string, tenant: string, namespace: string): boolean {
-    return namespace !== '' && this.ownerOf(cluster, namespace) === tenant
+    const owner = namespace === '' ? undefined : this.ownerOf(cluster, namespace)
+    return owner !== undefined && (owner === tenant || membersOf(tenant).includes(owner))
   }
 
   /** Namespaces of a tenant on a cluster, sorted. */
@@ -116,7 +123,8 @@ export class FleetIndex extends RightsIndex {
       for (const own of namespaces.values()) own.sort()
       return namespaces
     })
-    return all.get(tenant) ?? NO_NAMES
+    const members = membersOf(tenant)
+    return members.length > 1 ? members.flatMap(one => all.get(one) ?? []).sort() : (all.get(tenant) ?? NO_NAMES)
   }
 
   /** Who owns a Capsule Tenant on a cluster. */
@@ -167,6 +175,21 @@ export class FleetIndex extends RightsIndex {
   /** The namespaces whose accounts own a Capsule Tenant, with the names of those that are owners by name. */
   capsuleHomes(cluster: string): ReadonlyMap<string, readonly string[]> {
     return this.#facts.memo(`capsule homes ${cluster}`, () => capsuleHomes(this.capsuleOwners(cluster)))
+  }
+
+  /** The Capsule Tenant that Capsule counts a namespace to, as far as the fleet shows it. */
+  capsuleTenantAt(cluster: string, namespace: string): KubeObject | undefined {
+    return namespace === '' ? undefined : this.#capsuleNamespaces(cluster).get(namespace)
+  }
+
+  /** The namespaces that Capsule counts to a Tenant, in the order of the nodes. */
+  capsuleNamespacesOf(cluster: string, tenant: string): readonly string[] {
+    const all = [...this.#capsuleNamespaces(cluster)]
+    return all.filter(([, object]) => idOf(object).name === tenant).map(([namespace]) => namespace)
+  }
+
+  #capsuleNamespaces(cluster: string): ReadonlyMap<string, KubeObject> {
+    return this.#facts.memo(`capsule namespaces ${cluster}`, () => capsuleNamespaces(this, cluster))
   }
 
   /** The tenant who alone deploys from what a source follows, by `sourceKey`. */
@@ -235,11 +258,15 @@ export class FleetIndex extends RightsIndex {
     return node?.kustomization === object ? node : undefined
   }
 
-  /** The tenant that an object acts for: of the node that applies or becomes of it, else whom its namespace was given to. */
+  /** The tenant that an object acts for: of the node that applies or becomes of it, else whom its namespace or its account was given to. */
   actsFor(node: FleetNode, object: KubeObject): string | undefined {
     if (node.tenant !== undefined) return node.tenant
     const child = this.nodeOf(node.cluster, object)
-    return child ? child.tenant : this.givenTo(node.cluster, idOf(object).namespace)
+    if (child) return child.tenant
+    const { namespace } = idOf(object)
+    const { delegates, lockdown } = this.cluster(node.cluster) ?? {}
+    const account = delegates && kindOf(object) === HELM_RELEASE ? accountOf(object, lockdown) : undefined
+    return this.givenTo(node.cluster, namespace) ?? (account && delegates?.get(userOfAccount(namespace, account)))
   }
 
   /** What is still rendered of a namespace, of all that its cluster renders: ask it only of one that a tenant lost. */

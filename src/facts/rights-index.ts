@@ -5,16 +5,17 @@ import { type Binding, RBAC_GROUP, type RoleRef } from '../kube/rbac/binding.ts'
 import type { WriteRefusal } from '../kube/rbac/confirm-write.ts'
 import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import type { PolicyRule } from '../kube/rbac/policy-rule.ts'
-import type { ResourceRequest, UserInfo } from '../kube/rbac/request.ts'
+import type { AccessRequest, ResourceRequest, UserInfo } from '../kube/rbac/request.ts'
 import { applyRefusals, pruneRefusals, type RightRefusal } from './apply-refusals.ts'
-import { type ClusterRights, clusterRightsOf, type ForeignRight } from './cluster-rights.ts'
+import { type ClusterRights, clusterRights, type ForeignRight } from './cluster-rights.ts'
 import { excessAggregation } from './excess-aggregation.ts'
 import type { RightsHolder } from './excess-rights.ts'
 import type { Facts } from './facts.ts'
 import type { FleetAnswers } from './fleet-answers.ts'
 import { ObjectIndex } from './object-index.ts'
 import { type TenantRights, tenantRights } from './tenant-rights.ts'
-import { type EarlierGrants, grantMakersOf, hasVisibleGrants, unseenGrants } from './unseen-grants.ts'
+import { type OnlyUnapplied, type UnappliedGrant, unappliedGrants, unappliedText } from './unapplied-grants.ts'
+import { type EarlierGrants, grantMakersOf, hasGrants, hasVisibleGrants, unseenGrants } from './unseen-grants.ts'
 
 const NO_NAMES: readonly string[] = []
 const NO_REFUSALS: readonly RightRefusal[] = []
@@ -49,6 +50,11 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
     return this.#rights(cluster).assumed
   }
 
+  /** Whether Capsule or its addon makes a role or binding, as `display` writes it. */
+  isMadeByCapsule(cluster: string, shown: string): boolean {
+    return this.#rights(cluster).capsule.has(shown)
+  }
+
   /** The rules that a role stands for where a binding in `namespace` ('': a ClusterRoleBinding) names it. */
   roleRules(cluster: string, role: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     return this.#rights(cluster).rulesOf(role, namespace)
@@ -76,9 +82,41 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
       // what only an earlier build had is a fact, and nothing that is applied
       if (!node?.identity.impersonated || this.#facts.objects(key).length === 0) return NO_REFUSALS
       const rights = this.#rights(node.cluster)
-      const authorizer = without.length === 0 ? rights.every : rights.without(new Set(without))
+      const authorizer = without.length === 0 ? rights.every : this.#without(node.cluster, without)
       return applyRefusals(node, authorizer, this.customKinds(node.cluster), this.cluster(node.cluster)?.lockdown)
     })
+  }
+
+  #without(cluster: string, names: readonly string[]): Authorizer {
+    const work = () => this.#rights(cluster).without(new Set(names))
+    return this.#facts.memo(`rights ${cluster} without ${names.join(', ')}`, work)
+  }
+
+  /** The roles and bindings that a cluster's Flux does not apply. */
+  unapplied(cluster: string): ReadonlyMap<string, UnappliedGrant> {
+    return this.#facts.memo(`unapplied ${cluster}`, () => {
+      const kinds = ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding']
+      const grants = kinds.flatMap(kind => this.renderedAnywhere(cluster, `${RBAC_GROUP}/${kind}`))
+      const nodes = grants.length === 0 ? [] : this.#facts.nodes().filter(node => node.cluster === cluster)
+      return unappliedGrants(grants, nodes, ({ node, object }, without) => {
+        const why = `${node.identity.user} may not write it`
+        if (this.grantRefusal(node, object)) return why
+        const all = this.refusals(node.key, without).filter(
+          one => one.object === object && one.without === 'not-applied',
+        )
+        const isRefused = all.some(one => this.unseenGrants(cluster, userInfo(one.user), one.request).length === 0)
+        return isRefused ? why : undefined
+      })
+    })
+  }
+
+  /** Of a request that is allowed: what of that Flux does not apply, and the refusal without it; undefined: it is allowed all the same. */
+  onlyUnapplied(cluster: string, user: UserInfo, request: AccessRequest): OnlyUnapplied | undefined {
+    const unapplied = this.unapplied(cluster)
+    if (unapplied.size === 0) return undefined
+    const decision = this.#without(cluster, [...unapplied.keys()]).authorize(user, request)
+    const reasons = [...unapplied].map(([name, { why }]) => unappliedText(name, why))
+    return decision.allowed ? undefined : { message: decision.message, reasons }
   }
 
   /** The API server's words where it refuses the account of a node to apply an object. */
@@ -119,7 +157,10 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
   appliesUnseen(cluster: string, user: string, request: ResourceRequest): boolean {
     const all = this.#facts.memo(`unseen ${cluster}`, () => {
       const nodes = this.#facts.nodes().filter(node => node.cluster === cluster && !node.suspend && !node.error)
-      const refused = nodes.flatMap(({ key }) => this.refusals(key)).filter(one => one.without === 'not-applied')
+      const unapplied = [...this.unapplied(cluster).keys()]
+      const refused = nodes
+        .flatMap(({ key }) => this.refusals(key, unapplied))
+        .filter(one => one.without === 'not-applied')
       return new Set(refused.map(one => unseenKey(one.user, one.request)))
     })
     // by server-side apply an object that is there needs no `create`; one without a name is sent by Helm
@@ -141,10 +182,20 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
     return unseenGrants({ index: this, cluster, nodes, authorizer, makers }, user, request, was)
   }
 
+  /** Whether a visible binding on a cluster is about this user, not about everybody. */
+  holdsRoles(cluster: string, user: string): boolean {
+    return hasGrants(this.authorizer(cluster), userInfo(user))
+  }
+
   /** Whether any account of a tenant has a visible grant on a cluster. */
   hasVisibleGrants(cluster: string): boolean {
     const nodes = this.#facts.nodes().filter(node => node.cluster === cluster)
     return hasVisibleGrants({ nodes, authorizer: this.authorizer(cluster) })
+  }
+
+  /** The role that a binding was probably meant to name, where nothing has the one that it names. */
+  meantRole(cluster: string, binding: Binding): string | undefined {
+    return this.authorizer(cluster).meantRole(binding)
   }
 
   /** The bindings of a user in a namespace and in the cluster. */
@@ -157,11 +208,12 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
   /** What an account holds outside the namespaces of its tenant. */
   rightsOutside(cluster: string, tenant: string, namespace: string, account: string): readonly ForeignRight[] {
     return this.#facts.memo(`outside ${cluster} ${tenant} ${namespace} ${account}`, () =>
-      this.#rights(cluster).rightsOutside(userOfAccount(namespace, account), this.#holder(cluster, tenant)),
+      this.#rights(cluster).rightsOutside(userOfAccount(namespace, account), this.holder(cluster, tenant)),
     )
   }
 
-  #holder(cluster: string, tenant: string): RightsHolder {
+  /** A tenant as one whose rights may be too much: see excessRights. */
+  holder(cluster: string, tenant: string): RightsHolder {
     return { owns: other => this.owns(cluster, tenant, other), ofCapsule: this.isCapsuleTenant(cluster, tenant) }
   }
 
@@ -172,12 +224,14 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
   }
 
   #rights(cluster: string): ClusterRights {
-    return this.#facts.memo(`rights ${cluster}`, () => clusterRightsOf(this, cluster))
+    const rendered = (kind: string) => this.renderedAnywhere(cluster, kind)
+    const ownerOf = (namespace: string) => this.ownerOf(cluster, namespace)
+    return this.#facts.memo(`rights ${cluster}`, () => clusterRights(rendered, ownerOf, this.cluster(cluster)))
   }
 
   /** Why an account may do more than act in the namespaces of a tenant; undefined: the fleet's RBAC confines it to them. */
   reachOutside(cluster: string, tenant: string, namespace: string, account: string): string | undefined {
-    return this.#rights(cluster).reachOutside(userOfAccount(namespace, account), this.#holder(cluster, tenant))
+    return this.#rights(cluster).reachOutside(userOfAccount(namespace, account), this.holder(cluster, tenant))
   }
 }
 

@@ -14,6 +14,15 @@ export function formOf(kind: string): AddressForm {
   return FIELDS.get(kind)?.form ?? 'url'
 }
 
+/** The scp form behind ssh://, which people understand and Go does not. */
+export function noPort(written: string): string | undefined {
+  const [, port] = /^[a-z+]{1,10}:\/\/(?:[^/@]{0,300}@)?[^/:@[]{1,300}:([^/\d*?$][^/]{0,300})/i.exec(written) ?? []
+  return (
+    port &&
+    `has a port that is not a number (Go, and so Flux: \`invalid port ${JSON.stringify(`:${port}`)} after host\`)`
+  )
+}
+
 /** What a source follows, as it is written. */
 interface WrittenAddress {
   readonly path: Path
@@ -35,7 +44,7 @@ export function addressOf(kind: string, object: KubeObject): WrittenAddress | un
   const written = stringAt(object.root, path)
   if (written === undefined) return { path, written: '', address: 'is no text' }
   if (written.includes('${')) return undefined
-  const address = readAddress(written, field.form)
+  const address = noPort(written) ?? readAddress(written, field.form)
   const bucket = kind === BUCKET && typeof address !== 'string' && stringAt(object.root, ['spec', 'bucketName'])
   if (!bucket) return { path, written, address }
   const within = readAddress(`${address.text.replace(/\/$/, '')}/${bucket}`, 'url')

@@ -11,8 +11,6 @@ export interface TenantRights {
 }
 
 const VERBS = ['create', 'update', 'patch']
-/** Roles that Capsule makes by itself: they hold nothing but verbs on Namespaces. */
-const OF_CAPSULE = /^capsule-namespace-(?:deleter|provisioner)$/
 /** The groups of every account, whatever its namespace. */
 const EVERY_ACCOUNT = new Set(['system:serviceaccounts', 'system:authenticated', 'system:unauthenticated'])
 
@@ -28,7 +26,7 @@ export function tenantRights(
   const roles = reaching.map(({ roleRef, namespace: place }) => authorizer.rulesOf(roleRef, place))
   return {
     rules: roles.flatMap(rules => rules ?? []),
-    unknown: reaching.some((one, at) => !roles[at] && !OF_CAPSULE.test(one.roleRef.name)),
+    unknown: roles.some(rules => !rules),
   }
 }
 

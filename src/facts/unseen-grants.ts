@@ -82,8 +82,6 @@ export interface EarlierGrants {
   readonly ofTenants?: boolean
 }
 
-/** Roles that Capsule makes by itself: they hold nothing but verbs on Namespaces. */
-const OF_CAPSULE = /^capsule-namespace-(?:deleter|provisioner)$/
 /** Groups of every account: what is bound to them is no grant of one account. */
 const EVERY_ACCOUNT = new Set(['system:serviceaccounts', 'system:authenticated'])
 
@@ -98,11 +96,12 @@ export function unseenGrants(
   was: EarlierGrants,
 ): string[] {
   const { index, cluster, nodes, authorizer } = rights
-  const { namespace = '', resource, apiGroup } = request
+  const { namespace = '', apiGroup } = request
   const { name } = user
   if (index.cluster(cluster)?.hub !== undefined) return ['the roles and bindings of another cluster are not visible']
   const { unresolved } = authorizer.held(user, namespace)
-  const missing = unresolved.filter(({ roleRef }) => resource === 'namespaces' || !OF_CAPSULE.test(roleRef.name))
+  // of a misspelled role nothing makes the role
+  const missing = unresolved.filter(binding => authorizer.meantRole(binding) === undefined)
   const granting = nodes.filter(node => mayGrant(node.identity, authorizer, request))
   const { failed } = unseenBinders(granting, authorizer, namespace)
   const isGranted = was.right === true || hasGrants(authorizer, user)
@@ -143,7 +142,7 @@ function aggregated(
 }
 
 /** Whether something binds the account itself, not only every account. */
-function hasGrants(authorizer: Authorizer, user: UserInfo): boolean {
+export function hasGrants(authorizer: Authorizer, user: UserInfo): boolean {
   return ['', ...authorizer.bindings.namespacesOf(user)].some(namespace =>
     authorizer.bindings.of(user, namespace).some(({ subject }) => {
       return subject.kind !== 'Group' || !EVERY_ACCOUNT.has(subject.name)

@@ -49,6 +49,10 @@ export const INSTALLED_ACCOUNTS: readonly string[] = [
   ...new Set(table.flatMap(({ subjects = [] }) => subjects.map(text => text.slice(text.indexOf('/') + 1)))),
 ]
 
+/** Whether Flux installs an account of this name in its namespace. */
+export const isInstalledAccount = (namespace: string, name: string): boolean =>
+  namespace === ROOT_NAMESPACE && INSTALLED_ACCOUNTS.includes(name)
+
 /** The resources that people write, by API group: all of Flux's own but what only its controllers make. */
 export const WRITTEN_RESOURCES: ReadonlyMap<string, readonly string[]> = new Map(
   [

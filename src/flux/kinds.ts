@@ -320,7 +320,10 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     plural: 'alerts',
     versions: ['v1beta3'],
     served: { v1beta3: [2], v1beta2: [0, 8], v1beta1: [0, 6] },
-    references: [{ path: ['spec', 'eventSources', '*'], refusedByFlux: true }],
+    references: [
+      { path: ['spec', 'eventSources', '*'], refusedByFlux: true },
+      { path: ['spec', 'providerRef'], kind: 'Provider', isUnknownField: true },
+    ],
     repeats: true,
   },
   {

@@ -83,3 +83,32 @@ function read(root: Node, path: Path, place: ReferenceField): Reference[] {
     },
   ]
 }
+
+/** What an object waits for until it exists: sources, dependencies, image repositories. */
+export interface Need {
+  /** Where the name is written. */
+  readonly path: Path
+  /** `<Kind>/<namespace>/<name>`. */
+  readonly target: string
+}
+
+/** Fields that may name what is not there. */
+const LOOSE = ['healthChecks', 'eventSources', 'resources']
+
+/** What an object of Flux cannot do without. */
+export function needsOf(object: KubeObject): Need[] {
+  const { apiVersion, kind, namespace } = idOf(object)
+  const places = (PLACES.get(`${groupOf(apiVersion)}/${kind}`) ?? []).filter(
+    ({ path }) => !LOOSE.includes(path[1] ?? ''),
+  )
+  return places.flatMap(place =>
+    expand(object.root, place.path).flatMap((path): Need[] => {
+      const reference = at(object.root, path)
+      const [named, name] = [stringAt(reference, ['kind']) ?? place.kind, stringAt(reference, ['name'])]
+      // artifacts are made by generators, and placeholders become any name
+      if (!named || !name || named === 'ExternalArtifact' || /[$<]/.test(name)) return []
+      const target = `${named}/${stringAt(reference, ['namespace']) || namespace}/${name}`
+      return [{ path: [...path, 'name'], target }]
+    }),
+  )
+}

@@ -53,3 +53,6 @@ async function withoutRemote(dir: string, name: string): Promise<string | undefi
 }
 
 const lines = (output: Buffer | undefined) => (output?.toString() ?? '').split('\n').filter(line => line !== '')
+
+/** The names of the tags of a clone. */
+export const tagsOf = async (dir: string): Promise<string[]> => lines(await askGit(dir, ['tag', '--list']))

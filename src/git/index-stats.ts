@@ -1,5 +1,4 @@
 import { type BigIntStats, lstatSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { askGit } from './run-git.ts'
 
 /** Ids of tracked files that are as git left them, so that nothing of them has to be read to know them. */
@@ -20,11 +19,10 @@ interface Stat {
  * What the index says about files that were not touched since git wrote them: times to the nanosecond, inode and size are what
  * git noted, before it wrote the index. Everything else, or an index in another form, is not known and is read instead.
  */
-export async function indexStats(dir: string): Promise<KnownIds> {
+export async function indexStats(dir: string, index: string): Promise<KnownIds> {
   const stats = new Map<string, Stat>()
   const listing = (await askGit(dir, ['ls-files', '--stage', '-t', '-z', '--debug']))?.toString() ?? ''
-  const file = (await askGit(dir, ['rev-parse', '--git-path', 'index']))?.toString().trim()
-  const written = file && lstatSync(resolve(dir, file), { bigint: true, throwIfNoEntry: false })?.mtimeNs
+  const written = lstatSync(index, { bigint: true, throwIfNoEntry: false })?.mtimeNs
   if (!written) return () => undefined
   for (const record of listing.split(/\n(?=[A-Za-z?] \d{6} )/)) {
     const match = ENTRY.exec(record.replace(/\n$/, ''))

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { BailiwickError } from '../errors.ts'
 import { decodeRecords } from './decode-paths.ts'
 import { DEFAULT_LIMITS, LOCAL_LIMITS, type TreeLimits } from './entry-limits.ts'
@@ -32,9 +32,9 @@ export async function readWorkingCopy(dir: string, limits: TreeLimits = DEFAULT_
 /** The same, of which only what is asked for is read: its size does not matter, the number of its files is limited. */
 export async function openWorkingCopy(dir: string, limits: TreeLimits = LOCAL_LIMITS): Promise<Tree> {
   if (!(await statsOf(join(dir, '.git')))) return openFiles(dir, await listFolder(dir, limits), { limits })
-  const { paths, others } = await listWorkingCopy(dir)
+  const { paths, others, index } = await listWorkingCopy(dir)
   const [known, blobs] = [
-    await indexStats(dir),
+    await indexStats(dir, index),
     await smallBlobs(
       dir,
       others.filter(isFile).map(({ id }) => id),
@@ -44,18 +44,18 @@ export async function openWorkingCopy(dir: string, limits: TreeLimits = LOCAL_LI
 }
 
 /** The files to read, and what is part of the tree without lying there: submodules, and what a sparse checkout leaves out. */
-async function listWorkingCopy(dir: string): Promise<{ paths: string[]; others: ListedEntry[] }> {
-  const own = await isWorkingCopy(dir)
-  const listing = own && (await listFiles(dir))
-  const index = own && (await askGit(dir, ['ls-files', '--stage', '-t', '-z']))
-  if (!listing || !index) {
+async function listWorkingCopy(dir: string): Promise<{ paths: string[]; others: ListedEntry[]; index: string }> {
+  const index = await indexOf(dir)
+  const listing = index && (await listFiles(dir))
+  const stages = index && (await askGit(dir, ['ls-files', '--stage', '-t', '-z']))
+  if (!listing || !stages) {
     const { message } = await runGit(dir, ['rev-parse', '--show-toplevel'])
     const why = firstLine(message)
     throw new BailiwickError('git-missing', `${dir}: git cannot list the files${why ? `: ${why}` : ''}`, {
       fix: 'Run `git status` in that folder.',
     })
   }
-  const tracked = decodeRecords(dir, index).map(parseIndexRecord)
+  const tracked = decodeRecords(dir, stages).map(parseIndexRecord)
   const submodules = tracked.filter(entry => entry.mode === '160000')
   const others = [...submodules.map(({ path, id }) => submodule(path, id)), ...(await absentByChoice(dir, tracked))]
   const taken = new Set(others.map(file => file.path))
@@ -65,7 +65,7 @@ async function listWorkingCopy(dir: string): Promise<{ paths: string[]; others: 
     paths.delete(path)
     if (!taken.has(path.slice(0, -1))) others.push(submodule(path.slice(0, -1), UNKNOWN_COMMIT))
   }
-  return { paths: [...paths], others }
+  return { paths: [...paths], others, index }
 }
 
 const isFile = ({ mode }: ListedEntry) => mode !== '160000'
@@ -88,15 +88,31 @@ async function listFiles(dir: string): Promise<Buffer | undefined> {
  * Whether `dir` is the root of a git working copy (not a folder somewhere inside of one, nor a bare repository). Throws
  * `source-unreadable` for one that git refuses because another user owns it.
  */
-export async function isWorkingCopy(dir: string): Promise<boolean> {
-  if (!(await statsOf(join(dir, '.git')))) return false
-  const { status, output, message } = await runGit(dir, ['rev-parse', '--show-toplevel'])
+export const isWorkingCopy = async (dir: string): Promise<boolean> => (await indexOf(dir)) !== undefined
+
+/** Each command asks several times: an answer holds while nothing in `.git` was written. A refusal is asked for anew. */
+const indexes = new Map<string, { readonly stamp: string; readonly index: string }>()
+const MAX_KEPT = 100
+
+/** Where the index of a working copy is, by its root `dir`; undefined for any other folder. */
+async function indexOf(dir: string): Promise<string | undefined> {
+  const own = await statsOf(join(dir, '.git'))
+  if (!own) return undefined
+  // a file names another folder, of which this says nothing
+  const stamp = own.isDirectory() ? [own.dev, own.ino, own.mtimeMs, own.ctimeMs].join(' ') : undefined
+  const known = indexes.get(dir)
+  if (known && known.stamp === stamp) return known.index
+  const { status, output, message } = await runGit(dir, ['rev-parse', '--git-path', 'index', '--show-toplevel'])
   if (status !== 0) {
     const refusal = refusalOf(dir, message)
     if (refusal) throw refusal
+    return undefined
   }
-  const top = output.toString().replace(/\n$/, '')
-  return status === 0 && top !== '' && (await realpath(top)) === (await realpath(dir))
+  const [, index = '', top = ''] = /^([^\n]*)\n([\s\S]*)\n$/.exec(output.toString()) ?? []
+  if (top === '' || (await realpath(top)) !== (await realpath(dir))) return undefined
+  if (indexes.size > MAX_KEPT) indexes.clear()
+  if (stamp !== undefined) indexes.set(dir, { stamp, index: resolve(dir, index) })
+  return resolve(dir, index)
 }
 
 /** The root of the git working copy around a folder: itself, or one above it; undefined outside of any. */

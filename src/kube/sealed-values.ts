@@ -22,9 +22,12 @@ const SWITCH = 'kustomize.toolkit.fluxcd.io/decrypt'
 export function sealOf({ root }: Pick<KubeObject, 'root'>): MapNode | undefined {
   const block = root.fields.get('sops')?.value
   if (block?.type !== 'map' || isNothing(at(block, ['mac']))) return undefined
-  const off = stringAt(root, ['metadata', 'annotations', SWITCH])?.toLowerCase() === 'disabled'
-  return off ? undefined : block
+  return isLeftSealed({ root }) ? undefined : block
 }
+
+/** Whether an object says that kustomize-controller shall not decrypt it. */
+export const isLeftSealed = ({ root }: Pick<KubeObject, 'root'>): boolean =>
+  stringAt(root, ['metadata', 'annotations', SWITCH])?.toLowerCase() === 'disabled'
 
 function isNothing(node: Node | undefined): boolean {
   if (!node) return true

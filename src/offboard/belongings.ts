@@ -4,6 +4,8 @@ import type { Cluster, Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import { TENANT_LABEL_KEY } from '../flux/kinds.ts'
 import { at, stringAt } from '../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import { accountOf } from '../kube/rbac/groups-of.ts'
+import { readRole } from '../kube/rbac/read-role.ts'
 import type { OffboardStage } from './request.ts'
 import { namespaceOf } from './subject-namespace.ts'
 
@@ -81,7 +83,20 @@ function isOf(object: KubeObject, owner: Owner): boolean {
   if (owner.namespaces.has(namespace)) return true
   if (stringAt(object.root, ['metadata', 'labels', TENANT_LABEL_KEY]) === owner.tenant) return true
   if (group === 'capsule.clastix.io' && kind === 'Tenant') return name === owner.tenant
-  return group === 'rbac.authorization.k8s.io' && kind.endsWith('Binding') && isBindingOf(object, owner)
+  if (group !== 'rbac.authorization.k8s.io') return false
+  return kind.endsWith('Binding') ? isBindingOf(object, owner) : isImpersonatorOf(object, owner)
+}
+
+/** A role that only lets somebody impersonate accounts of the tenant, as Capsule's proxy asks for; whatever binds it goes too. */
+function isImpersonatorOf(object: KubeObject, { namespaces }: Owner): boolean {
+  const rules = readRole(object)?.rules ?? []
+  return (
+    rules.length > 0 &&
+    rules.every(({ verbs, resourceNames }) => {
+      const isOwn = (name: string) => namespaces.has(accountOf(name)?.namespace ?? '')
+      return verbs.every(verb => verb === 'impersonate') && resourceNames.length > 0 && resourceNames.every(isOwn)
+    })
+  )
 }
 
 /** A right that outlives an account is the right of everybody who makes one of that name. */

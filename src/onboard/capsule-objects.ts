@@ -8,8 +8,8 @@ const RBAC = 'rbac.authorization.k8s.io'
 export interface CapsuleVersion {
   /** apiVersion of a Tenant. */
   readonly version: string
-  /** The fleet's ClusterRole by which accounts of tenants apply namespaces; absent: each tenant gets one. */
-  readonly provisioner?: string
+  /** The annotations by which capsule-addon-fluxcd knows the accounts of the other tenants; absent: it does not run. */
+  readonly addon?: Readonly<Record<string, string>>
   /** The key in the kubeconfig Secret, if the accounts of the other tenants use a kubeconfig for Capsule's proxy. */
   readonly kubeConfigKey?: string
   /** Limits in `spec` that every other Tenant has in the same form. */
@@ -20,8 +20,8 @@ export interface CapsuleVersion {
 export const CAPSULE_FILE = 'capsule.yaml'
 
 /**
- * The Capsule Tenant of a request, and what its account needs at Capsule's proxy: steps 1, 2 and 5 of capsule-addon-fluxcd. Capsule
- * itself lets owners only create namespaces; to apply one again, they must be able to patch it.
+ * The Capsule Tenant of a request, and what its account needs at Capsule's proxy: it impersonates itself there, for which
+ * capsule-addon-fluxcd makes the rights where it runs. Capsule itself lets its users create and patch namespaces.
  */
 export function capsuleManifest(request: OnboardRequest, version: CapsuleVersion): string {
   const [home = ''] = request.namespaces
@@ -29,7 +29,6 @@ export function capsuleManifest(request: OnboardRequest, version: CapsuleVersion
   const user = `system:serviceaccount:${home}:${account}`
   const subject = { kind: 'ServiceAccount', name: account, namespace: home }
   const impersonator = `${home}-${account}-impersonator`
-  const provisioner = version.provisioner ?? `${home}-namespace-provisioner`
   // by it, offboarding finds what is of the whole cluster
   const labels = { [TENANT_LABEL_KEY]: request.tenant }
   const tenant = {
@@ -44,29 +43,16 @@ export function capsuleManifest(request: OnboardRequest, version: CapsuleVersion
   }
   return printManifests([
     tenant,
-    clusterRole({ labels, name: impersonator }, 'users', 'impersonate', [user]),
-    clusterRoleBinding({ labels, name: impersonator }, impersonator, subject),
-    ...(version.provisioner === undefined ? [clusterRole({ labels, name: provisioner }, 'namespaces', 'patch')] : []),
-    clusterRoleBinding({ labels, name: `${provisioner}-${request.tenant}` }, provisioner, subject),
+    ...(version.addon ? [] : impersonation({ labels, name: impersonator }, user, subject)),
   ])
 }
 
-function clusterRole(
-  metadata: ManifestMap,
-  resource: string,
-  verb: string,
-  resourceNames?: readonly string[],
-): ManifestMap {
-  const rules = [{ apiGroups: [''], resourceNames, resources: [resource], verbs: [verb] }]
-  return { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata, rules }
-}
-
-function clusterRoleBinding(metadata: ManifestMap, role: string, subject: ManifestMap): ManifestMap {
-  return {
-    apiVersion: `${RBAC}/v1`,
-    kind: 'ClusterRoleBinding',
-    metadata,
-    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
-    subjects: [subject],
-  }
+function impersonation(metadata: ManifestMap & { name: string }, user: string, subject: ManifestMap): ManifestMap[] {
+  const rules = [{ apiGroups: [''], resourceNames: [user], resources: ['users'], verbs: ['impersonate'] }]
+  const apiVersion = `${RBAC}/v1`
+  const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name: metadata.name }
+  return [
+    { apiVersion, kind: 'ClusterRole', metadata, rules },
+    { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects: [subject] },
+  ]
 }

@@ -2,6 +2,7 @@ import type { Fleet } from '../fleet/model/fleet.ts'
 import type { Tree } from '../git/tree.ts'
 import { at, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import { textMapOf } from '../kube/read-text.ts'
 import { decodeText } from '../kube/yaml/decode-text.ts'
 import type { CapsuleVersion } from './capsule-objects.ts'
 import { sharedPolicies } from './capsule-policies.ts'
@@ -22,11 +23,18 @@ export interface CapsulePlan extends CapsuleVersion {
 }
 
 export const CAPSULE_GROUP = 'capsule.clastix.io'
-const PROVISIONER = 'capsule-namespace-provisioner-gitops'
+const ADDON = 'capsule.addon.fluxcd/'
 
 const isCapsule = (object: KubeObject, kind: string) => {
   const id = idOf(object)
   return id.kind === kind && groupOf(id.apiVersion) === CAPSULE_GROUP
+}
+
+/** v1beta2 comes after v1beta1, and v1 after both. */
+const newestLast = (a: string, b: string): number => rank(a) - rank(b)
+const rank = (version: string): number => {
+  const [, stage = '', number = '0'] = /v\d+(alpha|beta)?(\d*)$/.exec(version) ?? []
+  return ['alpha', 'beta', ''].indexOf(stage) * 100 + Number(number)
 }
 
 /** Plans a tenant on clusters with Capsule; undefined where none of them has a Capsule Tenant. */
@@ -37,10 +45,8 @@ export function planCapsule(fleet: Fleet, tree: Tree, request: OnboardRequest): 
   if (first === undefined) return undefined
   const objects = clusters.flatMap(on)
   const versions = new Set(objects.filter(one => isCapsule(one, 'Tenant')).map(one => idOf(one).apiVersion))
-  const version = [...versions].sort().at(-1)!
-  const provisioner = clusters.every(cluster =>
-    on(cluster).some(object => idOf(object).kind === 'ClusterRole' && idOf(object).name === PROVISIONER),
-  )
+  const version = [...versions].sort(newestLast).at(-1)!
+  const addon = addonAnnotations(clusters.map(on))
   const isMixed = clusters.length < request.clusters.length
   const edits = isMixed ? undefined : groupEdits(tree, objects, groupOfAccounts(request))
   const why = isMixed
@@ -49,8 +55,7 @@ export function planCapsule(fleet: Fleet, tree: Tree, request: OnboardRequest): 
   return {
     clusters,
     version,
-    ...(provisioner ? { provisioner: PROVISIONER } : {}),
-    ...kubeConfigKey(clusters.map(on)),
+    ...(addon ? { addon, kubeConfigKey: 'kubeconfig' } : kubeConfigKey(clusters.map(on))),
     ...sharedPolicies(
       objects.filter(one => isCapsule(one, 'Tenant') && idOf(one).apiVersion === version),
       request,
@@ -59,6 +64,36 @@ export function planCapsule(fleet: Fleet, tree: Tree, request: OnboardRequest): 
     edits: edits ?? new Map(),
     why: edits === undefined ? why : '',
   }
+}
+
+/** What the accounts of the other tenants have in common for capsule-addon-fluxcd, if it is switched on for one on each of these clusters. */
+function addonAnnotations(clusters: readonly (readonly KubeObject[])[]): Record<string, string> | undefined {
+  const all = clusters.map(objects =>
+    objects.flatMap(object => {
+      const isAccount = idOf(object).kind === 'ServiceAccount'
+      const written = isAccount ? (textMapOf(at(object.root, ['metadata', 'annotations'])) ?? []) : []
+      const own = [...written].filter(([key]) => key.startsWith(ADDON))
+      return own.some(([key, value]) => key === `${ADDON}enabled` && value === 'true') ? [new Map(own)] : []
+    }),
+  )
+  const [first] = all[0] ?? []
+  if (first === undefined || all.some(({ length }) => length === 0)) return undefined
+  return Object.fromEntries([...first].filter(([key, value]) => all.flat().every(one => one.get(key) === value)))
+}
+
+/**
+ * A request on clusters with Capsule: without an account of its own, the tenant has the one by which Flux acts where nothing
+ * names an account, so that the tenant's own Kustomizations need not name one.
+ */
+export function withCapsuleAccount(request: OnboardRequest, fleet: Fleet): OnboardRequest {
+  const clusters = fleet.clusters.filter(({ name }) => request.clusters.includes(name))
+  const usesCapsule = (cluster: string) =>
+    fleet.nodes.some(node => node.cluster === cluster && node.objects.some(object => isCapsule(object, 'Tenant')))
+  const accounts = new Set(clusters.map(({ lockdown }) => lockdown.defaultServiceAccount))
+  const [account] = accounts
+  const isOne = accounts.size === 1 && account !== undefined && account !== 'default'
+  if (request.account !== undefined || !isOne || !clusters.every(({ name }) => usesCapsule(name))) return request
+  return { ...request, account }
 }
 
 /** The Secret key for the kubeconfig, if all other tenants on each of these clusters use the same one. */

@@ -8,27 +8,45 @@ const PROXY = 'https://capsule-proxy.capsule-system.svc:9001'
 /** What is written and what is left to do by hand where a cluster uses Capsule; Markdown. The steps are those of capsule-addon-fluxcd. */
 export function capsuleText(request: OnboardRequest, plan: CapsulePlan | undefined): string[] {
   if (!plan) return []
-  const [home = ''] = request.namespaces
-  const account = accountOf(request)
   const secret = kubeConfigSecretOf(request)
   const where = plan.clusters.map(code).join(', ')
   return [
     '### Capsule',
     ...(plan.isWritten ? [writtenText(request, plan, where)] : byHand(request, plan, where)),
-    `Git cannot hold the token of the account, so the Secret ${code(secret)} in ${code(home)} is made on the cluster. If ${code('clusters.yaml')} of the worker lists Capsule's proxy with ${code('tokens')}, the worker makes it and renews the token. With capsule-addon-fluxcd, annotate the ServiceAccount with ${code('capsule.addon.fluxcd/enabled: "true"')}. Otherwise make it yourself, and again before the token expires:`,
-    `\`\`\`\n${kubeconfigCommands(home, account, secret).join('\n')}\n\`\`\``,
+    ...kubeConfigText(request, plan),
     plan.isWritten && plan.kubeConfigKey !== undefined
       ? `The Kustomization in ${code('sync.yaml')} names this Secret. It is not applied until the Secret exists.`
       : `Then add to the Kustomization in ${code('sync.yaml')}: ${code(`kubeConfig: {secretRef: {name: ${secret}, key: kubeconfig}}`)}. Until then the account works in its namespaces only, without Capsule's proxy.`,
   ]
 }
 
+/** How the Secret comes to be; Markdown. */
+function kubeConfigText(request: OnboardRequest, plan: CapsulePlan): string[] {
+  const [first = '', ...commands] = kubeConfigSteps(request, plan)
+  return [first, ...(commands.length > 0 ? [`\`\`\`\n${commands.join('\n')}\n\`\`\``] : [])]
+}
+
+/** How the kubeconfig Secret of the account comes to be: a sentence, and the commands for it, if any; plain text. */
+export function kubeConfigSteps(request: OnboardRequest, plan: CapsulePlan | undefined): string[] {
+  if (!plan) return []
+  const [home = ''] = request.namespaces
+  const secret = kubeConfigSecretOf(request)
+  if (plan.isWritten && plan.addon)
+    return [
+      `capsule-addon-fluxcd makes the Secret ${home}/${secret} and the rights of the account at Capsule's proxy, by the annotations of the account.`,
+    ]
+  return [
+    `Git cannot hold the token of the account, so the Secret ${home}/${secret} is made on the cluster. If clusters.yaml of the worker lists Capsule's proxy with tokens, the worker makes it and renews the token. Otherwise run these commands, and again before the token expires:`,
+    ...kubeconfigCommands(home, accountOf(request), secret),
+  ]
+}
+
 function writtenText(request: OnboardRequest, plan: CapsulePlan, where: string): string {
   const [home = ''] = request.namespaces
   return [
-    `Tenants of ${where} are Capsule Tenants. ${code(CAPSULE_FILE)} has the Tenant ${code(request.tenant)}, owned by ${code(`${home}/${accountOf(request)}`)}, and two cluster-wide rights:`,
-    `- The account may impersonate itself, which Capsule's proxy asks for.`,
-    `- The accounts of ${code(home)} may patch namespaces: Capsule decides for which. ${code(groupOfAccounts(request))} is added to ${code('spec.userGroups')} of the CapsuleConfiguration, because Capsule ignores accounts of other groups.`,
+    `Tenants of ${where} are Capsule Tenants. ${code(CAPSULE_FILE)} has the Tenant ${code(request.tenant)}, owned by ${code(`${home}/${accountOf(request)}`)}.`,
+    ...(plan.addon ? [] : [`- The account may impersonate itself, which Capsule's proxy asks for.`]),
+    `- ${code(groupOfAccounts(request))} is added to ${code('spec.userGroups')} of the CapsuleConfiguration: Capsule ignores accounts of other groups. Capsule lets these accounts create and patch namespaces of the Tenant.`,
     ...policiesText(plan),
   ].join('\n')
 }

@@ -27,6 +27,12 @@ export function checkedName(value: string, what: 'tenant' | 'namespace' | 'clust
       `Choose another name: ${[...RESERVED].join(', ')} and kube-* belong to the platform.`,
     )
   }
+  if (what === 'account' && value === 'default') {
+    throw inputError(
+      `account ${quote(value)} is reserved`,
+      'Choose another name: every pod and every Flux object that names no account runs as default.',
+    )
+  }
   return value
 }
 

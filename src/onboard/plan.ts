@@ -5,21 +5,22 @@ import { TENANT_ROLE } from '../fleet/tenancy/tenant-role.ts'
 import type { Tree } from '../git/tree.ts'
 import { originAt, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
-import { CAPSULE_GROUP, type CapsulePlan, groupOfAccounts, planCapsule } from './capsule-plan.ts'
+import { CAPSULE_GROUP, type CapsulePlan, groupOfAccounts, planCapsule, withCapsuleAccount } from './capsule-plan.ts'
 import { quote } from './checked-names.ts'
 import { codeOwners } from './code-owners.ts'
 import { compareFleets, type Expected } from './compare-fleets.ts'
 import { addToList, readKustomization } from './edit-kustomization.ts'
 import { findConflicts } from './find-conflicts.ts'
 import { fleetAt } from './fleet-at.ts'
+import { printManifests } from './manifests/print-manifest.ts'
 import { tenantRoleManifest } from './manifests/tenant-role.ts'
 import { namespaceMoves } from './namespace-moves.ts'
 import { relativePath } from './relative-path.ts'
-import { clusterRoleOf, type OnboardRequest } from './request.ts'
+import { clusterRoleOf, type OnboardRequest, secretOf } from './request.ts'
 import { servedVersion, type VersionOf } from './served-version.ts'
 import { directoryOf, tenantFiles } from './tenant-files.ts'
 import { type TenantLayout, tenantLayout } from './tenant-layout.ts'
-import { baseKustomization, pathPatch } from './tenant-manifests.ts'
+import { AUTH_FILE, baseKustomization, pathPatch } from './tenant-manifests.ts'
 
 /** One file of an onboarding: its whole new content. */
 interface OnboardFile {
@@ -29,6 +30,8 @@ interface OnboardFile {
 }
 
 export interface OnboardPlan {
+  /** What was asked for, with the account that the clusters expect. */
+  readonly request: OnboardRequest
   /** Sorted by path; empty when the fleet has all of it already. */
   readonly files: readonly OnboardFile[]
   /** What is done besides adding the tenant's own files, in plain text; may name other tenants. */
@@ -44,14 +47,16 @@ export interface OnboardPlan {
 }
 
 /**
- * The files that make `request` true in a fleet: what the flux CLI would create, in the fleet's own layout. The result is
+ * The files that make a request true in a fleet: what the flux CLI would create, in the fleet's own layout. The result is
  * rendered and compared: every other object of every cluster stays as it was. Running it on its own result gives no files.
  * Throws `onboard-input` for a request that may not be, `onboard-layout` for a fleet in which its place is not clear.
  */
-export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: string, branch: string): OnboardPlan {
+export function planOnboarding(asked: OnboardRequest, tree: Tree, fleetUrl: string, branch: string): OnboardPlan {
   const before = fleetAt(tree, fleetUrl, branch)
-  const layouts = request.clusters.map(cluster => tenantLayout(before, tree, fleetUrl, cluster))
-  if (request.access === 'deploy-key' || request.decryption) assertDecrypting(before, layouts)
+  const wanted = withCapsuleAccount(asked, before)
+  const layouts = wanted.clusters.map(cluster => tenantLayout(before, tree, fleetUrl, cluster))
+  if (wanted.access ?? wanted.decryption) assertDecrypting(before, layouts)
+  const { request, awaited } = withAwaited(wanted, tree, layouts)
   const capsule = planCapsule(before, tree, request)
   const own = tenantFiles(request, tree, before, layouts, capsule)
   const roles = withoutRole(request, before)
@@ -92,12 +97,13 @@ export function planOnboarding(request: OnboardRequest, tree: Tree, fleetUrl: st
   const { files, notes } = fitting(before, tree, drafts, layouts, expected, { url: fleetUrl, branch })
   const sources = [...new Set(before.nodes.map(node => node.source.url))].sort()
   const directories = [...new Set(layouts.map(({ base }) => directoryOf(request, base)))]
-  const made = changed(tree, files)
+  const made = changed(tree, files).filter(({ path }) => !awaited.has(path))
   const owners = codeOwners(
     tree,
     made.map(({ path }) => path),
   )
   return {
+    request,
     files: made,
     owners,
     ...(capsule ? { capsule } : {}),
@@ -114,6 +120,19 @@ export function onboardingDirectories(request: OnboardRequest, tree: Tree, fleet
   return [...new Set(bases)].map(base => directoryOf(request, base))
 }
 
+/**
+ * Credentials that people seal themselves: their file is listed from the beginning, so that nothing can be merged before it is
+ * there. What is planned is compared as if it were, and it is not among the files.
+ */
+function withAwaited(request: OnboardRequest, tree: Tree, layouts: readonly TenantLayout[]) {
+  const none = { request, awaited: new Set<string>() }
+  if (request.access === undefined || request.sealed !== undefined) return none
+  const paths = layouts.map(({ base }) => `${directoryOf(request, base)}/${AUTH_FILE}`)
+  const metadata = { name: secretOf(request)!, namespace: request.namespaces[0]! }
+  const sealed = readText(tree, paths[0]!) ?? printManifests([{ apiVersion: 'v1', kind: 'Secret', metadata }])
+  return { request: { ...request, sealed }, awaited: new Set(paths) }
+}
+
 /** Flux fails for all tenants of a cluster where it meets an encrypted Secret that it is not told to decrypt. */
 function assertDecrypting(fleet: Fleet, layouts: readonly TenantLayout[]): void {
   for (const { node: key, cluster } of layouts) {
@@ -122,9 +141,9 @@ function assertDecrypting(fleet: Fleet, layouts: readonly TenantLayout[]): void 
     if (!root || stringAt(root, ['spec', 'decryption', 'provider']) === 'sops') continue
     throw new BailiwickError(
       'onboard-layout',
-      `spec.decryption: the Kustomization ${key} does not decrypt, so ${cluster} could not read a sealed deploy key`,
+      `spec.decryption: the Kustomization ${key} does not decrypt, so ${cluster} could not read sealed credentials`,
       {
-        fix: 'Add `decryption: {provider: sops, secretRef: {name: sops-age}}` to its spec, or use --access token.',
+        fix: 'Add `decryption: {provider: sops, secretRef: {name: sops-age}}` to its spec.',
         origin: originAt(root, ['spec', 'decryption']),
       },
     )

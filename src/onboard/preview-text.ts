@@ -32,7 +32,7 @@ export function previewText(
       : `**Next:** #${pull} adds it. Merging is the approval. To change it, comment here:\n\n${line}`
   return [
     `${codeSpan(by)} requests the tenant ${codeSpan(request.tenant)}${team === undefined ? '' : `, for the team ${codeSpan(team)}`}.`,
-    ...planParts(request, plan),
+    ...planParts(plan),
     ...(why === undefined ? [] : [why]),
     next,
   ].join('\n\n')

@@ -18,11 +18,12 @@ interface PullRequestText {
 }
 
 /** Title and body of the onboarding pull request: what the tenant will be able to do, the files, what comes next. */
-export function pullRequestText(request: OnboardRequest, plan: OnboardPlan): PullRequestText {
+export function pullRequestText(plan: OnboardPlan): PullRequestText {
+  const { request } = plan
   const { tenant, namespaces, clusters, url, branch } = request
   const body = [
     `Onboards tenant ${code(tenant)} on ${list(clusters)}.`,
-    ...planParts(request, plan),
+    ...planParts(plan),
     '### Next',
     [
       '1. Wait for the check on this pull request; it evaluates the fleet as it would be after the merge.',
@@ -35,7 +36,8 @@ export function pullRequestText(request: OnboardRequest, plan: OnboardPlan): Pul
 }
 
 /** What a tenant would be able to do, and the files that make it so. */
-export function planParts(request: OnboardRequest, plan: OnboardPlan): string[] {
+export function planParts(plan: OnboardPlan): string[] {
+  const { request } = plan
   const { namespaces, clusters } = request
   const paths = clusters.map(cluster => `${code(pathOn(request, cluster) ?? './')} on ${code(cluster)}`)
   return [

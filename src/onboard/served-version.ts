@@ -9,7 +9,10 @@ export type VersionOf = (kind: string) => string
 /** Of Flux's kinds, the newest first. */
 const VERSIONS = ['v1', 'v1beta2', 'v1beta1']
 
-/** The newest version of a kind that each of these clusters serves, as far as the fleet renders its definition. */
+/**
+ * The newest version of a kind that each of these clusters serves, as far as the fleet renders its definition; else the newest one
+ * that the fleet uses there.
+ */
 export function servedVersion(fleet: Fleet, clusters: readonly string[]): VersionOf {
   const platform = fleet.nodes.filter(({ cluster, tenant }) => tenant === undefined && clusters.includes(cluster))
   return kind => {
@@ -17,8 +20,17 @@ export function servedVersion(fleet: Fleet, clusters: readonly string[]): Versio
     const isDefinition = (object: KubeObject) =>
       idOf(object).kind === 'CustomResourceDefinition' && idOf(object).name === name
     const served = platform.flatMap(({ objects }) => objects.filter(isDefinition)).map(servedBy)
-    const version = VERSIONS.find(one => served.every(names => names.has(one)))
-    return version === undefined ? apiVersionOf(kind) : `${groupOf(apiVersionOf(kind))}/${version}`
+    const group = groupOf(apiVersionOf(kind))
+    const used = new Set(
+      platform
+        .flatMap(({ objects }) => objects.map(idOf))
+        .flatMap(({ apiVersion, kind: other }) =>
+          `${groupOf(apiVersion)}/${other}` === kind ? [apiVersion.slice(group.length + 1)] : [],
+        ),
+    )
+    const known = served.length === 0 && used.size > 0 ? [used] : served
+    const version = VERSIONS.find(one => known.every(names => names.has(one)))
+    return version === undefined ? apiVersionOf(kind) : `${group}/${version}`
   }
 }
 

@@ -48,7 +48,7 @@ export function tenantFiles(
   for (const base of new Set(layouts.map(layout => layout.base))) {
     const directory = directoryOf(request, base)
     const template = readTemplate(tree, base)
-    const files = new Map([['rbac.yaml', tenantManifest(request)]])
+    const files = new Map([['rbac.yaml', tenantManifest(request, capsule?.isWritten ? capsule : undefined)]])
     if (request.sealed !== undefined) files.set(AUTH_FILE, request.sealed)
     if (request.sealedKey !== undefined) files.set(KEY_FILE, request.sealedKey)
     if (capsule?.isWritten) files.set(CAPSULE_FILE, capsuleManifest(request, capsule))

@@ -1,4 +1,5 @@
 import { apiVersionOf, GIT_REPOSITORY, KUSTOMIZATION, OCI_REPOSITORY } from '../flux/kinds.ts'
+import type { CapsuleVersion } from './capsule-objects.ts'
 import { createKustomization } from './manifests/create-kustomization.ts'
 import { createSourceGit, createSourceOci } from './manifests/create-source.ts'
 import { createTenant } from './manifests/create-tenant.ts'
@@ -15,10 +16,14 @@ import {
 } from './request.ts'
 import type { VersionOf } from './served-version.ts'
 
-/** Namespaces, accounts and their rights, as `flux create tenant --export` prints them. */
-export function tenantManifest(request: OnboardRequest): string {
+/**
+ * Namespaces, accounts and their rights, as `flux create tenant --export` prints them. Flux impersonates no user on a cluster
+ * with Capsule, and where capsule-addon-fluxcd runs, it makes the binding of an account that its annotations name.
+ */
+export function tenantManifest(request: OnboardRequest, capsule?: CapsuleVersion): string {
   const { tenant: name, namespaces } = request
-  return printManifests(createTenant({ name, namespaces, account: accountOf(request), role: clusterRoleOf(request) }))
+  const tenant = { name, namespaces, account: accountOf(request), role: clusterRoleOf(request) }
+  return printManifests(createTenant({ ...tenant, ...(capsule ? { addon: capsule.addon, isAccountOnly: true } : {}) }))
 }
 
 /**

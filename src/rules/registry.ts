@@ -1,3 +1,5 @@
+import { capsuleAccountRights } from './capsule/capsule-account-rights.ts'
+import { capsuleDenied } from './capsule/capsule-denied.ts'
 import { capsuleGroupMissing } from './capsule/capsule-group-missing.ts'
 import { capsuleOwnerChange } from './capsule/capsule-owner-change.ts'
 import { capsulePolicyWeakened } from './capsule/capsule-policy-weakened.ts'
@@ -90,6 +92,7 @@ import { plaintextSecret } from './secrets/plaintext-secret.ts'
 import { platformSecretSent } from './secrets/platform-secret-sent.ts'
 import { secretExfilSubstitution } from './secrets/secret-exfil-substitution.ts'
 import { sopsCiphertextReuse } from './secrets/sops-ciphertext-reuse.ts'
+import { sopsNotDecrypted } from './secrets/sops-not-decrypted.ts'
 import { sopsRecipient } from './secrets/sops-recipient.ts'
 import { unencryptedSetting } from './secrets/unencrypted-setting.ts'
 import { chartContentChange } from './sources/chart-content-change.ts'
@@ -123,6 +126,8 @@ export const rules: readonly Rule[] = [
   accountCannotApply,
   admissionConfig,
   baselineGrowth,
+  capsuleAccountRights,
+  capsuleDenied,
   capsuleGroupMissing,
   capsuleOwnerChange,
   capsulePolicyWeakened,
@@ -208,6 +213,7 @@ export const rules: readonly Rule[] = [
   schemaMismatch,
   secretExfilSubstitution,
   sopsCiphertextReuse,
+  sopsNotDecrypted,
   sopsRecipient,
   sourceAcl,
   sourceCredentialExfil,

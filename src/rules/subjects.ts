@@ -1,6 +1,8 @@
 /** The ids of rules by subject, which is the folder of a rule. Written by docs/generate-rules.ts. */
 export const subjects: Readonly<Record<string, readonly string[]>> = {
   capsule: [
+    'capsule-account-rights',
+    'capsule-denied',
     'capsule-group-missing',
     'capsule-owner-change',
     'capsule-policy-weakened',
@@ -101,6 +103,7 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
     'platform-secret-sent',
     'secret-exfil-substitution',
     'sops-ciphertext-reuse',
+    'sops-not-decrypted',
     'sops-recipient',
     'unencrypted-setting',
   ],

@@ -1,6 +1,7 @@
 import { withoutField } from '../kube/edit-node.ts'
 import type { MapNode, Path } from '../kube/node.ts'
 import { groupOf } from '../kube/object.ts'
+import { probably } from '../message/closest.ts'
 import { isAccepted } from './accept-walk.ts'
 import { nameProblem } from './core/name-problem.ts'
 import { longestName, nameForm } from './core/object-names.ts'
@@ -8,7 +9,7 @@ import { deprecationOf } from './deprecated.ts'
 import { lastServed } from './last-served.ts'
 import type { Problem } from './model/problem.ts'
 import { TypeWalk } from './type-walk.ts'
-import { isKnownIn, kindEntry, NEWEST, servedVersions } from './types-table.ts'
+import { isKnownIn, isServedGroup, kindEntry, kindsOf, NEWEST, OLDEST, servedVersions } from './types-table.ts'
 
 /** What a version of Kubernetes refuses in an object. */
 export interface SchemaAnswer {
@@ -63,19 +64,38 @@ export function checkObject(
     walk.add(old)
     return { problems: walk.problems, count: walk.count, isKnown: true }
   }
-  const until = entry ? entry.until : lastServed(apiVersion, kind)
-  // what a newer version serves, or what nobody knows, can be of a CustomResourceDefinition or an extension
-  if (until === undefined || until >= runs) return { problems: [], count: 0, isKnown: false }
-  const names = servedVersions(groupNow(apiVersion, kind), kind, version)
+  const until = entry?.until ?? lastServed(apiVersion, kind)
+  const since = entry && entry.since > version ? entry.since : undefined
+  const group = groupOf(apiVersion).toLowerCase()
+  // what a version outside of the table serves is not known, nor what a CustomResourceDefinition or an extension does
+  const isOwn = kind !== '' && isServedGroup(group) && OLDEST <= runs && runs <= NEWEST
+  if (until === undefined ? !isOwn : until >= runs && (since === undefined || isAssumed))
+    return { problems: [], count: 0, isKnown: false }
+  const [names, path] = servedInstead(group, apiVersion, kind, version)
   const problem: Problem = {
     kind: 'unknown-kind',
-    path: ['apiVersion'],
+    path: [path],
     allowed: names.join(', '),
-    found: 'a version that is not served',
+    found: path === 'kind' ? 'a kind that is not served' : 'a version that is not served',
     names,
-    until: `1.${until}`,
+    ...(until === undefined || until >= runs ? {} : { until: `1.${until}` }),
+    ...(since === undefined ? {} : { since: `1.${since}` }),
   }
   return { problems: [problem], count: 1, isKnown: true }
+}
+
+/** What may stand instead of a version that is not served, or of a kind that its group does not have. */
+function servedInstead(
+  group: string,
+  apiVersion: string,
+  kind: string,
+  version: number,
+): readonly [names: readonly string[], field: 'apiVersion' | 'kind'] {
+  const own = servedVersions(group === 'extensions' && Object.hasOwn(MOVED, kind) ? MOVED[kind]! : group, kind, version)
+  const names = own.length > 0 ? own : servedVersions(undefined, kind, version)
+  if (names.length > 0 || lastServed(apiVersion, kind) !== undefined) return [names, 'apiVersion']
+  const meant = probably(kind, kindsOf(apiVersion, version))
+  return [meant === undefined ? [] : [meant], 'kind']
 }
 
 /** The number of maintained minor versions (https://kubernetes.io/releases/). */
@@ -107,11 +127,6 @@ const MOVED: Readonly<Record<string, string>> = {
   Deployment: 'apps',
   DaemonSet: 'apps',
   ReplicaSet: 'apps',
-}
-
-const groupNow = (apiVersion: string, kind: string): string => {
-  const group = groupOf(apiVersion)
-  return group === 'extensions' && Object.hasOwn(MOVED, kind) ? MOVED[kind]! : group
 }
 
 const text = (root: MapNode, field: string): string => {

@@ -1,3 +1,4 @@
+import { groupOf } from '../kube/object.ts'
 import packed from './kubernetes-types.json' with { type: 'json' }
 import { unpack } from './unpack.ts'
 
@@ -39,7 +40,7 @@ interface ObjectType {
 
 /** Minor numbers of the Kubernetes versions that the table holds, the oldest first. */
 export const VERSIONS: readonly number[] = packed.versions
-const OLDEST = VERSIONS[0]!
+export const OLDEST = VERSIONS[0]!
 export const NEWEST = VERSIONS.at(-1)!
 
 export const isKnownIn = ({ since, until }: KnownSince, version: number): boolean =>
@@ -100,19 +101,29 @@ function readKinds(): ReadonlyMap<string, ReadonlyMap<string, KnownSince>> {
   return made
 }
 
-/** The API versions in which a version of Kubernetes serves a kind of a group, the stable ones first. */
-export function servedVersions(group: string, kind: string, version: number): string[] {
-  const prefix = group === '' ? '' : `${group}/`
-  const { kinds } = packedTypes()
-  return Object.keys(kinds)
-    .flatMap(key => {
-      const [apiVersion = '', name = ''] = key.split(' ')
-      const api = apiVersion.slice(prefix.length)
-      if (name !== kind || !apiVersion.startsWith(prefix) || api.includes('/')) return []
-      const { since, until } = readEntry(kinds[key]!)
-      return since <= version && version <= until ? [apiVersion] : []
+/** The API versions in which a version of Kubernetes serves a kind of a group, or of any, the stable ones first. */
+export function servedVersions(group: string | undefined, kind: string, version: number): string[] {
+  entries ??= readKinds()
+  return [...entries]
+    .flatMap(([apiVersion, kinds]) => {
+      const entry = kinds.get(kind)
+      const isOfGroup = group === undefined || groupOf(apiVersion) === group
+      return entry && isOfGroup && isKnownIn(entry, version) ? [apiVersion] : []
     })
     .sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
+}
+
+/** The kinds that a version of Kubernetes serves in an API version. */
+export function kindsOf(apiVersion: string, version: number): string[] {
+  entries ??= readKinds()
+  const kinds = [...(entries.get(apiVersion) ?? [])]
+  return kinds.flatMap(([kind, entry]) => (isKnownIn(entry, version) ? [kind] : []))
+}
+
+/** Whether a version of the table serves something of a group; of `extensions` an earlier one did. */
+export function isServedGroup(group: string): boolean {
+  entries ??= readKinds()
+  return group === 'extensions' || [...entries.keys()].some(apiVersion => groupOf(apiVersion) === group)
 }
 
 function readEntry(entry: Entry): KnownSince {

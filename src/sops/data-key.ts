@@ -42,6 +42,29 @@ export async function dataKey(block: Node, { age, pgp = [], open }: Identities):
   return open && (await openedByService(block, open))
 }
 
+/** A hybrid one takes as long to compute as all of a small file to read. */
+const recipientsOf = new WeakMap<readonly string[], ReadonlyMap<string, string>>()
+
+async function readRecipients(identities: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const { identityToRecipient } = await import('age-encryption')
+  const read = await Promise.all(identities.map(async one => [await identityToRecipient(one), one] as const))
+  return new Map(read)
+}
+
+/** The data key as each recipient of these identities has it; `locked`: what is written for it does not open. */
+export async function keysForAge(block: Node, identities: readonly string[]): Promise<(Uint8Array | 'locked')[]> {
+  if (identities.length === 0 || at(block, ['key_groups', 1])) return []
+  const own = recipientsOf.get(identities) ?? (await readRecipients(identities))
+  recipientsOf.set(identities, own)
+  const list = at(block, ['age']) ?? at(block, ['key_groups', 0, 'age'])
+  const keys: (Uint8Array | 'locked')[] = []
+  for (const item of list?.type === 'list' ? list.items.slice(0, MAX_RECIPIENTS) : []) {
+    const identity = own.get(stringAt(item, ['recipient']) ?? '')
+    if (identity) keys.push((await openedByAge(stringAt(item, ['enc']) ?? '', [identity])) ?? 'locked')
+  }
+  return keys
+}
+
 async function openedByService(block: Node, open: NonNullable<Identities['open']>): Promise<Uint8Array | undefined> {
   let refused: BailiwickError | undefined
   for (const one of serviceKeys(block).slice(0, MAX_RECIPIENTS)) {
@@ -61,6 +84,7 @@ async function openedByService(block: Node, open: NonNullable<Identities['open']
 }
 
 async function openedByAge(text: string, identities: readonly string[]): Promise<Uint8Array | undefined> {
+  if (text.length > MAX_BYTES) return undefined
   // most fleets are evaluated without a key, and the library takes as long to load as all that renders
   const { armor, Decrypter } = await import('age-encryption')
   try {

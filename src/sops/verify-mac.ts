@@ -1,14 +1,15 @@
 import { createHash, type Hash } from 'node:crypto'
 import { at, type Node, type ScalarNode, stringAt } from '../kube/node.ts'
 import { isSealedValue } from '../kube/sealed-values.ts'
-import { dataKey, type Identities } from './data-key.ts'
+import { dataKey, type Identities, keysForAge } from './data-key.ts'
 import { openValue } from './open-value.ts'
 
 /**
- * `sound`: nothing of the file was changed without its key. `broken`: a value, a name, or the order of them was.
- * `unknown`: none of the keys opens it, or it holds what SOPS itself could not have written.
+ * `sound`: nothing of the file was changed without its key. `changed`: what is not encrypted was, or the order of values; the
+ * controller does not notice. `corrupt`: an encrypted value does not open with the key of the file. `locked`: what is written
+ * for a recipient does not open with its key. `unknown`: no key is at hand, or it holds what SOPS could not have written.
  */
-export type Seal = 'sound' | 'broken' | 'unknown'
+export type Seal = 'sound' | 'unknown' | 'changed' | 'corrupt' | 'locked'
 
 /** What SOPS begins with where only encrypted values count: the SHA-256 of `sops`. */
 const ONLY_ENCRYPTED = createHash('sha256').update('sops').digest()
@@ -19,10 +20,19 @@ const ONLY_ENCRYPTED = createHash('sha256').update('sops').digest()
  */
 export async function verifyMac(documents: readonly Node[], identities: Identities): Promise<Seal> {
   const block = documents.map(root => at(root, ['sops'])).find(node => node?.type === 'map')
-  const key = block && (await dataKey(block, identities))
-  if (!block || !key) return 'unknown'
+  if (!block) return 'unknown'
+  const own = await keysForAge(block, identities.age)
+  if (own.includes('locked')) return 'locked'
+  const keys = own.length > 0 ? own : [await dataKey(block, identities)]
+  const seals = keys.map(key => (key instanceof Uint8Array ? sealBy(documents, block, key) : 'unknown'))
+  // recipients may open to different keys: at most one of them is that of the values
+  return SEALS.find(seal => seals.includes(seal))!
+}
+
+const SEALS: readonly Seal[] = ['corrupt', 'changed', 'unknown', 'sound']
+
+function sealBy(documents: readonly Node[], block: Node, key: Uint8Array): Seal {
   const written = openValue(stringAt(block, ['mac']) ?? '', key, stringAt(block, ['lastmodified']) ?? '')
-  if (!written) return 'broken'
   const mode = at(block, ['mac_only_encrypted'])
   const onlyEncrypted = mode?.type === 'scalar' && mode.value === true
   const hash = createHash('sha512')
@@ -31,7 +41,7 @@ export async function verifyMac(documents: readonly Node[], identities: Identiti
     const seal = walk(root, { key, hash, onlyEncrypted }, [])
     if (seal !== 'sound') return seal
   }
-  return hash.digest('hex').toUpperCase() === written.toString('latin1') ? 'sound' : 'broken'
+  return hash.digest('hex').toUpperCase() === written?.toString('latin1') ? 'sound' : 'changed'
 }
 
 interface Walk {
@@ -59,7 +69,7 @@ function add(node: ScalarNode, { key, hash, onlyEncrypted }: Walk, path: readonl
   if (node.value === null) return 'sound'
   if (typeof node.value === 'string' && isSealedValue(node.value)) {
     const plain = openValue(node.value, key, `${path.join(':')}:`)
-    if (!plain) return 'broken'
+    if (!plain) return 'corrupt'
     hash.update(plain)
     return 'sound'
   }

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/snapshot.ts'
 import type { Tree } from '../../src/git/tree.ts'
+import { caseIds } from './shares.ts'
 import { type Repository, type World, worlds } from './worlds/index.ts'
 
 /** A file of a case: its text, null where it is taken away, or something that git knows besides. */
@@ -59,7 +60,7 @@ const KEYS = ['title', 'world', 'base', 'stands', 'expect', 'variants']
 const VARIANT_KEYS = ['change', 'resource', 'platform', 'expect', 'onlyAsChange', 'alone']
 
 /** Reads a case; throws for a key that means nothing, so that no expectation is overlooked. */
-function readCase(id: string): AttackCase {
+export function readCase(id: string): AttackCase {
   const raw = parse(readFileSync(join(import.meta.dirname, id, 'case.yaml'), 'utf8'))
   only(id, raw, KEYS)
   const variants = new Map<string, Variant>(Object.entries(raw.variants))
@@ -121,11 +122,7 @@ export function changesOf({ change = {}, resource, platform }: Variant): Changes
 }
 
 /** Every case that there is. */
-export function readCases(): AttackCase[] {
-  return readdirSync(import.meta.dirname, { withFileTypes: true })
-    .filter(entry => entry.isDirectory() && entry.name !== 'worlds')
-    .map(entry => readCase(entry.name))
-}
+export const readCases = (): AttackCase[] => caseIds().map(readCase)
 
 const extra = (directory: string, present: readonly string[], manifest: string): CaseFiles => ({
   [`${directory}/kustomization.yaml`]: `resources: [${[...present, 'extra.yaml'].join(', ')}]\n`,

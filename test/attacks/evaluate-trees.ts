@@ -1,5 +1,5 @@
-import { type Assessment, assess } from '../../src/evaluate/verdict/assess.ts'
-import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
+import { type Assess, type Assessment, assess } from '../../src/evaluate/verdict/assess.ts'
+import { type EvaluateOptions, evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import { combinationOf } from '../../src/fleet/graph/combination.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
@@ -14,48 +14,55 @@ import type { Repository } from './worlds/index.ts'
 const TODAY = '2026-06-30'
 
 type Trees = ReadonlyMap<Repository, Tree>
-interface Complete {
+
+export interface Built {
   readonly input: FleetInput
   readonly fleet: Fleet
 }
 
-/** Evaluates a world, or its change; the first repository is the fleet. */
-export function evaluateTrees(head: Trees, base?: Trees): Evaluation {
-  const { input, fleet } = completed(head, base)
-  const before = base && completed(base).fleet
-  const options = { combination: combinationOf(input), today: TODAY }
-  return evaluateFleet(fleet, { ...options, ...(before ? { base: before } : {}) }, assessed)
+/** What builds and evaluates: a session, which is warm from the states before, or everything from scratch. */
+interface Engine {
+  build(input: FleetInput): Fleet
+  evaluateFleet(head: Fleet, options: EvaluateOptions): Evaluation
 }
 
-const fleets = new WeakMap<Trees, Map<Trees | undefined, Complete>>()
 const assessments = new WeakMap<Fleet, Assessment>()
 
-/** The same trees are evaluated several times: everything is built once. */
-function completed(trees: Trees, config?: Trees): Complete {
-  const known = fleets.get(trees) ?? new Map()
-  fleets.set(trees, known)
-  if (!known.has(config)) known.set(config, complete(trees, config))
-  return known.get(config)!
-}
-
-function assessed(fleet: Fleet, before?: Fleet): Assessment {
+/** One base is compared with many changes: it is assessed once. */
+const fromScratch: Assess = (fleet, before) => {
   if (before) return assess(fleet, before)
   const known = assessments.get(fleet) ?? assess(fleet)
   assessments.set(fleet, known)
   return known
 }
 
+const scratch: Engine = {
+  build: buildFleet,
+  evaluateFleet: (head, options) => evaluateFleet(head, options, fromScratch),
+}
+
+/** Evaluates a world, or its change, from scratch; the first repository is the fleet. */
+export function evaluateTrees(head: Trees, base?: Trees): Evaluation {
+  const before = base && buildTrees(base)
+  return evaluateBuilt(buildTrees(head, before), before)
+}
+
+/** The evaluation of a built world, or of its change. */
+export function evaluateBuilt({ input, fleet }: Built, base?: Built, engine: Engine = scratch): Evaluation {
+  const combination = combinationOf(input)
+  return engine.evaluateFleet(fleet, { combination, today: TODAY, ...(base ? { base: base.fleet } : {}) })
+}
+
 /** Asks for sources as the program does, until nothing is missing. */
-function complete(trees: Trees, base: Trees | undefined): Complete {
+export function buildTrees(trees: Trees, base?: Built, engine: Engine = scratch): Built {
   const [[first, tree], ...others] = [...trees] as [[Repository, Tree], ...[Repository, Tree][]]
-  const config = base && [...base.values()][0]
   const fleet = { url: first.url, branch: first.branch, commit: '', tree }
+  const compared = base ? { config: base.input.fleet.tree, retain: retainOf(base.fleet) } : {}
   const sources: SourceContent[] = []
   const opaque: OpaqueSource[] = []
   for (;;) {
-    const compared = config && base ? { config, retain: retainOf(completed(base).fleet) } : {}
     const input = { fleet, sources: [...sources], opaque: [...opaque], ...compared }
-    const built = buildFleet(input)
+    const built = engine.build(input)
     if (built.wanted.length === 0) return { input, fleet: built }
     for (const { url, ref } of built.wanted) {
       const found = others.find(([one]) => normaliseUrl(one.url) === url && one.branch === (ref.branch ?? ref.name))

@@ -1,8 +1,9 @@
 import { fixesOf } from '../../src/fix/fixes-of.ts'
 import type { ExampleFile, RuleExample } from '../../src/rules/examples.ts'
 import type { Finding, NodeFailure, Verdict } from '../../src/rules/model/finding.ts'
-import { type AttackCase, changesOf, filesOf, readCases, treesOf, type Variant } from './attack-case.ts'
+import { type AttackCase, changesOf, filesOf, readCase, readCases, treesOf, type Variant } from './attack-case.ts'
 import { evaluateTrees } from './evaluate-trees.ts'
+import { caseIds } from './shares.ts'
 
 /** Longer examples are not read, and a terminal has about 100 columns. */
 const MAX_LINES = 40
@@ -36,9 +37,10 @@ export function findExamples(): Record<string, RuleExample> {
 
 /** The example that a variant of a case gives, for the rule that alone answers it; undefined if several do, or none. */
 export function exampleOfVariant(id: string, name: string): { rule: string; example: RuleExample } | undefined {
-  const one = readCases().find(known => known.id === id)
-  const variant = one?.variants.get(name)
-  if (!one || !variant) return undefined
+  if (!caseIds().includes(id)) return undefined
+  const one = readCase(id)
+  const variant = one.variants.get(name)
+  if (!variant) return undefined
   const own = candidatesOf(one).find(candidate => candidate.name === name)
   const example = own && exampleOf(own)
   return own && example && { rule: own.rule, example }

@@ -123,14 +123,29 @@ metadata: {name: everybody}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
 subjects: [{kind: Group, name: 'system:serviceaccounts:apps', apiGroup: rbac.authorization.k8s.io}]
 `
-  const audit = await miniAudit({
-    'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, binding.yaml]\n',
-    'tenants/binding.yaml': binding,
-  })
-  expect(audit.items.filter(({ check }) => check === 'default-account').map(row)).toEqual([
+  const rowsWith = async (text: string, more = {}) => {
+    const audit = await miniAudit({
+      'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, binding.yaml]\n',
+      'tenants/binding.yaml': text,
+      ...more,
+    })
+    return audit.items.filter(({ check }) => check === 'default-account').map(row)
+  }
+  expect(await rowsWith(binding)).toEqual([
     'weak default-account apps/default tenants/binding.yaml:4',
     'ok default-account ops/default',
   ])
+  const ofFlux = '{kind: ServiceAccount, name: default, namespace: flux-system}'
+  expect(await rowsWith(binding.replace(/\{kind: Group.*\}/, ofFlux))).toEqual([
+    'ok default-account default',
+    'weak default-account flux-system/default tenants/binding.yaml:4',
+  ])
+  // an account of another name is meant to have the rights of its tenant, as Capsule's recipe has it
+  const other = fleetFiles[KUSTOMIZATION]!.replace(
+    'default-service-account=default',
+    'default-service-account=dev-team',
+  )
+  expect(await rowsWith('', { [KUSTOMIZATION]: other })).toEqual(['ok default-account default'])
 })
 
 test('what the fleet does not show is unknown, never ok', async () => {

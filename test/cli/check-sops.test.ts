@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { generateHybridIdentity, generateIdentity, identityToRecipient } from 'age-encryption'
 import { afterEach, expect, test, vi } from 'vitest'
-import { DEV_URL, devFiles, fleetFiles } from '../fleet/mini-fleet.ts'
+import { DEV_URL, devFiles, sealedFleetFiles } from '../fleet/mini-fleet.ts'
 import { sealDocument } from '../sops/seal-document.ts'
 import { git, run, scratch, write } from './run-main.ts'
 
@@ -16,7 +16,7 @@ async function world(change: (text: string) => string, generate = generateIdenti
   const identity = await generate()
   const sealed = JSON.stringify(await sealDocument(SECRET, await identityToRecipient(identity)))
   const files = { ...devFiles, 'deploy/kustomization.yaml': 'resources: [web.yaml, secret.json]\n' }
-  write(join(dir, 'fleet'), fleetFiles as Record<string, string>)
+  write(join(dir, 'fleet'), sealedFleetFiles as Record<string, string>)
   write(join(dir, 'ops'), OPS)
   write(join(dir, 'dev'), { ...files, 'deploy/secret.json': sealed } as Record<string, string>)
   git(join(dir, 'dev'), 'init', '-q', '-b', 'main')

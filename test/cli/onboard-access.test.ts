@@ -56,6 +56,8 @@ async function onboard(args: readonly string[], input = '', env: Record<string, 
   return { code: await main(['onboard', ...BASE, ...args], io), ...out }
 }
 
+const quiet = { stdout: () => {}, stderr: () => {}, stdin: Readable.from([]), env: {} }
+
 const read = (path: string) => readFileSync(join(dir, path), 'utf8')
 
 /** A sealed Secret as kustomize-controller opens it. */
@@ -107,18 +109,26 @@ describe('credentials that are given', () => {
     expect(holders('A'.repeat(64))).toEqual([])
   })
 
-  test('without them: the commands', async () => {
-    for (const [access, words] of [
-      ['deploy-key', '--ssh-key-algorithm=ed25519'],
-      ['token', '--password="$TOKEN"'],
-      ['github-app', 'flux create secret githubapp'],
-    ] as const) {
-      const { code, stdout } = await onboard([...HTTPS, '--access', access])
-      expect([code, stdout]).toEqual([0, expect.stringContaining(words)])
-      execFileSync('git', ['checkout', '-q', '.'], { cwd: dir })
-      execFileSync('git', ['clean', '-fdq'], { cwd: dir })
+  test('nothing is sealed for a Kustomization that does not decrypt', async () => {
+    const path = join(dir, 'clusters/staging/tenants.yaml')
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/ *decryption:.*\n/, ''))
+    for (const access of ['deploy-key', 'token', 'github-app']) {
+      const { code, stderr } = await onboard([...HTTPS, '--access', access])
+      expect([code, stderr]).toEqual([2, expect.stringContaining('could not read sealed credentials')])
     }
-    expect((await onboard([...HTTPS, '--access', 'none'])).stdout).not.toContain('flux create')
+    expect((await onboard(HTTPS)).code).toBe(0)
+  })
+
+  test.each([
+    ['deploy-key', '--ssh-key-algorithm=ed25519'],
+    ['token', '--password="$TOKEN"'],
+    ['github-app', 'flux create secret githubapp'],
+  ])('without them: the commands, and a check that waits for the file: %s', async (access, words) => {
+    const { code, stdout } = await onboard([...HTTPS, '--access', access])
+    expect([code, stdout]).toEqual([0, expect.stringContaining(words)])
+    expect(parse(read(`${TENANT}/kustomization.yaml`)).resources).toEqual(['rbac.yaml', 'auth.yaml', 'sync.yaml'])
+    const check = await main(['check', '.'], { ...quiet, cwd: dir })
+    expect([check, readdirSync(join(dir, TENANT)).includes('auth.yaml')]).toEqual([2, false])
   })
 
   test.each<[string, readonly string[], string]>([

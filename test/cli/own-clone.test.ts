@@ -77,3 +77,39 @@ test('what is checked out stands for the branch that it is evaluated as, never f
   write(dir, { ...following('main'), 'clusters/staging/kustomization.yaml': 'resources: [missing.yaml]\n' })
   expect((await check(dir)).errors.join()).toContain('missing.yaml')
 })
+
+test.each([
+  ['tag: v1.0.0', ['resource does not exist'], []],
+  ['semver: 1.x', ['resource does not exist'], []],
+  ['tag: v2.0.0', [], ['it follows v2.0.0, given is main']],
+  ['semver: 3.x', [], ['it follows 3.x, given is main']],
+  ['branch: main', [], []],
+])('a source that is to follow %s is that, not what is checked out', async (ref, errors, own) => {
+  const dir = scratch()
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: dir, stdio: 'pipe' })
+  const commit = (files: Files) => {
+    write(dir, files)
+    git('add', '-A')
+    git('commit', '-qm', 'x')
+  }
+  git('init', '-q', '-b', 'main')
+  git('remote', 'add', 'origin', FLEET_URL)
+  commit({ ...fleetFiles, 'tagged/kustomization.yaml': 'resources: [missing.yaml]\n' })
+  git('tag', 'v1.0.0')
+  commit({ 'tagged/kustomization.yaml': 'resources: []\n' })
+  const of = (kind: string, api: string, spec: string) =>
+    `apiVersion: ${api}\nkind: ${kind}\nmetadata: {name: tagged, namespace: flux-system}\nspec: {interval: 1h, ${spec}}\n---\n`
+  const kustomization = 'path: ./tagged, prune: true, sourceRef: {kind: GitRepository, name: tagged}'
+  write(dir, {
+    'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml, tagged.yaml]\n',
+    'tenants/tagged.yaml':
+      of('GitRepository', 'source.toolkit.fluxcd.io/v1', `url: ${FLEET_URL}, ref: {${ref}}`) +
+      of('Kustomization', 'kustomize.toolkit.fluxcd.io/v1', kustomization),
+  })
+  const found = await check(dir)
+  expect(found.errors.map((text: string) => text.replace(/.*missing.yaml.*/, 'resource does not exist'))).toEqual(
+    errors,
+  )
+  expect(found.own).toEqual(own)
+})

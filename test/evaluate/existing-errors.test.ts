@@ -114,8 +114,8 @@ describe('an error that stood before', () => {
     const base = withHoles(fleet(), standing)
     const verdict = evaluated(withHoles(fleet(), { [TENANTS]: [hole()], [DEV]: [hole()] }), base)
     expect(verdict.errors.map(({ node, state }) => [node, state])).toEqual([
-      [DEV, 'new'],
       [TENANTS, 'standing'],
+      [DEV, 'new'],
     ])
   })
 

@@ -157,6 +157,16 @@ export const fleetFiles: Files = {
   'tenants/ops-team.yaml': tenant('ops-team', 'ops'),
 }
 
+/** The same, where each Kustomization decrypts; the last line of these files is in its spec. */
+export const sealedFleetFiles: Files = Object.fromEntries(
+  Object.entries(fleetFiles).map(([path, text]) => [
+    path,
+    /team\.yaml$|gotk-sync\.yaml$|staging\/tenants\.yaml$/.test(path)
+      ? `${text as string}  decryption: {provider: sops, secretRef: {name: sops-age}}\n`
+      : text,
+  ]),
+)
+
 export const DEPLOYMENT = `apiVersion: apps/v1
 kind: Deployment
 metadata:

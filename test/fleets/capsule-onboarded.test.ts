@@ -34,6 +34,29 @@ spec:
   owners:
   - kind: ServiceAccount
     name: system:serviceaccount:apps:dev-team
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: dev-team-impersonator
+rules:
+- apiGroups: [""]
+  resources: [users]
+  verbs: [impersonate]
+  resourceNames: ["system:serviceaccount:apps:dev-team"]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: dev-team-impersonator
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: dev-team-impersonator
+subjects:
+- kind: ServiceAccount
+  name: dev-team
+  namespace: apps
 `
 const CONFIGURATION = `apiVersion: capsule.clastix.io/v1beta2
 kind: CapsuleConfiguration

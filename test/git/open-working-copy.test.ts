@@ -36,7 +36,7 @@ describe('a working copy of which only what is asked for is read', () => {
 
   test('a file that was not touched is not read for its id; one that was is', async () => {
     const dir = settled({ 'a.yaml': 'a', 'b.yaml': 'b' })
-    const known = await indexStats(dir)
+    const known = await indexStats(dir, join(dir, '.git/index'))
     const { lstatSync } = await import('node:fs')
     const statsOf = (path: string) => lstatSync(join(dir, path), { bigint: true })
     expect(known('a.yaml', statsOf('a.yaml'))).toBe(git(dir, 'rev-parse', 'HEAD:a.yaml').trim())

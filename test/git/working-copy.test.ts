@@ -6,7 +6,7 @@ import { readFolder } from '../../src/git/folder-tree.ts'
 import { readCommit } from '../../src/git/read-commit.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
-import { currentBranch, readWorkingCopy, remoteUrl } from '../../src/git/working-copy.ts'
+import { currentBranch, isWorkingCopy, readWorkingCopy, remoteUrl } from '../../src/git/working-copy.ts'
 import { git, repository, temporaryFolder, writeFiles } from './temporary-folder.ts'
 
 const paths = (snapshot: TreeSnapshot) => snapshot.entries.map(entry => entry.path).sort()
@@ -89,6 +89,20 @@ describe('readWorkingCopy', () => {
   test('refuses a working copy that git refuses, rather than to take it for a plain folder', async () => {
     const dir = temporaryFolder({ 'a.yaml': 'a\n', '.git': 'gitdir: /nowhere\n' })
     await expect(readWorkingCopy(dir)).rejects.toMatchObject({ code: 'git-missing' })
+  })
+
+  test('asks git once whether a folder is one, and again when something in .git was written', async () => {
+    const dir = repository({ 'a.yaml': 'a\n' })
+    expect(await isWorkingCopy(dir)).toBe(true)
+    vi.stubEnv('PATH', '/nowhere')
+    expect(await isWorkingCopy(dir)).toBe(true)
+    vi.unstubAllEnvs()
+    git(dir, 'config', 'core.worktree', temporaryFolder({}))
+    expect(await isWorkingCopy(dir)).toBe(false)
+    git(dir, 'config', '--unset', 'core.worktree')
+    expect(await isWorkingCopy(dir)).toBe(true)
+    rmSync(join(dir, '.git'), { recursive: true })
+    expect(await isWorkingCopy(dir)).toBe(false)
   })
 
   test('needs no git for a plain folder', async () => {

@@ -91,7 +91,7 @@ function onboarded(tree: Tree) {
   const plan = planOnboarding(request, tree, URL, 'main')
   const file = (path: string) => plan.files.find(one => one.path === path)!.content
   const objects = parseAllDocuments(file('tenants/base/ops-team/capsule.yaml')).map(one => one.toJS())
-  return { plan, objects, configuration: parse(file(INFRASTRUCTURE)), body: pullRequestText(request, plan).body }
+  return { plan, objects, configuration: parse(file(INFRASTRUCTURE)), body: pullRequestText(plan).body }
 }
 
 interface Subject {

@@ -52,7 +52,7 @@ function fleetWith(tenant: string, configuration?: string): Tree {
 function onboarding(tree: Tree, clusters: readonly string[] = ['staging']) {
   const request = parseOnboardArguments([...ARGS, ...clusters.flatMap(name => ['--cluster', name])])
   const plan = planOnboarding(request, tree, URL, 'main')
-  return { plan, body: pullRequestText(request, plan).body, file: (path: string) => fileOf(plan, path) }
+  return { plan, body: pullRequestText(plan).body, file: (path: string) => fileOf(plan, path) }
 }
 
 const fileOf = ({ files }: OnboardPlan, path: string) => files.find(one => one.path === path)?.content
@@ -63,10 +63,10 @@ describe('a fleet whose CapsuleConfiguration is in git', () => {
   const tree = fleetWith(TENANT, CONFIGURATION)
   const { plan, body, file } = onboarding(tree)
 
-  test('the Tenant, the rights at the proxy and the right to patch namespaces are in the pull request', () => {
-    const [tenant, role, binding, patcher, patching] = parseAllDocuments(
-      file('tenants/base/ops-team/capsule.yaml')!,
-    ).map(document => document.toJS())
+  test('the Tenant and the rights at the proxy are in the pull request, and nothing else', () => {
+    const [tenant, role, binding, ...others] = parseAllDocuments(file('tenants/base/ops-team/capsule.yaml')!).map(
+      document => document.toJS(),
+    )
     expect(tenant).toEqual({
       apiVersion: 'capsule.clastix.io/v1beta1',
       kind: 'Tenant',
@@ -85,8 +85,9 @@ describe('a fleet whose CapsuleConfiguration is in git', () => {
       },
     ])
     expect([binding.roleRef.name, binding.subjects]).toEqual([role.metadata.name, SUBJECTS])
-    expect(patcher.rules).toEqual([{ apiGroups: [''], resources: ['namespaces'], verbs: ['patch'] }])
-    expect([patching.roleRef.name, patching.subjects]).toEqual([patcher.metadata.name, SUBJECTS])
+    // Capsule itself lets its users create and patch namespaces
+    expect(others).toEqual([])
+    expect(file('tenants/base/ops-team/rbac.yaml')).not.toContain('gotk:')
     expect(file('tenants/base/ops-team/kustomization.yaml')).toContain('  - capsule.yaml\n')
     expect(body).toContain('`capsule.yaml` has the Tenant `ops-team`')
   })
@@ -113,11 +114,41 @@ describe('a fleet whose CapsuleConfiguration is in git', () => {
     expect(onboarding(after).plan.files).toEqual([])
   })
 
-  test("a fleet's own ClusterRole for namespaces is bound, and none is made", () => {
-    const role = `---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: capsule-namespace-provisioner-gitops\nrules: []\n`
-    const made = onboarding(fleetWith(TENANT, `${CONFIGURATION}${role}`)).file('tenants/base/ops-team/capsule.yaml')!
-    expect(made.match(/^kind: ClusterRole$/gm)).toHaveLength(1)
-    expect(made).toContain('  kind: ClusterRole\n  name: capsule-namespace-provisioner-gitops\n')
+  test('the account is the one by which Flux acts where nothing names one', () => {
+    const flag = (path: string, text: string) => overlayTree(tree, new Map([[path, text]]))
+    const root = 'clusters/staging/flux-system/kustomization.yaml'
+    const named = flag(
+      root,
+      textOf(tree, root).replace(/--default-service-account=[a-z-]+/, '--default-service-account=reconciler'),
+    )
+    const { plan, body, file } = onboarding(named)
+    expect(plan.request.account).toBe('reconciler')
+    expect(file('tenants/base/ops-team/capsule.yaml')).toContain('name: system:serviceaccount:ops:reconciler')
+    expect(body).toContain('kubectl create secret generic reconciler-kubeconfig --namespace=ops')
+    expect(onboarding(tree).plan.request.account).toBeUndefined()
+  })
+
+  test('where capsule-addon-fluxcd runs, the account has its annotations, and the addon makes the rights', () => {
+    const account = 'kind: ServiceAccount\nmetadata:\n'
+    const annotated = textOf(tree, RBAC).replace(
+      account,
+      `${account}  annotations:\n    capsule.addon.fluxcd/enabled: "true"\n    capsule.addon.fluxcd/kubeconfig-global: "true"\n`,
+    )
+    const addon = overlayTree(tree, new Map([[RBAC, annotated]]))
+    const { plan, body, file } = onboarding(addon)
+    const kinds = (path: string) => parseAllDocuments(file(path)!).map(document => document.toJS())
+    const [, written] = kinds('tenants/base/ops-team/rbac.yaml')
+    expect(written.metadata.annotations).toEqual({
+      'capsule.addon.fluxcd/enabled': 'true',
+      'capsule.addon.fluxcd/kubeconfig-global': 'true',
+    })
+    expect(kinds('tenants/base/ops-team/rbac.yaml').map(({ kind }) => kind)).toEqual(['Namespace', 'ServiceAccount'])
+    expect(kinds('tenants/base/ops-team/capsule.yaml').map(({ kind }) => kind)).toEqual(['Tenant'])
+    expect(file('tenants/base/ops-team/sync.yaml')).toContain('name: ops-team-kubeconfig')
+    expect(body).toContain('capsule-addon-fluxcd makes the Secret ops/ops-team-kubeconfig')
+    expect(body).not.toContain('kubectl create token')
+    const after = overlayTree(addon, new Map(plan.files.map(({ path, content }) => [path, content])))
+    expect(onboarding(after).plan.files).toEqual([])
   })
 })
 
@@ -169,8 +200,6 @@ describe('what is left to do by hand', () => {
       'Tenant',
       'ClusterRole',
       'ClusterRoleBinding',
-      'ClusterRole',
-      'ClusterRoleBinding',
     ])
     expect(body).toContain('`system:serviceaccounts:ops`')
   })
@@ -207,12 +236,19 @@ test('offboarding takes all of it away again, and nothing of others', () => {
   expect([textOf(end, INFRASTRUCTURE), rest.notes]).toEqual([CONFIGURATION, []])
   const gone = rest.objects.flatMap(({ names }) => names)
   expect(gone.filter(name => /^(?:Tenant|Cluster)/.test(name)).sort()).toEqual([
-    'ClusterRole ops-namespace-provisioner',
     'ClusterRole ops-ops-team-impersonator',
-    'ClusterRoleBinding ops-namespace-provisioner-ops-team',
     'ClusterRoleBinding ops-ops-team-impersonator',
     'Tenant ops-team',
   ])
+})
+
+test('offboarding takes the role by which an account impersonates itself, also where it has no label of the tenant', () => {
+  const path = 'tenants/base/ops-team/capsule.yaml'
+  const unlabelled = (files: Map<string, string>) =>
+    new Map(files).set(path, files.get(path)!.replace(/ {2}labels:\n.*\n( {2}name: ops-ops-team-impersonator)/g, '$1'))
+  const { rest, end } = offboarded(fleetWith(TENANT, CONFIGURATION), unlabelled)
+  expect(rest.objects.flatMap(({ names }) => names)).toContain('ClusterRole ops-ops-team-impersonator')
+  expect(end.entry(path)).toBeUndefined()
 })
 
 describe('what offboarding leaves in the CapsuleConfiguration', () => {

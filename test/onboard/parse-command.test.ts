@@ -86,6 +86,7 @@ describe('what is refused, saying what is allowed', () => {
     'kube-*': command(`kube-public ${REST}`),
     'a reserved namespace': command(`ops ${REST} --namespace kube-system`),
     'namespace default': command(`ops ${REST} --namespace default`),
+    'account default': command(`ops ${REST} --service-account default`),
     'our own namespace': command(`ops ${REST} --namespace bailiwick-system`),
     'namespaces with a comma': command(`ops ${REST} --namespace a,b`),
     'an unknown option': command(`ops ${REST} --power admin`),

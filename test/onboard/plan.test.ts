@@ -41,8 +41,8 @@ function refusal(make: () => unknown): BailiwickError {
   throw new Error('was not refused')
 }
 
-const page = (args: readonly string[], made: OnboardPlan) => {
-  const { title, body } = pullRequestText(request(args), made)
+const page = (made: OnboardPlan) => {
+  const { title, body } = pullRequestText(made)
   const files = made.files.map(file => `## ${file.path} (${file.change})\n\n\`\`\`yaml\n${file.content}\`\`\``)
   return `# ${title}\n\n${body}\n\n# Files\n\n${files.join('\n\n')}\n`
 }
@@ -73,7 +73,7 @@ const NEW = [
 
 describe('a second tenant beside the first', () => {
   test('the pull request as people read it', async () => {
-    await expect(page(OPS, plan(OPS))).toMatchFileSnapshot('goldens/ops-team.md')
+    await expect(page(plan(OPS))).toMatchFileSnapshot('goldens/ops-team.md')
   })
 
   test('both are right on the cluster, and the other cluster is as it was', () => {
@@ -101,7 +101,7 @@ describe('a second tenant beside the first', () => {
 
   test('--path and two namespaces', async () => {
     const args = [...OPS, '--namespace', 'ops-jobs', '--path', './deploy']
-    await expect(page(args, plan(args))).toMatchFileSnapshot('goldens/two-namespaces.md')
+    await expect(page(plan(args))).toMatchFileSnapshot('goldens/two-namespaces.md')
   })
 
   test('names that YAML reads as something else stay text', () => {

@@ -84,6 +84,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/commands/request-waivers.ts MOST',
   ],
   closed: [
+    'src/rules/capsule/support/capsule-list.ts MAX_STEPS',
     'src/evaluate/changed/unseen-readers.ts MANY',
     'src/kustomize/select/compare-patterns.ts MAX_REACHED',
     'src/sops/rules/tenant-rule.ts MAX_COMPARISON',
@@ -253,6 +254,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/jobs/redeliver.ts MOST_SENT',
   ],
   shown: [
+    'src/rules/capsule/support/cordoned-changes.ts MAX_SHOWN',
     'src/evaluate/changed/classify-files.ts FEW',
     'src/report/text/changed-files-lines.ts FEW',
     'src/report/text/changed-files-lines.ts FEW_READERS',

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
 import { evaluationOf, said } from '../fleet/fleet-of.ts'
-import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
+import { fleetFiles, miniFleet, sealedFleetFiles, withResource } from '../fleet/mini-fleet.ts'
 
 const iv = Buffer.alloc(32, 1).toString('base64')
 const tag = Buffer.alloc(16, 2).toString('base64')
 const cipher = (type = 'str') => `ENC[AES256_GCM,data:c2VjcmV0,iv:${iv},tag:${tag},type:${type}]`
 const sops = `sops:\n  lastmodified: "2025-01-01T00:00:00Z"\n  mac: ${cipher()}\n  version: 3.9.0\n`
 const secret = (body: string) => `apiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n  namespace: apps\n${body}`
-const evaluated = (body: string) => said(evaluationOf(miniFleet({ dev: withResource(secret(body)) })))
+const evaluated = (body: string) =>
+  said(evaluationOf(miniFleet({ fleet: sealedFleetFiles, dev: withResource(secret(body)) })))
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 test('names the field as it is written, also where Flux moves it', () => {

@@ -19,7 +19,7 @@ ${recipients.map(recipient => `    - {recipient: ${recipient}, enc: x}\n`).join(
 
 /** A cluster with the Secret in a folder of its own. */
 const cluster = (name: string, ...recipients: string[]) => ({
-  [`clusters/${name}/flux-system/gotk-sync.yaml`]: syncText({ path: `./clusters/${name}` }),
+  [`clusters/${name}/flux-system/gotk-sync.yaml`]: `${syncText({ path: `./clusters/${name}` })}  decryption: {provider: sops, secretRef: {name: sops-age}}\n`,
   [`clusters/${name}/secrets/admin.yaml`]: secret(...recipients),
 })
 
@@ -50,3 +50,31 @@ test.each<[what: string, after: Files]>([
 ])('a Secret that is %s keeps its keys', (_what, after) => {
   expect(rules(after, prod)).toContain('sops-recipient')
 })
+
+test.each([[['staging']], [['prod']], [['prod', 'staging']]])(
+  'what is found in a shared file is of the clusters that render it: %j',
+  readers => {
+    const overlay = (name: string) => ({
+      [`clusters/${name}/kustomization.yaml`]: `resources: [flux-system${readers.includes(name) ? ', ../../base' : ''}]\n`,
+    })
+    const files = (...recipients: string[]) => ({
+      '.sops.yaml': 'creation_rules: [{age: age1all}]\n',
+      ...Object.fromEntries(
+        Object.entries({ ...cluster('prod'), ...cluster('staging') }).filter(([path]) =>
+          path.endsWith('gotk-sync.yaml'),
+        ),
+      ),
+      ...overlay('prod'),
+      ...overlay('staging'),
+      'base/kustomization.yaml': 'resources: [admin.yaml]\n',
+      'base/admin.yaml': secret(...recipients),
+    })
+    const { violations } = evaluationOf(
+      { fleet: files('age1all', 'age1other') },
+      { base: { fleet: files('age1all') } },
+    ).verdict
+    expect(violations.map(({ rule, cluster: where }) => `${rule} ${where}`).sort()).toEqual(
+      readers.map(name => `sops-recipient ${name}`),
+    )
+  },
+)

@@ -122,11 +122,12 @@ describe('what it accepts, and what nobody knows', () => {
     expect(problems(text)).toEqual([])
   })
 
-  test('a custom kind, and a kind of a newer version, are not compared', () => {
+  test('a custom kind is not compared, a kind of a newer version is refused unless the version is assumed', () => {
     const custom = 'apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x}\nspec: {anything: 1}\n'
     expect(checkObject(root(custom))).toEqual({ problems: [], count: 0, isKnown: false })
     const newer = 'apiVersion: lifecycle.k8s.io/v1alpha1\nkind: Eviction\nmetadata: {name: x}\n'
-    expect(checkObject(root(newer), { version: 36 }).isKnown).toBe(false)
+    expect(checkObject(root(newer), { version: 36 }).problems).toMatchObject([{ kind: 'unknown-kind', since: '1.37' }])
+    expect(checkObject(root(newer), { version: 36, isAssumed: true }).isKnown).toBe(false)
     expect(checkObject(root(newer), { version: 37 }).isKnown).toBe(true)
   })
 

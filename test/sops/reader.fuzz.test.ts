@@ -40,7 +40,8 @@ function rootsOf(file: string): Node[] | undefined {
     throw error
   }
 }
-const keys = () => ({ age: [age.secret] })
+let known: { age: string[] } | undefined
+const keys = () => (known ??= { age: [age.secret] })
 
 describe('a damaged file', () => {
   const parts = [
@@ -183,7 +184,7 @@ describe.skipIf(!findProgram('sops'))('files of the real sops', () => {
           const roots = parseDocumentsOrNothing(written)
           if (!roots) return
           const seal = await verifyMac(roots, keys())
-          if (seal === 'broken') throw new Error(`broken: ${written}`)
+          if (seal !== 'sound' && seal !== 'unknown') throw new Error(`broken: ${written}`)
           counts[seal as 'sound']++
         },
       ),

@@ -28,9 +28,9 @@ test('what SOPS wrote is sound', async () => {
   expect(await sealOf([await sealed({ onlyEncrypted: true })])).toBe('sound')
 })
 
-test.each([
+test.each<[string, (text: string) => string, Seal?]>([
   ['a value in the open', (text: string) => text.replace('"apps"', '"kube-system"')],
-  ['a name of an encrypted value', (text: string) => text.replace('"pin"', '"pan"')],
+  ['a name of an encrypted value', (text: string) => text.replace('"pin"', '"pan"'), 'corrupt'],
   ['a value that is gone', (text: string) => text.replace(/,"labels":\{[^}]*\}/, '')],
   ['a value that is new', (text: string) => text.replace('"metadata":{', '"metadata":{"uid":"x",')],
   ['a value that is plain now', (text: string) => text.replace(/"password":"[^"]*"/, '"password":"other"')],
@@ -38,24 +38,39 @@ test.each([
   ['the MAC itself', (text: string) => text.replace(/"mac":"[^"]*"/, '"mac":"ENC[x]"')],
   ['the time of the MAC', (text: string) => text.replace('2026-01-01', '2026-01-02')],
   ['the mode of the MAC', (text: string) => text.replace('"version"', '"mac_only_encrypted":true,"version"')],
-])('changed without the key: %s', async (_what, change) => {
+])('changed without the key: %s', async (_what, change, expected = 'changed') => {
   const text = await sealed()
   const changed = change(text)
   expect(changed).not.toBe(text)
-  expect(await sealOf([changed])).toBe('broken')
+  expect(await sealOf([changed])).toBe(expected)
 })
 
 test('where only encrypted values count, the others may change', async () => {
   const text = await sealed({ onlyEncrypted: true })
   expect(await sealOf([text.replace('"apps"', '"other"')])).toBe('sound')
-  expect(await sealOf([text.replace('"pin"', '"pan"')])).toBe('broken')
+  expect(await sealOf([text.replace('"pin"', '"pan"')])).toBe('corrupt')
 })
 
 test('two values that changed places, and a document that was added', async () => {
   const { stringData, ...rest } = (await sealDocument(SECRET, recipient)) as { stringData: Record<string, unknown> }
   const turned = Object.fromEntries(Object.entries(stringData).reverse())
-  expect(await sealOf([JSON.stringify({ ...rest, stringData: turned })])).toBe('broken')
-  expect(await sealOf([await sealed(), '{"kind": "ClusterRoleBinding"}'])).toBe('broken')
+  expect(await sealOf([JSON.stringify({ ...rest, stringData: turned })])).toBe('changed')
+  expect(await sealOf([await sealed(), '{"kind": "ClusterRoleBinding"}'])).toBe('changed')
+})
+
+test('a data key that does not open, or is that of another file', async () => {
+  const [text, other] = [await sealed(), await sealed()]
+  const keyOf = (file: string) => /"enc":"[^"]*"/.exec(file)![0]
+  expect(await sealOf([text.replace('BEGIN AGE', 'BEGIN XXX')])).toBe('locked')
+  expect(await sealOf([text.replace(keyOf(text), '"enc":"garbage"')])).toBe('locked')
+  expect(await sealOf([text.replace(keyOf(text), keyOf(other))])).toBe('corrupt')
+  const [second, more] = [await generateIdentity(), await generateIdentity()]
+  const entry = `{"recipient":"${await identityToRecipient(second)}",${keyOf(text)}}`
+  const both = text.replace('"age":[', `"age":[${entry},`)
+  expect(await sealOf([both])).toBe('sound')
+  expect(await sealOf([both], [second])).toBe('locked')
+  expect(await sealOf([both], [identity, second])).toBe('locked')
+  expect(await sealOf([both], [more])).toBe('unknown')
 })
 
 test('without the key, or with a key that is split, nothing is known', async () => {
@@ -63,6 +78,5 @@ test('without the key, or with a key that is split, nothing is known', async () 
   expect(await sealOf([text], [await generateIdentity()])).toBe('unknown')
   expect(await sealOf([text], [])).toBe('unknown')
   expect(await sealOf([text.replace('"age":', '"key_groups":[{},{}],"age":')])).toBe('unknown')
-  expect(await sealOf([text.replace('BEGIN AGE', 'BEGIN XXX')])).toBe('unknown')
   expect(await sealOf(['{"kind": "Secret"}'])).toBe('unknown')
 })

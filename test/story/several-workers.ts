@@ -9,6 +9,7 @@ import { openQueue } from '../../src/queue/open-queue.ts'
 import { pagesAddress } from '../../src/site-pages.ts'
 import { type Site, startSite } from '../../src/start-site.ts'
 import { startWorkers } from '../../workers/start-workers.ts'
+import { openKeptThread } from './kept-threads.ts'
 import type { StageOptions } from './stage.ts'
 
 /** How many sets of workers there are: jobs about one commit may run in both at once. */
@@ -66,6 +67,7 @@ async function startSet(
     metrics,
     disabledRules,
     pace,
+    openThread: openKeptThread,
   })
   return {
     close: async graceMs => {

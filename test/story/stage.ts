@@ -13,6 +13,7 @@ import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type FakeGitHub, type GitHubOptions, startGitHub } from '../github/start.ts'
 import { hasRedis, startRedis } from '../queue/start-redis.ts'
 import { bootstrap } from './bootstrap.ts'
+import { openKeptThread } from './kept-threads.ts'
 import { settingsOf } from './settings.ts'
 import { startWithWorkers } from './several-workers.ts'
 
@@ -106,7 +107,7 @@ async function openRedis({ redis = process.env.BAILIWICK_STAGE === 'redis' }: St
 async function open(environment: Record<string, string>, options: StageOptions): Promise<Site> {
   if (environment.REDIS_URL !== undefined) return startWithWorkers(environment, options)
   const config = readConfig(environment)
-  return startSite(config, createLog(config.logLevel), options)
+  return startSite(config, createLog(config.logLevel), { ...options, openThread: openKeptThread })
 }
 
 /** GitHub with the repositories of acme, the App installed and no hook address yet. */

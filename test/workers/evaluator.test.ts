@@ -7,9 +7,11 @@ import { message, part, plainText } from '../../src/message/message.ts'
 import { evaluate } from '../../workers/threads/evaluate.ts'
 import { Evaluator } from '../../workers/threads/evaluator.ts'
 import { KeptFleet } from '../../workers/threads/kept-fleet.ts'
+import { type OpenThread, openThread } from '../../workers/threads/open-thread.ts'
 import type { EvaluateRequest, EvaluationProgress } from '../../workers/threads/protocol.ts'
 import { RunningNode } from '../../workers/threads/running-node.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
+import { openKeptThread } from '../story/kept-threads.ts'
 
 let evaluator: Evaluator
 afterEach(() => evaluator?.close())
@@ -41,6 +43,42 @@ test('what takes too long is ended, not remembered, and the next question is ans
   await evaluator.close()
   evaluator = new Evaluator({ timeoutMs: 30_000, heapMb: 512 })
   expect(await evaluator.evaluate(question)).toMatchObject({ type: 'judged' })
+})
+
+test('who opened a thread hears whether it can be used again', async () => {
+  const said: boolean[] = []
+  let opened = Promise.withResolvers<void>()
+  const open: OpenThread = heapMb => {
+    opened.resolve()
+    const thread = openThread(heapMb)
+    const close = (isUsable: boolean) => {
+      said.push(isUsable)
+      return thread.close(isUsable)
+    }
+    return { ...thread, close }
+  }
+  const question = request(fleetFiles('acme/fleet'))
+  evaluator = new Evaluator({ timeoutMs: 30_000, heapMb: 512, threads: 1 }, open)
+  await evaluator.evaluate(question)
+  await evaluator.close()
+  expect(said).toEqual([true])
+  opened = Promise.withResolvers()
+  const running = evaluator.evaluate(request(fleetFiles('acme/fleet'), 'b'.repeat(40)))
+  await opened.promise
+  await Promise.all([expect(running).rejects.toThrow('the rendering thread ended'), evaluator.close()])
+  expect(said).toEqual([true, false])
+})
+
+test('a kept thread answers the next evaluator as a new one does', async () => {
+  const question = request(fleetFiles('acme/fleet'))
+  const answers = []
+  for (const open of [openThread, openKeptThread, openKeptThread]) {
+    evaluator = new Evaluator({ timeoutMs: 30_000, heapMb: 511, threads: 1 }, open)
+    answers.push(await evaluator.evaluate(question))
+    await evaluator.close()
+  }
+  expect(answers[1]).toEqual(answers[0])
+  expect(answers[2]).toEqual(answers[0])
 })
 
 test('a node at which it is ended is an error of that node, and the others are judged', () => {

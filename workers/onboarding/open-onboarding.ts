@@ -12,7 +12,7 @@ export async function openOnboarding(
   end: string,
   note = '',
 ): Promise<OpenedPullRequest> {
-  const text = pullRequestText(request, plan)
+  const text = pullRequestText(plan)
   const act = { context, app: place.app, fleet: { installation: installation.id, url: fleet.url } }
   return openRecordedPull(act, place.octokit, place, {
     base: branch,

@@ -43,7 +43,7 @@ export async function prepareOnboarding(
       `tenant ${asked.tenant} already exists in this fleet, exactly as requested`,
     )
   }
-  return { request, plan, branch }
+  return { request: plan.request, plan, branch }
 }
 
 /** What lies at the root of the tenant's repository; undefined where it cannot be read, or not by the person who asks. */

@@ -1,8 +1,6 @@
-import type { Worker } from 'node:worker_threads'
 import { within } from '../../src/queue/within.ts'
-import { openThread } from './open-thread.ts'
+import type { OpenThread, RenderingThread } from './open-thread.ts'
 import type { EvaluationAnswer, EvaluationProgress, EvaluationRequest } from './protocol.ts'
-import { RunningNode } from './running-node.ts'
 
 /** The time and heap limits of one evaluation, so that hostile input cannot stop the process. */
 export interface EvaluationLimits {
@@ -28,11 +26,13 @@ export class LimitExceeded extends Error {
 /** A thread for one evaluation at a time, started on demand and again after an evaluation was ended. */
 export class EvaluationThread {
   readonly #limits: EvaluationLimits
-  #worker: Worker | undefined
-  #node = new RunningNode()
+  readonly #open: OpenThread
+  #thread: RenderingThread | undefined
+  #isBusy = false
 
-  constructor(limits: EvaluationLimits) {
+  constructor(limits: EvaluationLimits, open: OpenThread) {
     this.#limits = limits
+    this.#open = open
   }
 
   /** Throws LimitExceeded, or what the thread died of. */
@@ -40,9 +40,10 @@ export class EvaluationThread {
     request: EvaluationRequest,
     onProgress?: (progress: EvaluationProgress) => void,
   ): Promise<EvaluationAnswer> {
-    const worker = this.#open()
+    this.#thread ??= this.#open(this.#limits.heapMb)
+    const { worker, node } = this.#thread
     const { promise, resolve, reject } = Promise.withResolvers<EvaluationAnswer>()
-    const exceeded = (what: 'time' | 'heap') => reject(new LimitExceeded(what, this.#node.get()))
+    const exceeded = (what: 'time' | 'heap') => reject(new LimitExceeded(what, node.get()))
     const timer = setTimeout(() => exceeded('time'), this.#limits.timeoutMs)
     const onError = (error: Error & { code?: string }) =>
       error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? exceeded('heap') : reject(error)
@@ -51,9 +52,12 @@ export class EvaluationThread {
       message.type === 'progress' ? onProgress?.(message) : resolve(message)
     worker.on('message', onMessage).once('error', onError).once('exit', onExit)
     try {
-      this.#node.set('')
+      this.#isBusy = true
+      node.set('')
       worker.postMessage(request)
-      return await promise
+      const answer = await promise
+      this.#isBusy = false
+      return answer
     } catch (error) {
       await this.close()
       throw error
@@ -65,23 +69,16 @@ export class EvaluationThread {
 
   /** How much heap it holds; undefined while it is not open, or too busy to say. */
   async heapBytes(): Promise<number | undefined> {
-    const statistics = this.#worker?.getHeapStatistics().catch(() => undefined) // it ended meanwhile
+    const statistics = this.#thread?.worker.getHeapStatistics().catch(() => undefined) // it ended meanwhile
     const answer = statistics && (await within(500, statistics))
     return answer === 'late' ? undefined : answer?.used_heap_size
   }
 
   async close(): Promise<void> {
-    const worker = this.#worker
-    this.#worker = undefined
-    await worker?.terminate()
-  }
-
-  #open(): Worker {
-    if (!this.#worker) {
-      this.#node = new RunningNode()
-      this.#worker = openThread(new URL('./thread.ts', import.meta.url), this.#limits.heapMb, this.#node.shared)
-      this.#worker.unref()
-    }
-    return this.#worker
+    const thread = this.#thread
+    const isUsable = !this.#isBusy
+    this.#thread = undefined
+    this.#isBusy = false
+    await thread?.close(isUsable)
   }
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { BailiwickError } from '../../src/errors.ts'
 import { type EvaluationLimits, EvaluationThread, LimitExceeded } from './evaluation-thread.ts'
 import { FairQueue } from './fair-queue.ts'
+import { type OpenThread, openThread } from './open-thread.ts'
 import type { EvaluationAnswer, EvaluationProgress, EvaluationRequest } from './protocol.ts'
 import { requestKey } from './request-key.ts'
 
@@ -24,10 +25,10 @@ export class Evaluator {
   readonly #answers = new Map<string, EvaluationAnswer>()
   readonly #running = new Map<string, Promise<EvaluationAnswer>>()
 
-  constructor(limits: EvaluationLimits) {
+  constructor(limits: EvaluationLimits, open: OpenThread = openThread) {
     this.#limits = limits
     const count = limits.threads ?? availableParallelism()
-    this.#threads = Array.from({ length: count }, () => new EvaluationThread(limits))
+    this.#threads = Array.from({ length: count }, () => new EvaluationThread(limits, open))
     this.#queue = new FairQueue(this.#threads)
   }
 

@@ -20,6 +20,10 @@ export class KeptFleets {
     return fleet
   }
 
+  clear(): void {
+    this.#kept.clear()
+  }
+
   /** Forgets a fleet: after something unexpected nobody knows what is left of it. */
   forget({ url, branch }: { readonly url: string; readonly branch: string }): void {
     this.#kept.delete(JSON.stringify([url, branch]))

@@ -120,6 +120,9 @@ export interface OverviewRequest {
   readonly from: number
 }
 
+/** In place of a request: the thread forgets every fleet, as if it had just begun. It has no answer. */
+export const FORGET = 'forget'
+
 export type EvaluationRequest =
   | EvaluateRequest
   | PlanRequest

@@ -12,13 +12,20 @@ import { KeptFleet } from './kept-fleet.ts'
 import { KeptFleets } from './kept-fleets.ts'
 import { overview } from './overview.ts'
 import { planChange } from './plan-change.ts'
-import type { EvaluateRequest, EvaluationAnswer, EvaluationProgress, EvaluationRequest } from './protocol.ts'
+import {
+  type EvaluateRequest,
+  type EvaluationAnswer,
+  type EvaluationProgress,
+  type EvaluationRequest,
+  FORGET,
+} from './protocol.ts'
 import { RunningNode } from './running-node.ts'
 import { survey } from './survey.ts'
 
 /** The rendering thread: one request in, one answer out. A bug ends the thread, and the evaluator says so. */
-parentPort?.on('message', (request: EvaluationRequest) => {
-  parentPort?.postMessage(answer(request))
+parentPort?.on('message', (request: EvaluationRequest | typeof FORGET) => {
+  if (request === FORGET) fleets.clear()
+  else parentPort?.postMessage(answer(request))
 })
 
 const TELL_EVERY_MS = 200

@@ -13,7 +13,7 @@ export async function answerWhoCan(given: ToolArguments, roots: Roots) {
     throw new BailiwickError('usage', 'verb and resource belong together', { fix: 'Give both, or neither.' })
   }
   const { fleet, clusters, index, unknown } = await openFleet(given, roots)
-  const asked = resourceArgument(resource, knownResources(fleet, clusters))
+  const asked = resourceArgument(verb, resource, knownResources(fleet, clusters))
   const request = { verb, apiGroup: asked.group, resource: asked.resource, namespace, name: asked.name }
   return { request, clusters: clusters.map(cluster => whoCan(fleet, index, cluster, request)), unknown }
 }

@@ -1,4 +1,5 @@
 import { openWorkingCopy } from '../../git/working-copy.ts'
+import { kubeConfigSteps } from '../../onboard/capsule-text.ts'
 import { parseOnboardArguments } from '../../onboard/parse-command.ts'
 import { type OnboardPlan, planOnboarding } from '../../onboard/plan.ts'
 import { repositoryAddress } from '../repository-address.ts'
@@ -23,6 +24,7 @@ export async function onboardPreview(
     ...optional,
   ])
   const { url, branch } = await repositoryAddress(dir, {})
-  const { files, summary, owners } = planOnboarding(request, await openWorkingCopy(dir), url, branch)
-  return { files, summary, owners }
+  const plan = planOnboarding(request, await openWorkingCopy(dir), url, branch)
+  const steps = kubeConfigSteps(plan.request, plan.capsule)
+  return { files: plan.files, summary: [...plan.summary, ...steps], owners: plan.owners }
 }

@@ -1,8 +1,8 @@
 import { causeOf } from '../../facts/fingerprint.ts'
+import { HeldNodes } from '../../facts/held-nodes.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
 import type { Fleet } from '../../fleet/model/fleet.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
-import { HeldNodes } from '../applied/dormant.ts'
 import { leftOutOf } from '../applied/left-out.ts'
 import { placeOf } from '../applied/place-of.ts'
 

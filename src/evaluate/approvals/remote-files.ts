@@ -1,5 +1,5 @@
+import { HeldNodes } from '../../facts/held-nodes.ts'
 import type { Fleet, FleetNode, NotSeen } from '../../fleet/model/fleet.ts'
-import { HeldNodes } from '../applied/dormant.ts'
 import { isNotVisible, leftOutOf } from '../applied/left-out.ts'
 import { placeOf } from '../applied/place-of.ts'
 

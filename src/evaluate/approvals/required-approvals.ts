@@ -12,6 +12,8 @@ import { newlyApplied } from './newly-applied.ts'
 import { nothingEvaluated } from './nothing-evaluated.ts'
 import { remoteApprovals } from './remote-approvals.ts'
 import { type RemoteFile, remoteFiles, sameFile } from './remote-files.ts'
+import { replicatedRights } from './replicated-rights.ts'
+import { sharedNodes } from './shared-nodes.ts'
 import { unreadSources } from './unread-sources.ts'
 import { unrenderedSets } from './unrendered-sets.ts'
 
@@ -43,6 +45,8 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
     ...lostDeclarations(head),
     ...followedRoots(head, base),
     ...remoteApprovals(head, base),
+    ...sharedNodes(head, base),
+    ...replicatedRights(head, base),
     ...unreadSources(head, base),
     ...unrenderedSets(head, base),
     ...artifactApprovals(head, base),

@@ -69,7 +69,8 @@ function oncePerField({ config }: RuleContext) {
   return function* once(rule: Rule, breaches: Iterable<Breach>): Iterable<Breach> {
     for (const breach of breaches) {
       const level = levelOf(rule, breach, config)?.level
-      const field = JSON.stringify(breach.path)
+      // of what type an object is, its apiVersion and its kind state together
+      const field = JSON.stringify(breach.path[0] === 'apiVersion' ? ['kind'] : breach.path)
       const other = refused.get(field)
       if (rule.givesWay && other !== undefined && (other !== 'warning' || level === 'warning')) continue
       if (breach.isMalformed && level !== undefined) refused.set(field, level)

@@ -4,7 +4,7 @@ import type { Cluster, Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import type { Origin } from '../../origin.ts'
 import type { Rule, RuleContext } from '../../rules/model/rule.ts'
 import type { RuleSet } from '../../rules/rule-set.ts'
-import { readerOf } from '../../rules/secrets/support/reader-of.ts'
+import { readersOf } from '../../rules/secrets/support/reader-of.ts'
 import { type Assessed, assessNode, type CheckedPlace, take } from './assess-node.ts'
 import { emptyFound, listed } from './finding-limits.ts'
 
@@ -37,12 +37,19 @@ export function clusterPart(rules: RuleSet, cluster: Cluster): AssessablePart {
 export function repositoryPart(rules: RuleSet, repository: EvaluatedRepository): AssessablePart {
   const { url, ref, tree, nodes, isFleet, before: earlier, brokenSeals = [] } = repository
   const place = (origin: Origin | undefined): CheckedPlace | undefined => {
-    const node = readerOf(nodes, origin?.file ?? '')
+    const node = readersOf(nodes, origin?.file ?? '')[0]
     const place = { repository: url, file: origin?.file ?? '', line: 1, column: 1 }
     return node && { node, origin: place, content: tree.id }
   }
   const assess = said(rules.ofRepositories, (rule, context) => rule.checkRepository!(repository, context), place)
-  const about = [url, tree.id, earlier?.id, isFleet, brokenSeals.join('\0'), ...nodes]
+  const about = [
+    url,
+    tree.id,
+    earlier?.id,
+    isFleet,
+    brokenSeals.map(({ file, why }) => `${why} ${file}`).join('\0'),
+    ...nodes,
+  ]
   return { id: `repository ${isFleet} ${followed({ url, ref })}`, about, node: nodes[0]?.key, assess }
 }
 

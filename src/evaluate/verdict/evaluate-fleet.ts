@@ -1,4 +1,5 @@
 import { FleetIndex } from '../../facts/fleet-index.ts'
+import { HeldNodes } from '../../facts/held-nodes.ts'
 import { addressIn } from '../../fleet/model/address-in.ts'
 import type { Fleet, NotSeen } from '../../fleet/model/fleet.ts'
 import type { Waiver } from '../../fleet/model/fleet-config.ts'
@@ -9,7 +10,7 @@ import type { Baseline } from '../../rules/model/baseline.ts'
 import type { Evaluation, Finding, NodeFailure, RequiredApproval } from '../../rules/model/finding.ts'
 import { KIND_NOT_EVALUATED } from '../../rules/namespaces/kind-not-evaluated.ts'
 import { UNENCRYPTED_SETTING } from '../../rules/secrets/unencrypted-setting.ts'
-import { dormantIn, HeldNodes } from '../applied/dormant.ts'
+import { dormantIn } from '../applied/dormant.ts'
 import { approvalsOfFindings } from '../approvals/approvals-of-findings.ts'
 import { isEvaluated, UNEVALUATED } from '../approvals/nothing-evaluated.ts'
 import { notSeenOf, remoteFiles } from '../approvals/remote-files.ts'
@@ -22,7 +23,9 @@ import { evaluatedNodes } from './evaluated-nodes.ts'
 import { KnownFailures } from './failure-state.ts'
 import { failureOf, findingOf } from './finding-of.ts'
 import { KnownHidden } from './known-hidden.ts'
+import { leadingErrors } from './leading-errors.ts'
 import { levelOf } from './level-of.ts'
+import { missingReferences } from './missing-references.ts'
 import { resultOf } from './result-of.ts'
 import { type Known, knownOf, knownOfBaseline, withState } from './states.ts'
 import { withSummary } from './summary.ts'
@@ -94,7 +97,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     tenants: head.tenants,
     violations,
     warnings: all.filter(one => one.level === 'warning' && !isNotEvaluated(one)),
-    errors,
+    errors: leadingErrors(errors, head),
     notSeen: [...head.notSeen, ...notSeenOf(remoteFiles(head)), ...unknownNodes(head)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
@@ -116,8 +119,11 @@ function errorsIn(head: Fleet, options: EvaluateOptions, failures: readonly Node
     const commit = base && one.state === 'new' ? undefined : since?.get(one.node)
     return commit === undefined ? one : { ...one, since: commit }
   })
-  const unreadable = [...(base ? unreadableSources(head, base) : []), ...unmatchedSources(head, base)]
-  return [...(options.failures ?? []), ...unevaluated(head, base), ...dated, ...unreadable].sort(inOrder)
+  const changed = base ? [...unreadableSources(head, base), ...missingReferences(head, base)] : []
+  const all = [...(options.failures ?? []), ...unevaluated(head, base), ...dated, ...changed]
+  // what fails of the platform's makes tenants' nodes fail
+  const isTenants = ({ tenant }: NodeFailure) => Number(tenant !== '')
+  return [...all, ...unmatchedSources(head, base)].sort((a, b) => isTenants(a) - isTenants(b) || inOrder(a, b))
 }
 
 function approvalsIn(

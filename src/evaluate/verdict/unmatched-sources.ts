@@ -1,4 +1,5 @@
 import { shown, shownObject } from '../../facts/shown.ts'
+import { sourceIdOf } from '../../fleet/graph/cluster-root.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import { originAt } from '../../kube/node.ts'
 import type { NodeFailure } from '../../rules/model/finding.ts'
@@ -12,12 +13,16 @@ export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFail
   const hidden = withoutCluster(head)
   if (!base || hidden.length > 0) return hidden
   const before = new Map(base.nodes.map(node => [node.key, node]))
-  const undeclared = new Set(base.nodes.filter(isUndeclared).map(sourceKey))
+  const undeclared = new Set(base.nodes.filter(isUndeclared).map(({ source }) => source.id))
   return head.nodes.flatMap(node => {
     const { id, url, unmatched, presumed } = node.source
-    // a source that someone applied stood before; a name that the change brings may be a mistake
-    if (presumed) return undeclared.has(sourceKey(node)) ? [] : [withoutObject(node)]
-    const was = before.get(node.key)?.source
+    const start = before.get(node.key)
+    // bootstrap may have made the source of a root by hand; one that was rendered is not
+    const isRoot = node.parent === undefined && node.digest !== ''
+    if (isRoot && start && declares(base, start) && !declares(head, node)) return [withoutObject(node)]
+    // a source that someone applied stood before, on some cluster; a name that the change brings may be a mistake
+    if (presumed) return undeclared.has(id) ? [] : [withoutObject(node)]
+    const was = start?.source
     const stood = was?.unmatched?.why === unmatched?.why && was?.id === id && was.url === url
     if (unmatched === undefined || stood) return []
     return [unmatched.why === 'no-object' ? withoutObject(node) : elsewhere(node)]
@@ -25,7 +30,8 @@ export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFail
 }
 
 const isUndeclared = ({ source }: FleetNode) => source.presumed || source.unmatched?.why === 'no-object'
-const sourceKey = ({ hub, cluster, source }: FleetNode) => `${hub ?? cluster} ${source.id}`
+const declares = ({ nodes }: Fleet, { cluster, source }: FleetNode) =>
+  nodes.some(one => one.cluster === cluster && one.objects.some(object => sourceIdOf(object) === source.id))
 
 /** A repository that no cluster follows by its address: then nothing at all is evaluated, which is no pass, however old it is. */
 function withoutCluster({ nodes }: Fleet): NodeFailure[] {

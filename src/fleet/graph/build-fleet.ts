@@ -20,6 +20,7 @@ import { notReachedOf } from '../reach/not-reached.ts'
 import { RenderMemory } from '../rendering/render-memory.ts'
 import { openSources } from '../sources/resolve-source.ts'
 import type { Sources } from '../sources/sources.ts'
+import { membersOf } from '../tenancy/delegated.ts'
 import { generatingObjects } from './generating-objects.ts'
 import type { Walked } from './walk-cluster.ts'
 import { walkClusters } from './walk-clusters.ts'
@@ -138,7 +139,8 @@ function tenantsOf(clusters: readonly Cluster[], nodes: readonly FleetNode[]): T
     for (const [name, users] of capsuleOwners) for (const user of users) of(name, cluster).identities.add(user)
   }
   for (const { tenant, cluster, identity } of nodes) {
-    if (tenant !== undefined && identity.impersonated) of(tenant, cluster).identities.add(identity.user)
+    if (tenant === undefined || !identity.impersonated) continue
+    for (const member of membersOf(tenant)) of(member, cluster).identities.add(identity.user)
   }
   return [...tenants]
     .map(([name, tenant]) => ({

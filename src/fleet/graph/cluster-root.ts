@@ -82,10 +82,11 @@ export function openRoot(
         return unseen(kustomization, elsewhere)
       if (!self) return { ...probed(path, kustomization, resolved, objects), holes, ...failed, ...declared(root) }
       const source = resolveRoot(self, seen, sources, may)
+      // a build that fails applies nothing: of its many roots, none takes the place of this one
+      const isKept = rendered.error && pathOf(self) !== pathOf(kustomization)
       const settled = canonical(self.root) === canonical(kustomization.root) && sameContent(source, resolved)
-      kustomization = self
-      resolved = source
-      if (settled) {
+      if (!isKept) [kustomization, resolved] = [self, source]
+      if (isKept || settled) {
         const lockdown = readLockdown(seen) ?? OPEN
         return { kustomization, resolved, objects, holes, lockdown, ...failed, ...declared(root) }
       }
@@ -97,6 +98,8 @@ export function openRoot(
     return { kustomization, resolved, objects: [], holes: [], lockdown: OPEN, error }
   }
 }
+
+const pathOf = ({ root }: KubeObject) => stringAt(root, ['spec', 'path'])
 
 const unseen = (kustomization: KubeObject, resolved: Resolved): Root => ({
   ...{ kustomization, resolved, objects: [], holes: [], lockdown: OPEN },
@@ -156,7 +159,8 @@ function firstSource({ kustomization, source }: ClusterRoot, sources: Sources, m
   return resolved.url === sources.own.url ? resolved : anotherSource(kind, source, resolved, sources)
 }
 
-const sourceIdOf = (source: KubeObject) => {
+/** `<Kind>/<namespace>/<name>` of a source object. */
+export function sourceIdOf(source: KubeObject): string {
   const { kind, namespace, name } = idOf(source)
   return `${kind}/${namespace}/${name}`
 }

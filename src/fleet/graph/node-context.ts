@@ -6,6 +6,7 @@ import type { RenderMemory } from '../rendering/render-memory.ts'
 import type { ReadContext } from '../sources/ask-read.ts'
 import type { SourceIndex } from '../sources/source-index.ts'
 import type { Sources } from '../sources/sources.ts'
+import type { Delegated } from '../tenancy/delegated.ts'
 import type { Tenancy } from '../tenancy/tenancy.ts'
 import type { TenantBudgets } from '../tenancy/tenant-budgets.ts'
 import type { TenantRepositories } from '../tenancy/tenant-repositories.ts'
@@ -21,6 +22,7 @@ export interface NodeContext {
   readonly tenancy: Tenancy
   /** Repositories that the platform is known to have given to tenants. */
   readonly repositories: TenantRepositories
+  readonly delegated: Delegated
   /** What each node rendered from. */
   readonly artifacts: Map<string, Artifact>
   /** Nodes whose source brings more than its own files, so any change of it counts. */

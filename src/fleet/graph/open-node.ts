@@ -73,7 +73,7 @@ export function openNode(context: NodeContext, kustomization: KubeObject, parent
     const id = `${spec.source.kind}/${spec.source.namespace}/${spec.source.name}`
     draft.source = { id, url: '', ref: {}, commit: '' }
     // What a tenant renders stays the tenant's, even where it follows the fleet's own content.
-    const known = parent.tenant ?? context.tenancy.owners.get(namespace)
+    const known = parent.tenant ?? context.delegated.nodes.get(draft.key) ?? context.tenancy.owners.get(namespace)
     const early = whyNotRead(context, draft, known, id)
     const look = (tenant: string | undefined) =>
       find(context, spec, id, draft, {
@@ -232,7 +232,7 @@ function find(
     throw new BailiwickError(
       'flux-invalid',
       'spec.sourceRef.kind: not a source kind. Allowed: GitRepository, OCIRepository, Bucket or ExternalArtifact',
-      { origin, fix },
+      { origin: originAt(draft.kustomization.root, ['spec', 'sourceRef', 'kind']), fix },
     )
   }
   if (declaredAt(context, id)) return resolveAt(context, id, origin, reader)

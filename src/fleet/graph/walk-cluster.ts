@@ -20,6 +20,7 @@ import { SOURCE_GROUPS, SourceIndex } from '../sources/source-index.ts'
 import type { Sources } from '../sources/sources.ts'
 import { CAPSULE_GROUP, nameOfOwner, readCapsuleTenants } from '../tenancy/capsule.ts'
 import { declaredIn } from '../tenancy/declared-in.ts'
+import { type Delegated, delegated, NOTHING_DELEGATED } from '../tenancy/delegated.ts'
 import { type DeclaredTenancy, Tenancy } from '../tenancy/tenancy.ts'
 import { TenantBudgets } from '../tenancy/tenant-budgets.ts'
 import { authorOf, type TenantRepositories, tenantRepositories } from '../tenancy/tenant-repositories.ts'
@@ -92,6 +93,11 @@ export function walkCluster(cluster: ClusterRoot, input: WalkInput): Walked {
     known = { ...known, confined }
     last = walked(known)
   }
+  const others = delegated(last.walked.nodes, last.tenancy, sources.own, root.lockdown)
+  if (others.accounts.size > 0) {
+    known = { ...known, delegated: others }
+    last = walked(known)
+  }
   // A tenant that the change takes away stays one for its verdict.
   const before = input.retain?.isCompared ? input.retain.clusters.get(name) : undefined
   const lost = lostOwners(before, last.tenancy)
@@ -102,8 +108,10 @@ export function walkCluster(cluster: ClusterRoot, input: WalkInput): Walked {
   const { repositories } = last
   const own = last.walked.nodes.filter(node => node.tenant === undefined && node.parent !== undefined)
   const followed = own.flatMap(({ source }) => [source, ...(source.includes ?? [])])
-  if (followed.every(source => authorOf(repositories, source, sources) === undefined)) return last.walked
-  return walked({ ...known, repositories }).walked
+  if (followed.some(source => authorOf(repositories, source, sources) !== undefined))
+    last = walked({ ...known, repositories })
+  const delegates = others === NOTHING_DELEGATED ? {} : { delegates: others.accounts }
+  return { ...last.walked, cluster: { ...last.walked.cluster, ...delegates } }
 }
 
 /** What a first walk showed that a second one starts with. */
@@ -113,6 +121,7 @@ interface Foreknown {
   readonly repositories?: TenantRepositories
   /** Namespaces in which the platform has an account act for another repository. */
   readonly confined?: ReadonlySet<string>
+  readonly delegated?: Delegated
   /** Tenants by the namespaces that only the fleet before the change gives them. */
   readonly lost?: ReadonlyMap<string, string>
 }
@@ -145,7 +154,7 @@ function walkWith(
   found: ClusterRoot,
   root: Root,
   { sources, file, memory, access: given, retain, values: read }: WalkInput,
-  { values = [], repositories = new Map(), confined = new Set(), lost = new Map() }: Foreknown,
+  { values = [], repositories = new Map(), confined, lost, delegated = NOTHING_DELEGATED }: Foreknown,
 ): WalkedCluster {
   const { name, path, how } = found
   const index = new SourceIndex(declaredSources(file, name))
@@ -162,6 +171,7 @@ function walkWith(
     sources,
     aliases: file.aliases,
     repositories,
+    delegated,
     index,
     tenancy,
     capsule: new Set(),
@@ -198,7 +208,7 @@ function walkWith(
   const asked = [...walk.asked, ...(declared?.asked ?? [])]
   const walked = { cluster, remotes, nodes, notSeen, asked, ...(declared ? { access: declared } : {}) }
   const presumed = presumedValues(walk, values)
-  return { walked, repositories: tenantRepositories(nodes, tenancy, sources), tenancy, presumed }
+  return { walked, repositories: tenantRepositories(nodes, tenancy, sources, delegated), tenancy, presumed }
 }
 
 function start(walk: Walk, root: Root, file: FleetConfig): void {

@@ -27,10 +27,12 @@ interface FleetShape {
   readonly tenants: ReadonlyMap<string, readonly FleetNode['key'][]>
   /** What any Kustomization of a cluster substitutes from. */
   readonly needs: ReadonlySet<string>
+  /** Clusters on which a right decides for whom a node acts. */
+  readonly delegating: ReadonlySet<string>
 }
 
 /** The shape of a fleet. */
-export function shapeOf({ nodes }: Fleet): FleetShape {
+export function shapeOf({ nodes, clusters }: Fleet): FleetShape {
   const readers = new Map<string, string[]>()
   const deployers = new Map<string, string[]>()
   const tenants = new Map<string, string[]>()
@@ -42,7 +44,8 @@ export function shapeOf({ nodes }: Fleet): FleetShape {
     for (const { id } of needsOf(kustomization)) needs.add(`${hub ?? cluster}\0${id}`)
   }
   const positions = new Map(nodes.map((node, index) => [node.key, index]))
-  return { positions, readers, deployers, tenants, needs }
+  const delegating = new Set(clusters.flatMap(({ name, delegates }) => (delegates ? [name] : [])))
+  return { positions, readers, deployers, tenants, needs, delegating }
 }
 
 /** What a source follows, as text; `url` is normalised. */

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { isOfKind, isRoot } from '../../flux/flux-object.ts'
 import {
+  ACCOUNT_FIELD,
   EXTENSIONS_GROUP,
   HELM_GROUP,
   HELM_RELEASE,
@@ -14,7 +15,9 @@ import { packTree } from '../../flux/pack-tree.ts'
 import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-budget.ts'
 import type { Tree } from '../../git/tree.ts'
 import { embeddedIn } from '../../kube/capabilities/embedded-objects.ts'
+import { stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { WORKFLOWS } from '../artifacts/published-artifacts.ts'
 import { chartSpecOf } from '../charts/chart-of.ts'
 import { rootsOf } from '../graph/build-fleet.ts'
@@ -265,11 +268,15 @@ function budgetBeside({ shape, nodeAt }: CurrentState, node: FleetNode): RenderB
 const NOTED = new Set([KUSTOMIZE_GROUP, 'capsule.clastix.io', EXTENSIONS_GROUP, OPERATOR_GROUP])
 
 /** Whether all that the graph takes note of in what a node renders is as it was. */
-function staysPut({ shape }: FleetState, { cluster, objects }: FleetNode, after: readonly KubeObject[]): boolean {
+function staysPut({ shape }: FleetState, node: FleetNode, after: readonly KubeObject[]): boolean {
+  const { cluster, tenant, objects } = node
   if (after === objects) return true
+  const isGranting = tenant === undefined && shape.delegating.has(cluster)
+  const grants = (object: KubeObject) => (isGranting && groupOf(idOf(object).apiVersion) === RBAC_GROUP ? [object] : [])
   const made = (object: KubeObject) => embeddedIn(object).objects.map(one => one.object)
   const noted = (all: readonly KubeObject[]) =>
     all.flatMap(object => [
+      ...grants(object),
       ...[noteOf(object, cluster, shape.needs)].filter(note => note !== undefined),
       ...made(object)
         .filter(isRelease)
@@ -287,7 +294,8 @@ function noteOf(object: KubeObject, cluster: string, needs: ReadonlySet<string>)
   const group = groupOf(apiVersion)
   if (group === SOURCE_GROUP && isDeployable(kind)) return object
   if (group === SOURCE_GROUP || group === HELM_GROUP) {
-    return `${kind}/${namespace}/${name} ${JSON.stringify(chartSpecOf(object)?.source)}`
+    const account = stringAt(object.root, ACCOUNT_FIELD)
+    return `${kind}/${namespace}/${name} ${account} ${JSON.stringify(chartSpecOf(object)?.source)}`
   }
   if (group === '') {
     if (kind === 'Namespace') return object

@@ -7,35 +7,48 @@ export interface LockdownFlag {
   /** Whether it takes a value instead of being on or off. */
   readonly text?: true
   readonly controllers: readonly string[]
-  readonly why: string
+  /** What follows for a controller; `now`: the value that it has then, '' for none. */
+  readonly why: (controller: string, now: string) => string
 }
 
-const REFERRING = [
-  'kustomize-controller',
-  'helm-controller',
-  'notification-controller',
-  'image-reflector-controller',
-  'image-automation-controller',
-  'source-watcher',
-]
+const DEPLOYS =
+  "an object of one namespace may name a source of another and deploy from it, with that one's credentials"
+/** What objects of one namespace may do with those of another, by the controller that acts on them. */
+const REFERRING: ReadonlyMap<string, string> = new Map([
+  ['kustomize-controller', DEPLOYS],
+  ['helm-controller', DEPLOYS],
+  [
+    'notification-controller',
+    'an Alert may send events of another namespace, and a Receiver may trigger objects of it',
+  ],
+  ['image-reflector-controller', 'an ImagePolicy may use an ImageRepository of another namespace'],
+  [
+    'image-automation-controller',
+    "an ImageUpdateAutomation may push with a GitRepository of another namespace, with that one's credentials",
+  ],
+  ['source-watcher', 'an ArtifactGenerator may copy from sources of another namespace'],
+])
 
 /** Flux's multi-tenancy lockdown (fluxcd.io/flux/installation/configuration/multitenancy). */
 export const LOCKDOWN_FLAGS: readonly LockdownFlag[] = [
   {
     name: 'no-cross-namespace-refs',
-    controllers: REFERRING,
-    why: "an object of one namespace may name a source of another and deploy from it, with that one's credentials",
+    controllers: [...REFERRING.keys()],
+    why: controller => REFERRING.get(controller) ?? DEPLOYS,
   },
   {
     name: 'no-remote-bases',
     controllers: ['kustomize-controller'],
-    why: 'a kustomization may load bases from anywhere, past every review',
+    why: () => 'a kustomization may load bases from anywhere, past every review',
   },
   {
     name: 'default-service-account',
     text: true,
     controllers: ['kustomize-controller', 'helm-controller'],
-    why: 'what names no service account is applied by the controller itself, which is cluster-admin',
+    why: (_, now) =>
+      now === ''
+        ? 'what names no service account is applied by the controller itself, which is cluster-admin'
+        : `what names no service account is applied as account ${JSON.stringify(now)} of its namespace`,
   },
 ]
 

@@ -154,6 +154,8 @@ export interface Cluster {
   readonly owners?: ReadonlyMap<string, string>
   /** Of `owners`: namespaces that a tenant made for itself, as Capsule lets it. */
   readonly selfMade?: ReadonlySet<string>
+  /** Tenants by the accounts outside of their namespaces that may write there and nowhere else; absent where none could. */
+  readonly delegates?: ReadonlyMap<string, string>
   /** Users and groups that own Capsule Tenants, by the name of the tenant. */
   readonly capsuleOwners?: ReadonlyMap<string, ReadonlySet<string>>
 }
@@ -223,8 +225,9 @@ export interface Fleet {
   readonly brokenSeals?: readonly BrokenSeal[]
 }
 
-/** An encrypted file that someone changed without its key. */
+/** An encrypted file that someone changed without its key; `why` as in verifyMac. */
 export interface BrokenSeal {
+  readonly why: 'changed' | 'corrupt' | 'locked'
   readonly url: string
   readonly ref: SourceRef
   readonly file: string

@@ -32,8 +32,10 @@ export function readSpec(object: KubeObject, namespace: string): KustomizationSp
   const kind = required(object, ['spec', 'sourceRef', 'kind'])
   const name = required(object, ['spec', 'sourceRef', 'name'])
   const sourceNamespace = text(object, ['spec', 'sourceRef', 'namespace']) || namespace
+  const path = text(object, ['spec', 'path'])
+  if (path === undefined) throwMisspelled(object, ['spec', 'path'])
   return {
-    path: text(object, ['spec', 'path']) ?? '',
+    path: path ?? '',
     serviceAccount: readServiceAccount(object),
     source: { kind, namespace: sourceNamespace, name },
     dependsOn: readDependsOn(object, namespace),

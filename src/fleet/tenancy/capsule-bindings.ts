@@ -4,34 +4,41 @@ import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { accountOf } from '../../kube/rbac/groups-of.ts'
 import { textsOf } from '../../kube/read-text.ts'
 import { nodeOf } from '../model/synthetic.ts'
+import { CAPSULE_GROUP, selectedOwners, writtenOwners } from './capsule.ts'
 
 /** What Capsule binds an owner to where the Tenant does not say (api/v1beta2, owner.go). */
 const OWNER_ROLES = ['admin', 'capsule-namespace-deleter']
 
-type Subject = { readonly kind: string; readonly name: string; readonly namespace: string }
+type Subject = {
+  readonly apiGroup?: string
+  readonly kind: string
+  readonly name: string
+  readonly namespace: string
+}
 
 /**
- * The RoleBindings that Capsule makes of Tenants: their owners' and the additional ones, in each namespace of the tenant.
- * `namespacesWith`: the namespaces of the tenant that a namespace belongs to; a Tenant is found by where its owners' accounts are.
+ * The RoleBindings that Capsule makes of Tenants: their owners' and the additional ones, in each namespace that has the Tenant's
+ * ownerReference. `objects`: of Capsule's kinds; `members`: namespaces by Tenant; `version`: as capsuleVersion gives it.
  */
 export function capsuleBindings(
-  tenants: Iterable<KubeObject>,
-  namespacesWith: (namespace: string) => readonly string[],
+  objects: readonly KubeObject[],
+  members: ReadonlyMap<string, Iterable<string>>,
+  version: number | undefined,
 ): KubeObject[] {
-  const bindings: KubeObject[] = []
-  for (const tenant of tenants) {
-    const { apiVersion, kind, name } = idOf(tenant)
-    if (kind !== 'Tenant' || groupOf(apiVersion) !== 'capsule.clastix.io') continue
-    const grants = [...ownerGrants(tenant), ...additionalGrants(tenant)]
-    const homes = grants.flatMap(({ subjects }) => subjects.flatMap(homeOf))
-    const namespaces = new Set(homes.flatMap(namespacesWith))
-    for (const namespace of namespaces) {
-      for (const [index, grant] of grants.entries()) {
-        bindings.push(binding(tenant, namespace, `capsule-${name}-${index}-${grant.role}`, grant))
-      }
-    }
-  }
-  return bindings
+  const all = objects.filter(object => groupOf(idOf(object).apiVersion) === CAPSULE_GROUP)
+  const others = all.filter(object => idOf(object).kind === 'TenantOwner')
+  return all.flatMap(tenant => {
+    const { kind, name } = idOf(tenant)
+    if (kind !== 'Tenant') return []
+    const grants = [...ownerGrants(tenant, others), ...additionalGrants(tenant)]
+    return [...(members.get(name) ?? [])].flatMap(namespace =>
+      grants.map((grant, index) => {
+        const named =
+          version === undefined || version < 13 ? `capsule-${name}-${index}-${grant.role}` : managed(grant, version)
+        return binding(tenant, namespace, named, grant)
+      }),
+    )
+  })
 }
 
 interface CapsuleGrant {
@@ -39,11 +46,13 @@ interface CapsuleGrant {
   readonly subjects: readonly Subject[]
 }
 
-function ownerGrants(tenant: KubeObject): CapsuleGrant[] {
-  return items(tenant, 'owners').flatMap(owner => {
+function ownerGrants(tenant: KubeObject, others: readonly KubeObject[]): CapsuleGrant[] {
+  const selected = selectedOwners(tenant.root, others).flatMap(({ root }) => at(root, ['spec']) ?? [])
+  return [...writtenOwners(tenant.root), ...selected].flatMap(owner => {
     const written = textsOf(at(owner, ['clusterRoles'])) ?? []
-    const subject = { kind: stringAt(owner, ['kind']) ?? '', name: stringAt(owner, ['name']) ?? '', namespace: '' }
-    const account = subject.kind === 'Group' ? undefined : accountOf(subject.name)
+    const [kind, name] = [stringAt(owner, ['kind']) ?? '', stringAt(owner, ['name']) ?? '']
+    const subject = { apiGroup: RBAC_GROUP, kind, name, namespace: '' }
+    const account = kind === 'Group' ? undefined : accountOf(name)
     const subjects = [account ? { kind: 'ServiceAccount', ...account } : subject]
     return (written.length > 0 ? written : OWNER_ROLES).map(role => ({ role, subjects }))
   })
@@ -59,6 +68,7 @@ function additionalGrants(tenant: KubeObject): CapsuleGrant[] {
     const role = stringAt(entry, ['clusterRoleName'])
     const list = at(entry, ['subjects'])
     const subjects = (list?.type === 'list' ? list.items : []).map(one => ({
+      apiGroup: stringAt(one, ['apiGroup']) ?? '',
       kind: stringAt(one, ['kind']) ?? '',
       name: stringAt(one, ['name']) ?? '',
       namespace: stringAt(one, ['namespace']) ?? '',
@@ -72,12 +82,20 @@ function items(tenant: KubeObject, field: string) {
   return list?.type === 'list' ? list.items : []
 }
 
-function homeOf({ kind, name, namespace }: Subject): string[] {
-  if (kind === 'ServiceAccount') return namespace ? [namespace] : []
-  const group = 'system:serviceaccounts:'
-  if (kind === 'Group') return name.startsWith(group) ? [name.slice(group.length)] : []
-  const account = accountOf(name)
-  return account ? [account.namespace] : []
+/** The name of a RoleBinding from 0.13 on: a hash (FNV-1a), from 0.14 on of each text behind its length. */
+function managed({ role, subjects }: CapsuleGrant, version: number): string {
+  const lengths = version >= 14
+  const texts = subjects.flatMap(({ apiGroup = '', kind, namespace, name }) =>
+    lengths ? [apiGroup, kind, namespace, name] : [kind, name],
+  )
+  let hash = 0xcbf29ce484222325n
+  for (const text of [role, ...texts]) {
+    const bytes = Buffer.from(text)
+    const length = Buffer.alloc(lengths ? 8 : 0)
+    if (lengths) length.writeBigUInt64LE(BigInt(bytes.length))
+    for (const byte of [...length, ...bytes]) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)
+  }
+  return `capsule:managed:${hash.toString(16)}`
 }
 
 function binding(tenant: KubeObject, namespace: string, name: string, { role, subjects }: CapsuleGrant): KubeObject {

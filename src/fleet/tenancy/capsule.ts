@@ -40,29 +40,36 @@ export function readCapsuleTenants(objects: Iterable<KubeObject>): CapsuleTenant
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** `spec.owners` (v1beta1 and later), `spec.owner` (v1alpha1) and what `spec.permissions.matchOwners` selects. */
-function ownersOf(root: MapNode, others: readonly KubeObject[]): CapsuleOwner[] {
+/** `spec.owners` (v1beta1 and later) and `spec.owner` (v1alpha1). */
+export function writtenOwners(root: MapNode): readonly Node[] {
+  const single = at(root, ['spec', 'owner'])
+  return [...itemsAt(root, ['spec', 'owners']), ...(single ? [single] : [])]
+}
+
+/** The TenantOwners that `spec.permissions.matchOwners` of a Tenant selects. */
+export function selectedOwners(root: MapNode, others: readonly KubeObject[]): readonly KubeObject[] {
   const selectors = itemsAt(root, ['spec', 'permissions', 'matchOwners']).map(readLabelSelector)
-  const selected = others.filter(({ root: other }) => {
+  return others.filter(({ root: other }) => {
     const labels = textMapOf(at(other, ['metadata', 'labels'])) ?? new Map<string, string>()
     return selectors.some(selector => selector !== undefined && selects(selector, labels))
   })
-  const single = at(root, ['spec', 'owner'])
-  const written = [...itemsAt(root, ['spec', 'owners']), ...(single ? [single] : [])]
+}
+
+function ownersOf(root: MapNode, others: readonly KubeObject[]): CapsuleOwner[] {
   const named = (owner: Node, more: Pick<CapsuleOwner, 'isAggregated'>): CapsuleOwner[] => {
     const name = stringAt(owner, ['name'])
     const kind = stringAt(owner, ['kind']) ?? ''
     // Capsule compares the names of both kinds with that of the user
     return name ? [{ kind: kind === 'User' && accountOf(name) ? 'ServiceAccount' : kind, name, ...more }] : []
   }
-  const byLabel = selected.flatMap(({ root: other }) => {
+  const byLabel = selectedOwners(root, others).flatMap(({ root: other }) => {
     const spec = at(other, ['spec'])
     const aggregate = spec && at(spec, ['aggregate'])
     // later versions set false by default; versions without the field accept only users in the CapsuleConfiguration
     const isOn = aggregate?.type === 'scalar' && aggregate.value === true
     return spec ? named(spec, isOn ? { isAggregated: true } : {}) : []
   })
-  return [...written.flatMap(owner => named(owner, {})), ...byLabel]
+  return [...writtenOwners(root).flatMap(owner => named(owner, {})), ...byLabel]
 }
 
 function itemsAt(root: MapNode, path: readonly string[]): readonly Node[] {
@@ -81,10 +88,16 @@ export function homesOf({ owners }: CapsuleTenant): string[] {
 
 /** The Capsule Tenant that a Namespace says it belongs to, by its label or its ownerReference; undefined for none. */
 export function capsuleTenantOf(namespace: KubeObject): string | undefined {
-  for (const label of CAPSULE_LABELS) {
-    const name = stringAt(namespace.root, ['metadata', 'labels', label])
-    if (name) return name
-  }
+  return capsuleLabelOf(namespace) ?? capsuleReferenceOf(namespace)
+}
+
+/** The Capsule Tenant of the label of a Namespace: Capsule assigns by it what an owner or an administrator creates. */
+export function capsuleLabelOf(namespace: KubeObject): string | undefined {
+  return CAPSULE_LABELS.map(label => stringAt(namespace.root, ['metadata', 'labels', label])).find(Boolean)
+}
+
+/** The Capsule Tenant of the ownerReference of a Namespace, by which alone Capsule counts it as one of the Tenant's. */
+export function capsuleReferenceOf(namespace: KubeObject): string | undefined {
   const owner = itemsAt(namespace.root, ['metadata', 'ownerReferences']).find(reference => {
     const group = groupOf(stringAt(reference, ['apiVersion']) ?? '')
     return group === CAPSULE_GROUP && stringAt(reference, ['kind']) === 'Tenant'

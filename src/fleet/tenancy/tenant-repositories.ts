@@ -1,6 +1,7 @@
 import type { FleetNode, NodeSource } from '../model/fleet.ts'
 import { refKey } from '../model/ref.ts'
 import type { Sources } from '../sources/sources.ts'
+import type { Delegated } from './delegated.ts'
 import type { Tenancy } from './tenancy.ts'
 
 /** Tenants by the source object that is theirs, and by the repository that only they deploy from. */
@@ -15,16 +16,17 @@ export function tenantRepositories(
   nodes: readonly FleetNode[],
   tenancy: Tenancy,
   sources: Sources,
+  delegated: Delegated,
 ): TenantRepositories {
   const found = new Map<string, Set<string>>()
   const add = (key: string | undefined, tenant: string) => {
     if (key !== undefined) found.set(key, (found.get(key) ?? new Set()).add(tenant))
   }
   const own = new Set(nodes.flatMap(node => (node.tenant === undefined ? [node.key] : [])))
-  for (const { source, namespace, parent } of nodes) {
+  for (const { key, source, namespace, parent } of nodes) {
     const holder = tenancy.givenTo(source.id.split('/')[1] ?? '')
     if (holder !== undefined) add(source.id, holder)
-    const tenant = tenancy.givenTo(namespace)
+    const tenant = tenancy.givenTo(namespace) ?? delegated.nodes.get(key)
     if (tenant !== undefined && parent !== undefined && own.has(parent)) add(keyOf(source, sources), tenant)
   }
   return new Map([...found].flatMap(([key, [tenant, other]]) => (other === undefined && tenant ? [[key, tenant]] : [])))

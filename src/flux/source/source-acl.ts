@@ -1,10 +1,10 @@
 import { BailiwickError } from '../../errors.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
-import type { KubeObject } from '../../kube/object.ts'
+import { idOf, type KubeObject } from '../../kube/object.ts'
 import { textMapOf } from '../../kube/read-text.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 
-/** Where a source whose kind has no `spec.accessFrom` says the same, as YAML or JSON. */
+/** Where a source says the same for the gate alone, as YAML or JSON: Flux enforces no list of it. */
 export const ACCESS_FROM = 'bailiwick.dev/access-from'
 
 /** Whom a source lets in: labels of namespaces, any of these selectors; one without labels is everybody. */
@@ -19,6 +19,8 @@ const MAX_LENGTH = 4096
 export function readSourceAcl(source: KubeObject): SourceAcl | 'unreadable' | undefined {
   const field = at(source.root, ['spec', 'accessFrom'])
   if (field && !isNull(field)) return readList(field) ?? 'unreadable'
+  // image-reflector-controller enforces that field, and knows no annotation
+  if (idOf(source).kind === 'ImageRepository') return undefined
   const annotation = at(source.root, ['metadata', 'annotations', ACCESS_FROM])
   if (!annotation || isNull(annotation)) return undefined
   const text = stringAt(annotation, [])

@@ -68,7 +68,7 @@ function splitUrl(written: string): Split | string {
 }
 
 function splitPlain(written: string, form: AddressForm): Split | string {
-  if (written.includes('://')) return splitUrl(written)
+  if (written.includes('://')) return form === 'image' ? 'starts with a scheme, which no image has' : splitUrl(written)
   if (written.includes('@') && form === 'endpoint') return 'names a user or a password'
   const slash = written.indexOf('/')
   const first = slash < 0 ? written : written.slice(0, slash)

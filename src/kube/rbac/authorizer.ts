@@ -97,6 +97,11 @@ export class Authorizer {
     return grants
   }
 
+  /** The role that a binding was probably meant to name; undefined where its role is found, or where nothing is like it. */
+  meantRole({ roleRef, namespace }: Binding): string | undefined {
+    return this.rulesOf(roleRef, namespace) ? undefined : this.#roles.meant(roleRef, namespace)
+  }
+
   /** Whether the rules of such a role are gathered from others. */
   isAggregated(roleRef: RoleRef, namespace: string): boolean {
     return this.#roles.isAggregated(roleRef, namespace)

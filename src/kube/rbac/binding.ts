@@ -37,6 +37,14 @@ export interface Binding {
 }
 
 /** `RoleBinding apps/dev-team`, `ClusterRole view`. */
-export function displayRbac({ kind, namespace, name }: Pick<Binding | Role, 'kind' | 'namespace' | 'name'>): string {
+export function displayRbac({
+  kind,
+  namespace,
+  name,
+}: {
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+}): string {
   return namespace ? `${kind} ${namespace}/${name}` : `${kind} ${name}`
 }

@@ -1,3 +1,4 @@
+import { probably } from '../../message/closest.ts'
 import type { KubeObject } from '../object.ts'
 import { Aggregation } from './aggregation.ts'
 import type { Role, RoleRef } from './binding.ts'
@@ -27,6 +28,16 @@ export class RoleStore {
     const key = roleKey(ref.kind, ref.kind === 'ClusterRole' ? '' : namespace, ref.name)
     if (!this.#rules.has(key)) this.#rules.set(key, this.#resolve(key))
     return this.#rules.get(key)
+  }
+
+  /** The name of a role of the same kind and place that one which is not found was probably meant to be. */
+  meant({ kind, name }: RoleRef, namespace: string): string | undefined {
+    const prefix = roleKey(kind, kind === 'ClusterRole' ? '' : namespace, '')
+    const keys = [...this.#defaults.keys(), ...this.#objects.keys()].filter(key => key.startsWith(prefix))
+    return probably(
+      name,
+      keys.map(key => key.slice(prefix.length)),
+    )
   }
 
   /** Whether the rules of a role are gathered from others, of which more may be on the cluster than are rendered. */

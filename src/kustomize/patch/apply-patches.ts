@@ -1,12 +1,12 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, textNode, withField, withoutField, withValueAt, writtenText } from '../../kube/edit-node.ts'
-import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
+import { at, canonical, type MapNode, type Node, originAt, stringAt } from '../../kube/node.ts'
 import { isSpecialText } from '../../kube/yaml/make-scalar.ts'
 import type { Origin } from '../../origin.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
 import type { PatchEntry } from '../model/entry.ts'
 import { annotationsAsText } from '../resource/annotations.ts'
-import { describe, idOfRoot, type Resource } from '../resource/resource.ts'
+import { describe, idOfRoot, type Resource, type ResourceId } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { fromPlain, toPlain } from '../resource/round-trip.ts'
 import { select } from '../select/select.ts'
@@ -44,13 +44,27 @@ export function mergeByIdentity(resources: ResourceList, patch: MapNode, options
   const id = idOfRoot(patch)
   const found = resources.findByAnyId(id)
   const [target, second] = found
-  if (!target)
-    fail(`patch: matches no ${describe(id)}`, patch.origin, 'Correct the kind, name or namespace in the patch.')
+  if (!target) {
+    const other = resources.all.find(one => isOtherVersion(idOfRoot(one.root), id))
+    if (!other)
+      fail(`patch: matches no ${describe(id)}`, patch.origin, 'Correct the kind, name or namespace in the patch.')
+    const { version } = idOfRoot(other.root)
+    const message = `patch: matches no ${describe(id)}, because the object has version ${version}, the patch ${id.version}`
+    const refuse = () => fail(message, originAt(other.root, ['apiVersion']), 'Set the same apiVersion in both.')
+    resources.tolerance.attempt({ effect: 'different', hides: () => canonical(patch), depends: true }, refuse)
+    // merged all the same: what else is wrong then is not because the patch is missing
+    mergeInto(other, patch, options, true, budget)
+    return
+  }
   if (second) fail(`patch: matches more than one ${describe(id)}`, patch.origin)
   spendOn(budget, target, patch)
   if (!mergeInto(target, patch, options, options.asTarget ?? false, budget)) resources.remove(target)
   else if (options.asTarget) resources.checkUnique()
 }
+
+/** Whether two objects are the same but for the version of their group. */
+const isOtherVersion = (one: ResourceId, other: ResourceId): boolean =>
+  one.version !== other.version && describe(one) === describe(other) && one.group === other.group
 
 interface Changes {
   /** Whether the patch is prepared as for a selected target; `patchesStrategicMerge` does that with all of its patches. */

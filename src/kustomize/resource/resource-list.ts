@@ -19,7 +19,7 @@ export class ResourceList {
   private readonly keys = new Map<Resource, string>()
   /** By every identity, for those who ask: many lists are only handed on. */
   private any: { readonly index: IdIndex; readonly keys: Map<Resource, readonly string[]> } | undefined
-  private readonly tolerance: Tolerance
+  readonly tolerance: Tolerance
 
   /** With a lenient one, the second of two objects of one identity is taken out. */
   constructor(tolerance: Tolerance = STRICT) {

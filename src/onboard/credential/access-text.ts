@@ -44,7 +44,7 @@ function byHand(request: OnboardRequest, { file, why }: Extract<AccessOutcome, {
     `The cluster reads ${code(sourceAddress(request))} with the Secret ${code(secretOf(request)!)}. Add it to this branch:`,
     `\`\`\`\n${accessCommands(request, file).join('\n')}\n\`\`\``,
     [
-      `- Add ${code('auth.yaml')} to ${code('resources')} of the ${code('kustomization.yaml')} beside it.`,
+      `- ${code('kustomization.yaml')} beside it lists the file: the check fails until it is there.`,
       NOTES[request.access!],
     ].join('\n'),
   ]

@@ -6,23 +6,35 @@ interface NewTenant {
   readonly namespaces: readonly string[]
   readonly account: string
   readonly role: string
+  /** Annotations of the account, by which capsule-addon-fluxcd makes its binding. */
+  readonly addon?: ManifestMap | undefined
+  /** Only the account is bound, not the user whom Flux may impersonate instead. */
+  readonly isAccountOnly?: boolean
 }
 
 /** `flux create tenant`: per namespace the Namespace, an account and its RoleBinding (flux2 cmd/flux/create_tenant.go). */
-export function createTenant({ name, namespaces, account, role }: NewTenant): ManifestMap[] {
+export function createTenant({ name, namespaces, account, role, addon, isAccountOnly }: NewTenant): ManifestMap[] {
   const labels = { [TENANT_LABEL_KEY]: name }
-  return namespaces.flatMap(namespace => [
+  const bindingOf = (namespace: string): ManifestMap => ({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata: { labels, name: `${name}-reconciler`, namespace },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+    subjects: [
+      ...(isAccountOnly
+        ? []
+        : [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: `gotk:${namespace}:reconciler` }]),
+      { kind: 'ServiceAccount', name: account, namespace },
+    ],
+  })
+  return namespaces.flatMap((namespace, index) => [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { labels, name: namespace } },
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { labels, name: account, namespace } },
     {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'RoleBinding',
-      metadata: { labels, name: `${name}-reconciler`, namespace },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-      subjects: [
-        { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: `gotk:${namespace}:reconciler` },
-        { kind: 'ServiceAccount', name: account, namespace },
-      ],
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { ...(addon && index === 0 ? { annotations: addon } : {}), labels, name: account, namespace },
     },
+    // the addon knows the account that owns the Tenant, which is in the first namespace
+    ...(addon && index === 0 ? [] : [bindingOf(namespace)]),
   ])
 }

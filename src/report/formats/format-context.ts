@@ -36,6 +36,8 @@ export interface FormatContext {
   readonly quiet?: boolean
   /** The source line of a value; undefined if the file is not available. */
   readonly excerpt?: (origin: Origin) => string | undefined
+  /** The branch of the reader's repository that has the file, where what the reader has does not. `node`: key of a finding's node. */
+  readonly branchOf?: (origin: Origin, node: string) => string | undefined
   /** Absolute path of the local repository, if the terminal supports links. */
   readonly folder?: string
 }

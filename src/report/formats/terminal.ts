@@ -72,7 +72,7 @@ export function terminalText(
 }
 
 /** Display options besides color. */
-type Look = Pick<FormatContext, 'quiet' | 'excerpt' | 'folder' | 'columns'>
+type Look = Pick<FormatContext, 'quiet' | 'excerpt' | 'branchOf' | 'folder' | 'columns'>
 
 /** Details below a finding; its first line stays whole, because editors match it. */
 const fitted = (lines: readonly string[], { columns }: Look) =>
@@ -103,7 +103,11 @@ function findingLines(group: FindingGroup, noun: string, here: string, say: Say,
   const { finding, objects, clusters, tenants, identities, followers } = group
   const answer = objects.length === 1 ? finding.clusterAnswer : undefined
   const state = isNew(finding) ? '' : ` (${stateText(finding.state)})`
-  const place = linkedPlace(finding.origin, here, look) || 'no file'
+  const branch = look.branchOf?.(finding.origin, finding.node)
+  // as git names the file of another branch
+  const place = branch
+    ? visible(`${branch}:${placeOf(finding.origin, here)}`)
+    : linkedPlace(finding.origin, here, look) || 'no file'
   const head = `${place}: ${noun}[${finding.rule}]${state}: ${say(saidOf(finding))}`
   const lines = [
     ...(objects.length === 1

@@ -1,13 +1,11 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { quoted } from '../../facts/shown.ts'
 import { homesOf, nameOfOwner, readCapsuleTenants } from '../../fleet/tenancy/capsule.ts'
-import { at, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
-import { type CapsuleSettings, capsuleSettings } from './support/capsule-settings.ts'
+import { aggregatedOwners, type CapsuleSettings, capsuleSettings, capsuleUse } from './support/capsule-settings.ts'
 import { CONFIGURATION, capsuleObjects, TENANT } from './support/capsule-tenants.ts'
-import { listAt, textsAt } from './support/list-at.ts'
 
 const ACCOUNT = /^system:serviceaccount:([a-z0-9.-]+):[a-z0-9.-]+$/
 const ACCOUNTS_OF = /^system:serviceaccounts:([a-z0-9.-]+)$/
@@ -24,7 +22,7 @@ export const capsuleGroupMissing: Rule = {
     const accounts = accountsOf(index, cluster.name)
     if (accounts.length === 0) return
     const settings = capsuleSettings(index, cluster.name)
-    if (settings.length === 0 && before) yield* dropped(cluster.name, index, before)
+    if (before) yield* dropped(cluster.name, index, before, settings)
     for (const account of settings.length > 0 ? accounts : []) {
       const problem = unknown(account, settings)
       if (problem) yield problem
@@ -46,7 +44,7 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
   const kinds = [TENANT, 'capsule.clastix.io/TenantOwner']
   const all = kinds.flatMap(kind => capsuleObjects(index, cluster, kind).map(({ object }) => object))
   const tenants = readCapsuleTenants(all)
-  const aggregated = new Set(tenants.flatMap(({ owners }) => owners.filter(one => one.isAggregated).map(nameOfOwner)))
+  const aggregated = aggregatedOwners(index, cluster)
   return tenants.flatMap(({ name: tenant, owners }) =>
     owners.flatMap((owner): Account[] => {
       const namespace = ACCOUNT.exec(owner.name)?.[1]
@@ -63,15 +61,8 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
 
 function unknown(account: Account, settings: readonly CapsuleSettings[]): Breach | undefined {
   const { name, user, groups, tenant } = account
-  const specs = settings.map(({ rendered, path }) => at(rendered.object.root, path))
-  const listed = (field: string) => specs.flatMap(spec => textsAt(spec, [field]))
-  const subjects = (field: string) =>
-    specs.flatMap(spec => listAt(spec, [field]).flatMap(item => stringAt(item, ['name']) ?? []))
-  const isMe = (text: string) => groups.includes(text) || text === user
-  const passes = listed('ignoreUserWithGroups').find(isMe) ?? subjects('administrators').find(isMe)
-  const named = settings.flatMap((one, index) => textsAt(specs[index], [one.groups]))
-  const known = account.isAggregated || [...named, ...listed('userNames'), ...subjects('users')].some(isMe)
-  if (known && passes === undefined) return undefined
+  const { isListed, ignored: passes } = capsuleUse(settings, [...groups, ...(user === undefined ? [] : [user])])
+  if ((account.isAggregated || isListed) && passes === undefined) return undefined
   const [first] = settings as [CapsuleSettings]
   const { node, object } = first.rendered
   const path = passes === undefined ? [...first.path, first.groups] : first.path
@@ -92,18 +83,26 @@ function unknown(account: Account, settings: readonly CapsuleSettings[]): Breach
   }
 }
 
-/** A configuration that is gone: Capsule falls back to its default group, in which no account is. */
-function* dropped(cluster: string, index: FleetIndex, before: FleetIndex): Iterable<Breach> {
+/** A configuration that is gone, or has another name: Capsule falls back to its default group, in which no account is. */
+function* dropped(
+  cluster: string,
+  index: FleetIndex,
+  before: FleetIndex,
+  settings: readonly CapsuleSettings[],
+): Iterable<Breach> {
   const was = capsuleObjects(before, cluster, CONFIGURATION)[0]
+  const name = was && idOf(was.object).name
+  const left = capsuleObjects(index, cluster, CONFIGURATION).map(({ object }) => object)
+  if (left.some(object => idOf(object).name === name) || settings.length > left.length) return
   const node = index.node(was?.node.key)
   if (!was || !node || node.error) return
   yield {
     node,
-    object: was.object,
+    object: left[0] ?? was.object,
     path: ['metadata', 'name'],
-    origin: node.kustomization.root.origin,
+    ...(left.length === 0 ? { origin: node.kustomization.root.origin } : {}),
     value: 'removed',
-    message: message`CapsuleConfiguration ${quoted('object', idOf(was.object).name)} is removed, and its ${part('field', 'spec.userGroups')} with it, but accounts on this cluster own Capsule Tenants. Allowed: a CapsuleConfiguration with the groups of these accounts.`,
+    message: message`CapsuleConfiguration ${quoted('object', name ?? '')} is removed, and its ${part('field', 'spec.userGroups')} with it, but accounts on this cluster own Capsule Tenants. Allowed: a CapsuleConfiguration with the groups of these accounts.`,
     fix: message`Restore the CapsuleConfiguration.`,
   }
 }

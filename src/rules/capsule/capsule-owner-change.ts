@@ -1,14 +1,15 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
+import { mayCreateNamespace } from '../../fleet/tenancy/capsule.ts'
 import { readLabelSelector, selects } from '../../kube/label-selector.ts'
 import { at, canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { accountOf, userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { textMapOf } from '../../kube/read-text.ts'
-import { message } from '../../message/message.ts'
+import { message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
-import { capsuleObjects, TENANT, TENANT_OWNER } from './support/capsule-tenants.ts'
+import { ANY, capsuleObjects, TENANT, TENANT_OWNER } from './support/capsule-tenants.ts'
 import { listAt, textsAt } from './support/list-at.ts'
 
 /** Groups in which everybody, or every account, is. */
@@ -33,11 +34,41 @@ export const capsuleOwnerChange: Rule = {
     const was = before?.platformObject(node.cluster, TENANT, '', id.name)
     const known = was && new Set(grantsOf(was.root).map(({ key }) => key))
     const homes = was ? homesOf(was.root) : homesOf(object.root, 1)
+    const removed = was ? removedOwners(subject, was.root, index) : []
+    yield* removed
     for (const grant of grantsOf(object.root)) {
       const why = foreign(grant, node.cluster, index, homes) ?? (known && added(grant, known, homes))
-      if (why !== undefined) yield breach(subject, grant, why)
+      // a new name in the place of a removed one is one mistake
+      if (why !== undefined && !removed.some(({ path }) => path.join() === grant.path.join()))
+        yield breach(subject, grant, why)
     }
   },
+}
+
+/** Owners that the Tenant loses, and as which Flux still acts: what they apply for it, Capsule refuses. */
+function removedOwners({ object, id, node }: Subject, was: Node, index: FleetIndex): Breach[] {
+  const [before, now] = [was, object.root].map(root => grantsOf(root).filter(({ isOwner }) => isOwner))
+  const isIn = (grants: readonly Grant[], { key }: Grant) => grants.some(one => one.key === key)
+  return before!.flatMap((grant): Breach[] => {
+    const { who, name, home } = grant
+    if (home === undefined || isIn(now!, grant)) return []
+    const acting = index.nodesIn(node.cluster, home).find(({ identity }) => {
+      const isMeant = who.startsWith('Group ') ? accountOf(identity.user)?.namespace === home : identity.user === name
+      return isMeant && !mayCreateNamespace(identity, ANY, index.capsuleOwners(node.cluster))
+    })
+    if (!acting) return []
+    const instead = now!.find(one => one.home === home && !isIn(before!, one))
+    return [
+      {
+        node,
+        object,
+        path: instead?.path ?? ['spec', 'owners'],
+        value: `removed ${who}`,
+        message: message`${quoted('identity', who)} no longer owns Capsule Tenant ${quoted('object', id.name)}, but ${objectPart('Kustomization', acting.namespace, acting.name)} is applied as ${part('identity', acting.identity.user)}. Allowed: removing an owner together with what is applied as it. Capsule: You do not have any Tenant assigned: please, reach out to the system administrators.`,
+        fix: message`Restore the owner ${quoted('identity', name)} in ${part('field', 'spec.owners')}, or remove everything of the tenant in one change.`,
+      },
+    ]
+  })
 }
 
 /** A TenantOwner belongs to the Tenants that select it by label, as well as to those that name it. */
@@ -180,10 +211,11 @@ function foreign({ name, home }: Grant, cluster: string, index: FleetIndex, home
     : undefined
 }
 
-function added({ key, home, isOwner, isOfProxy }: Grant, known: ReadonlySet<string>, homes: ReadonlySet<string>) {
+function added({ key, name, home, isOwner, isOfProxy }: Grant, known: ReadonlySet<string>, homes: ReadonlySet<string>) {
   if (known.has(key)) return undefined
   // roles for the owner's own account in its own namespaces are how Flux is let in
-  if (!isOwner && !isOfProxy && home !== undefined && homes.has(home)) return undefined
+  const isOwn = home !== undefined && homes.has(home)
+  if (isOwn && !isOfProxy && (!isOwner || ACCOUNT.test(name))) return undefined
   return 'this change adds it'
 }
 

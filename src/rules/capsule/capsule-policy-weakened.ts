@@ -51,6 +51,10 @@ function breach(
   level: FindingLevel,
 ): Breach {
   const text = (value: Node | undefined) => (value ? canonical(value) : 'nothing')
+  const shownValue = (value: Node | undefined) =>
+    value
+      ? quoted('value', (value.type === 'scalar' ? String(value.value) : canonical(value)).slice(0, MAX_SHOWN))
+      : message`nothing`
   const field = path.slice(path[0] === 'spec' ? 1 : 2).join('.')
   return {
     node,
@@ -58,7 +62,7 @@ function breach(
     path,
     value: `${text(old)} to ${text(young)}`,
     level,
-    message: message`${objectPart(id.kind, '', id.name)} weakens ${quoted('field', field)}: from ${quoted('value', text(old).slice(0, MAX_SHOWN))} to ${quoted('value', text(young).slice(0, MAX_SHOWN))}. Allowed: the previous value or a stricter one. Capsule accepts it.`,
+    message: message`${objectPart(id.kind, '', id.name)} weakens ${quoted('field', field)}: from ${shownValue(old)} to ${shownValue(young)}. Allowed: the previous value or a stricter one. Capsule accepts it.`,
     fix: message`Restore the previous value of ${part('field', field)}. To keep the change, waive the rule for this ${part('value', id.kind)} or merge with an override.`,
   }
 }

@@ -1,10 +1,13 @@
 import { objectPart, quoted } from '../../facts/shown.ts'
-import type { TenantSubject } from '../../facts/subject.ts'
+import type { Subject } from '../../facts/subject.ts'
 import { canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { type Message, message, part } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { isPublic } from '../rbac/support/is-public.ts'
 import { tenantsOwnedBy } from './support/capsule-tenants.ts'
 import { listAt, textsAt } from './support/list-at.ts'
+
+const GLOBAL = 'capsule.clastix.io/GlobalProxySettings'
 
 /** Capsule's proxy uses its own rights for what it does on behalf of a subject. */
 export const capsuleProxySetting: Rule = {
@@ -13,9 +16,12 @@ export const capsuleProxySetting: Rule = {
   title: "ProxySetting outside the tenant's limits",
   why: "Capsule's proxy answers for the subjects of a ProxySetting with its own rights. `clusterResources` shows them cluster-scoped objects of every tenant and of the platform; `proxySettings` lets them list, update or delete nodes and classes.",
   source: 'capsule-proxy: api/v1beta1/proxysettings_types.go, internal/tenant/proxytenant.go',
-  docs: 'Remove `clusterResources`. In `proxySettings`, use only operations that the platform gives an owner of the tenant in `spec.owners[].proxySettings` of the Tenant. For more, the platform writes a GlobalProxySettings.',
-  kinds: ['capsule.clastix.io/ProxySetting'],
-  *checkTenantObject(subject, context) {
+  docs: 'Remove `clusterResources`. In `proxySettings`, use only operations that the platform gives an owner of the tenant in `spec.owners[].proxySettings` of the Tenant. For more, the platform writes a GlobalProxySettings, which names no group that includes every user.',
+  kinds: ['capsule.clastix.io/ProxySetting', GLOBAL],
+  *checkObject(subject, context) {
+    // a tenant's own GlobalProxySettings is cluster-scoped-forbidden
+    if (subject.node.tenant === undefined) return yield* everybody(subject)
+    if (subject.kind === GLOBAL) return
     const given = givenByPlatform(subject, context)
     for (const [index, one] of listAt(subject.object.root, ['spec', 'subjects']).entries()) {
       const path = ['spec', 'subjects', index]
@@ -34,8 +40,32 @@ export const capsuleProxySetting: Rule = {
   },
 }
 
+/** What the platform lets everybody do by the proxy. */
+function* everybody(subject: Subject): Iterable<Breach> {
+  const rules = subject.kind === GLOBAL ? listAt(subject.object.root, ['spec', 'rules']).length : 0
+  const places: Path[] =
+    subject.kind === GLOBAL ? Array.from({ length: rules }, (_, at) => ['spec', 'rules', at]) : [['spec']]
+  for (const place of places) {
+    for (const [index, one] of listAt(subject.object.root, [...place, 'subjects']).entries()) {
+      const path = [...place, 'subjects', index]
+      const bound = { kind: stringAt(one, ['kind']) ?? '', name: stringAt(one, ['name']) ?? '' }
+      const shared = [
+        ...listAt(subject.object.root, [...place, 'clusterResources']),
+        ...listAt(one, ['clusterResources']),
+      ]
+      const given = [...shared, ...listAt(one, ['proxySettings'])]
+      if (!isPublic(bound) || given.length === 0) continue
+      const what = [
+        ...shared.flatMap(resource => textsAt(resource, ['resources'])),
+        ...listAt(one, ['proxySettings']).flatMap(grants),
+      ]
+      yield breach(subject, one, path, given.map(canonical).join(' '), message`use ${quoted('value', what.join(', '))}`)
+    }
+  }
+}
+
 /** `<kind> <operation>` pairs that the platform allows the owners of this identity's Tenants. */
-function givenByPlatform({ node }: TenantSubject, { index }: RuleContext): ReadonlySet<string> {
+function givenByPlatform({ node }: Subject, { index }: RuleContext): ReadonlySet<string> {
   const tenants = tenantsOwnedBy(index, node.cluster, node.identity)
   return new Set(tenants.flatMap(({ root }) => listAt(root, ['spec', 'owners']).flatMap(grants)))
 }
@@ -45,14 +75,14 @@ const grants = (owner: Node): string[] =>
     textsAt(setting, ['operations']).map(operation => `${stringAt(setting, ['kind']) ?? ''} ${operation}`),
   )
 
-function breach({ object, id, node }: TenantSubject, one: Node, path: Path, value: string, what: Message): Breach {
+function breach({ object, id, node }: Subject, one: Node, path: Path, value: string, what: Message): Breach {
   const who = `${stringAt(one, ['kind']) ?? ''} ${stringAt(one, ['name']) ?? ''}`
   return {
     node,
     object,
     path,
     value: `${who} ${value}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} lets ${quoted('identity', who)} ${what} through Capsule's proxy. Allowed: operations that an owner of the tenant has by the Tenant. The proxy answers with its own rights.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} lets ${quoted('identity', who)} ${what} through Capsule's proxy. Allowed: ${node.tenant === undefined ? message`users and groups of single tenants` : message`operations that an owner of the tenant has by the Tenant`}. The proxy answers with its own rights.`,
     fix: message`Remove the entry.`,
   }
 }

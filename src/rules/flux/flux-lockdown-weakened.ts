@@ -1,4 +1,5 @@
 import type { ClusterFacts } from '../../facts/facts.ts'
+import { hashOf, placeText } from '../../facts/fingerprint.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { quoted } from '../../facts/shown.ts'
 import { isOn } from '../../fleet/lockdown/controller-flags.ts'
@@ -85,7 +86,7 @@ function* lost(was: NonNullable<Flux>, is: Flux): Iterable<Loss> {
         value === ''
           ? message`is no longer set`
           : message`changes from ${quoted('value', old)} to ${quoted('value', value)}`
-      const what = message`--${part('value', flag.name)} of ${part('object', controller)} ${how}: ${untyped(flag.why)}`
+      const what = message`--${part('value', flag.name)} of ${part('object', controller)} ${how}: ${untyped(flag.why(runs.get(controller)!, value))}`
       const origin = placeOf(is, controller, flag.name) ?? placeOf(was, controller, flag.name)
       yield { controller, flag: flag.name, now: value, what, origin }
     }
@@ -111,7 +112,7 @@ function* partial(flux: Flux): Iterable<Loss> {
     for (const controller of known) {
       if (others.length === 0 || others.includes(controller)) continue
       const met = listed(others.map(name => part('object', name)))
-      const what = message`--${part('value', flag.name)} is set for ${met}, but not for ${part('object', controller)}: ${untyped(flag.why)}`
+      const what = message`--${part('value', flag.name)} is set for ${met}, but not for ${part('object', controller)}: ${untyped(flag.why(runs.get(controller)!, ''))}`
       // the patch that missed is most likely the one that met the others
       const places = [controller, ...others].flatMap(name => placeOf(flux, name, flag.name) ?? [])
       yield { controller, flag: flag.name, now: '', what, origin: places[0] }
@@ -132,6 +133,8 @@ function breach(index: FleetIndex, root: FleetNode, { controller, flag, now, wha
     path: deployment ? ['spec', 'template', 'spec', 'containers', 0, 'args'] : ['spec', 'path'],
     ...(origin ? { origin } : {}),
     value: `${controller} ${flag} ${now}`,
+    // one patch sets a flag of several controllers
+    cause: hashOf([flag, now, origin ? placeText(origin) : root.cluster]),
     message: message`Flux's lockdown is weaker on this cluster: ${what}. Allowed: the flag as it was, on every controller that supports it.`,
     fix: message`Restore --${part('value', flag)} on ${part('object', controller)}, and check that the patch's target matches it.`,
   }

@@ -1,6 +1,7 @@
 import type { RightRefusal } from '../../facts/apply-refusals.ts'
-import { hashOf } from '../../facts/fingerprint.ts'
+import { hashOf, placeText } from '../../facts/fingerprint.ts'
 import { objectPart } from '../../facts/shown.ts'
+import { unappliedText } from '../../facts/unapplied-grants.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
 import { kubeConfigOf } from '../../fleet/model/appliers.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
@@ -17,6 +18,9 @@ import { fluxMarks } from '../ownership/support/flux-mark.ts'
 import { lacksAccount } from './sa-required.ts'
 import { type AccountPlace, bindingOrigin, ownBindings, rightsFix, rolesText } from './support/account-rights.ts'
 import { lateGrants } from './support/late-grants.ts'
+import { type UnappliedNames, unappliedNames } from './support/unapplied.ts'
+import { unboundAccount } from './support/unbound-account.ts'
+import { unmadeAccounts } from './support/unmade-account.ts'
 
 /** Everything that Flux applies as an account is what the API server lets that account apply. */
 export const accountCannotApply: Rule = {
@@ -31,11 +35,14 @@ export const accountCannotApply: Rule = {
     // of another cluster no role is visible
     if (!node.identity.impersonated || node.hub !== undefined || isUnknown(node)) return
     if (lacksAccount(context, node, node.kustomization)) return
-    const refused = refusedOf(node, context)
-    const late = lateRefusals(node, context, refused)
+    yield* unmadeAccounts(node, context)
+    const unapplied = unappliedNames(node.cluster, context.index, context.before)
+    const absent = [...unapplied.absent.keys()]
+    const refused = refusedOf(node, context, [...absent, ...unapplied.unsure.keys()])
+    const late = lateRefusals(node, context, refused, absent)
     if (refused.length === 0 && late.length === 0 && !context.before) return
     yield* late
-    yield* answers(node, context, refused)
+    yield* answers(node, context, refused, unapplied)
     yield* notPruned(node, context)
   },
 }
@@ -95,12 +102,29 @@ function isOtherRules(
 }
 
 /** What is refused, by the account and the namespace: one edit mends it. */
-function* answers(node: FleetNode, context: RuleContext, refused: readonly RightRefusal[]): Iterable<Breach> {
+function* answers(
+  node: FleetNode,
+  context: RuleContext,
+  refused: readonly RightRefusal[],
+  { absent, unsure }: UnappliedNames,
+): Iterable<Breach> {
+  const certainly = unsure.size === 0 ? refused : refusedOf(node, context, [...absent.keys()])
+  const isCertain = (one: RightRefusal) =>
+    certainly.some(
+      ({ object, without, message: said }) => object === one.object && without === one.without && said === one.message,
+    )
   const groups = Map.groupBy(refused, ({ user, request }) => JSON.stringify([user, request.namespace ?? '']))
   for (const group of groups.values()) {
-    const place: AccountPlace = { node, user: group[0]!.user, namespace: group[0]!.request.namespace ?? '' }
+    const unapplied = new Map([...absent, ...unsure])
+    const place = { node, user: group[0]!.user, namespace: group[0]!.request.namespace ?? '', unapplied }
     if (lostAllRights(context, place)) continue
-    const asked = group.map(refusal => ({ refusal, reasons: whyUnknown(context, place, refusal) }))
+    const asked = group.map(refusal => ({
+      refusal,
+      reasons: [
+        ...whyUnknown(context, place, refusal),
+        ...(isCertain(refusal) ? [] : [...unsure].map(([name, why]) => unappliedText(name, why))),
+      ],
+    }))
     const certain = asked.filter(({ reasons }) => reasons.length === 0).map(({ refusal }) => refusal)
     yield* refusals(context, place, certain)
     const unknown = asked.filter(({ reasons, refusal }) => reasons.length > 0 && isDeciding(refusal))
@@ -132,9 +156,14 @@ function whyUnknown(
     ...(leadsElsewhere(index, node) ? ['its kubeConfig may lead to another cluster'] : []),
     ...(isDeclared({ index, config }, place) ? ['the fleet declares the account and renders no role of it'] : []),
   ]
-  // an object that was refused already is the same finding as before
-  if (!before || earlier(object, node, { before }) || !before.appliesUnseen(cluster, user, request)) return reasons
-  return [...reasons, `the account already applies ${request.resource} there without a visible role`]
+  if (!before) return reasons
+  // what was refused for certain is the same finding as before; what was applied all the same goes on, as more becomes visible
+  const lives =
+    earlier(object, node, { before }) === undefined
+      ? before.appliesUnseen(cluster, user, request)
+      : before.refusalOf(cluster, user, request) !== undefined &&
+        before.unseenGrants(cluster, userInfo(user), request).length > 0
+  return lives ? [...reasons, `the account already applies ${request.resource} there without a visible role`] : reasons
 }
 
 /** Whether a Kustomization of a tenant acts by a kubeconfig, other than that of Capsule's proxy of the same cluster. */
@@ -171,16 +200,20 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
   const requests = deciding.length > 0 ? certain.map(({ request }) => request) : []
   for (const [object, [first]] of Map.groupBy(deciding, one => one.object)) {
     const { kind, namespace, name } = idOf(object)
-    const origin = removedGrant(context, place, first!)
+    const unbound = unboundAccount(context, place, object)
+    const origin = unbound?.origin ?? removedGrant(context, place, first!)
     yield {
       node: place.node,
       object,
       path: ['metadata', 'name'],
       ...(origin ? { origin } : {}),
       value: `${place.user} ${first!.request.verb} ${first!.request.resource}`,
-      message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
-      fix: rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
-      cause: hashOf(['rights', place.user, place.namespace]),
+      message: message`${objectPart(kind, namespace, name)}: ${part('identity', place.user)} may not apply it. ${unbound?.text ?? rolesText(index, place)} Allowed: objects that its roles let it patch and create. API server: ${serverWords(first!.message)}.`,
+      fix: unbound?.fix ?? rightsFix(index, place, requests, (origin ?? object.root.origin).repository),
+      cause: hashOf(
+        unbound ? ['account', place.user, placeText(unbound.origin)] : ['rights', place.user, place.namespace],
+      ),
+      ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
     }
   }
 }
@@ -204,19 +237,21 @@ const warningAt = (node: FleetNode, objects: readonly KubeObject[]) => ({
 
 /** Whether the account may do it is not visible: one warning, whatever the objects are. */
 function unknownRights(
-  { index }: RuleContext,
+  context: RuleContext,
   place: AccountPlace,
   unknown: readonly { readonly refusal: RightRefusal; readonly reasons: readonly string[] }[],
 ): Breach {
+  const { index } = context
   const { node, user, namespace } = place
   const reasons = [...new Set(unknown.flatMap(one => one.reasons))]
   const objects = [...new Set(unknown.map(({ refusal }) => refusal.object))]
   const [{ refusal: first }] = unknown as [(typeof unknown)[0], ...typeof unknown]
+  const unbound = unboundAccount(context, place, first.object)
   return {
     ...warningAt(node, objects),
     value: `unknown ${user} ${namespace}`,
     cause: hashOf(['unknown', ...reasons]),
-    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listed(reasons.slice(0, MAX_SHOWN).map(untyped), '; ')}${reasons.length > MAX_SHOWN ? message` and ${reasons.length - MAX_SHOWN} more` : message``}. ${rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}.`,
+    message: message`${shownObjects(objects)}: whether ${part('identity', user)} may apply ${objects.length === 1 ? 'it' : 'them'} is unknown: ${listed(reasons.slice(0, MAX_SHOWN).map(untyped), '; ')}${reasons.length > MAX_SHOWN ? message` and ${reasons.length - MAX_SHOWN} more` : message``}. ${unbound?.text ?? rolesText(index, place)} API server, by the visible roles: ${serverWords(first.message)}.`,
     fix: message`Make these roles visible to Bailiwick, or add a role for the account to the fleet.`,
   }
 }
@@ -283,13 +318,18 @@ function* notPruned(node: FleetNode, context: RuleContext): Iterable<Breach> {
  * What only roles and bindings allow that come too late: Flux tries every object of a stage before it applies one, and a
  * Kustomization that waits for this one comes after it (fluxcd/pkg ssa manager_apply.go, ApplyAllStaged).
  */
-function lateRefusals(node: FleetNode, context: RuleContext, refused: readonly RightRefusal[]): Breach[] {
+function lateRefusals(
+  node: FleetNode,
+  context: RuleContext,
+  refused: readonly RightRefusal[],
+  absent: readonly string[],
+): Breach[] {
   const { index, before } = context
   const late = before ? lateGrants(node, index, before) : []
   if (!before || late.length === 0) return []
   const known = Map.groupBy(refused, ({ object }) => object)
   const names = late.map(({ name }) => name)
-  const only = refusedOf(node, context, names).filter(one => {
+  const only = refusedOf(node, context, [...absent, ...names]).filter(one => {
     // helm-controller acts after Flux applied all of it, and tries again
     if (one.user !== node.identity.user) return false
     if (known.get(one.object)?.some(({ without }) => without === one.without)) return false

@@ -1,5 +1,4 @@
 import { kindOf } from '../../facts/fleet-index.ts'
-import type { Naming } from '../../facts/naming.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
@@ -7,6 +6,7 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import { type Message, message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
@@ -121,10 +121,9 @@ function textOfId(object: KubeObject): string {
 function isLeftAlone(index: RuleContext['index'], cluster: string, namespace: string, kind: string, account: string) {
   if (index.reconciler(cluster, namespace, account) === undefined) return false
   if (kind === ACCOUNT) return true
-  return index.found(cluster, BINDING, namespace, BOUND, account).length === 0
+  const bindings = index.bindingsOf(cluster, userOfAccount(namespace, account), namespace)
+  return !bindings.some(one => one.namespace === namespace)
 }
-
-const BOUND: Naming = { id: 'binds account', of: ({ object }) => accountsOf(object) }
 
 /** The accounts of the object's namespace that an account or binding is about. */
 function accountsOf(object: KubeObject): string[] {
@@ -143,7 +142,7 @@ function gone(node: FleetNode, object: KubeObject, account: string): Breach {
     object,
     path: ['metadata', 'name'],
     value: 'removed',
-    message: message`${objectPart(kind, namespace, name)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. Flux could then neither apply nor delete objects: "impersonation: service account not found".`,
+    message: message`${objectPart(kind, namespace, name)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. ${kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'No visible RoleBinding gives the account rights there anymore, so the API server refuses what Flux applies as it'}.`,
     fix: message`Keep the object until no Kustomization or HelmRelease names the account, or ask a fleet admin to render it.`,
   }
 }

@@ -5,6 +5,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { applierKinds, kubeConfigOf } from '../../fleet/model/appliers.ts'
 import { codeWord, listed, type Message, message, part } from '../../message/message.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
+import { proxyKubeConfig } from './support/proxy-kubeconfig.ts'
 
 /** The key under which Capsule's addon and Flux's own tools for it keep the kubeconfig. */
 const CAPSULE_KEYS = ['', 'kubeconfig']
@@ -17,10 +18,11 @@ export const kubeconfigRef: Rule = {
   why: 'Flux acts with the credentials of the named kubeconfig, on its cluster. The admin kubeconfig that Cluster API keeps in a namespace is cluster-admin there. A ConfigMap makes Flux sign in to a cloud with its own identity.',
   source:
     'RFC-0001 and RFC-0010 of fluxcd/flux2; https://fluxcd.io/flux/components/kustomize/kustomizations/#kubeconfig-remote-clusters',
-  docs: "Remove `spec.kubeConfig`, or name a Secret that the platform's Kustomization for this tenant names (Capsule: `<account>-kubeconfig`) or that `allowedKubeConfigs` lists. The platform's own objects may name any Secret. Required approvals: a new kubeconfig, another or removed kubeconfig of an object, another account with it, and a change of the Secret, ConfigMap or ExternalSecret that holds it. The target of a kubeconfig is not in git.",
+  docs: "Remove `spec.kubeConfig`, or name a Secret that the platform's Kustomization for this tenant names (Capsule: `<account>-kubeconfig`) or that `allowedKubeConfigs` lists. The platform's own objects may name any Secret. What acts for a Capsule Tenant keeps the kubeconfig of Capsule's proxy. The fleet, the worker or capsule-addon-fluxcd creates its Secret. Required approvals: a new kubeconfig, another or removed kubeconfig of an object, another account with it, and a change of the Secret, ConfigMap or ExternalSecret that holds it. The target of a kubeconfig is not in git.",
   kinds: applierKinds,
   *checkObject(subject, context) {
     const { node, object, id } = subject
+    yield* proxyKubeConfig(subject, context)
     for (const ref of node.tenant === undefined ? [] : refsOf(subject)) {
       if (isAllowed(context, subject, ref)) continue
       const { kind, name, key, path } = ref

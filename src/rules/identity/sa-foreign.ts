@@ -1,10 +1,12 @@
 import { excessRights, rulesText } from '../../facts/excess-rights.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
-import { accountOf, applierKinds } from '../../fleet/model/appliers.ts'
+import { accountOf, applierKinds, kubeConfigOf } from '../../fleet/model/appliers.ts'
 import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { idOf } from '../../kube/object.ts'
 import { type Binding, type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import { codeWord, message, part } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
@@ -24,7 +26,7 @@ export const saForeign: Rule = {
   why: "Flux impersonates any account that a Kustomization names in its namespace. A pod can use the token of any account of its namespace. The tenant then has its rights in other namespaces, even if the tenant's objects name another account.",
   source:
     'fluxcd/pkg runtime/client/impersonator.go; https://kubernetes.io/docs/concepts/security/rbac-good-practices/',
-  docs: "Keep accounts with cluster-wide rights in a platform namespace such as flux-system. Bind the tenant's accounts only with RoleBindings in the tenant's namespaces. Allowed: Capsule's self-impersonation and its right to create and patch Namespaces.",
+  docs: "Keep accounts with cluster-wide rights in a platform namespace such as flux-system. Bind the tenant's accounts only with RoleBindings in the tenant's namespaces. Allowed: reading CustomResourceDefinitions, Capsule's self-impersonation and its right to create and patch Namespaces.",
   kinds: [...BINDINGS, ...applierKinds],
   *checkObject(subject, context) {
     if (BINDINGS.includes(subject.kind)) yield* evaluateBinding(context, subject)
@@ -67,11 +69,22 @@ function rightsOf(context: RuleContext, cluster: string, binding: Binding, subje
   // In a namespace of another tenant it is rbac-foreign-subject.
   if (binding.namespace !== '' && declaredOwner(context, cluster, binding.namespace) !== undefined) return undefined
   if (binding.namespace !== '' && index.owns(cluster, tenant, binding.namespace)) return undefined
-  const ofCapsule = index.isCapsuleTenant(cluster, tenant)
   const rules = index.roleRules(cluster, binding.roleRef, binding.namespace)
-  if (!rules) return ofCapsule && /^capsule-namespace-/.test(binding.roleRef.name) ? undefined : 'unknown'
-  const excess = excessRights(rules, { owns: namespace => index.owns(cluster, tenant, namespace), ofCapsule })
+  const ofCapsule = /^capsule-namespace-/.test(binding.roleRef.name) && index.isCapsuleTenant(cluster, tenant)
+  if (!rules) return ofCapsule || isMeantForProxy(index, cluster, reach.namespace, subject) ? undefined : 'unknown'
+  const excess = excessRights(rules, index.holder(cluster, tenant))
   return excess.length > 0 ? rulesText(excess) : undefined
+}
+
+/** Whether an account lacks the right that Capsule's proxy asks for: the rule capsule-account-rights says which role is missing. */
+function isMeantForProxy(index: FleetIndex, cluster: string, namespace: string, { kind, name }: BoundSubject): boolean {
+  if (kind !== 'ServiceAccount' || !index.capsuleHomes(cluster).get(namespace)?.includes(name)) return false
+  const user = userOfAccount(namespace, name)
+  const self = { verb: 'impersonate', apiGroup: '', resource: 'users', namespace: '', name: user }
+  const usesProxy = index
+    .nodesIn(cluster, namespace)
+    .some(({ identity, kustomization }) => identity.user === user && kubeConfigOf(kustomization) !== undefined)
+  return usesProxy && index.refusalOf(cluster, user, self) !== undefined
 }
 
 function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable<Breach> {

@@ -7,6 +7,7 @@ import { isBlank, misspelled } from '../../fleet/model/read-spec.ts'
 import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { userInfo, userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { codeWord, type Message, message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
@@ -17,7 +18,7 @@ export const saRequired: Rule = {
   title: 'Missing service account',
   why: 'Flux applies a Kustomization, HelmRelease or ResourceSet without a service account as the controller itself, which is cluster-admin. With a default account that the fleet does not render, its rights are unknown. With only `kubeConfig`, Flux acts as the user of that kubeconfig.',
   source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/; CVE-2026-23990',
-  docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or in a patch of the Kustomization that renders it. The field may be absent only where the cluster sets `--default-service-account`. That flag must name an account that the fleet renders in that namespace or lists under `accounts` in .github/bailiwick.yaml.",
+  docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or in a patch of the Kustomization that renders it. The field may be absent only where the cluster sets `--default-service-account`. That flag must name an account that the fleet renders in that namespace, and to which a visible binding gives a role, or lists under `accounts` in .github/bailiwick.yaml.",
   kinds: applierKinds,
   *checkObject({ object, node }, context) {
     if (context.index.actsFor(node, object) === undefined) return
@@ -64,7 +65,8 @@ function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject
   if (!isBlank(at(object.root, ACCOUNT_FIELD))) return undefined
   const written = stringAt(object.root, ACCOUNT_FIELD) ?? ''
   const account = fallbackAccount(object, index.cluster(node.cluster)?.lockdown)
-  if (written === '' && account && isKnown(context, node.cluster, namespace, account)) return undefined
+  const isRendered = account !== undefined && isKnown(context, node.cluster, namespace, account)
+  if (written === '' && isRendered && mayApply(context, node.cluster, namespace, account)) return undefined
   const isElsewhere = kubeConfigOf(object) !== undefined
   const config = isElsewhere ? message` for the cluster of its kubeConfig` : message``
   const given = written === '' ? message`` : message` (${quoted('value', written)})`
@@ -74,7 +76,7 @@ function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject
     object,
     path: ACCOUNT_FIELD,
     value: written,
-    message: message`${objectPart(kind, namespace, name)} names no service account${given}${config}: ${asWhom(account, namespace, isElsewhere)}. Allowed: an account in its own namespace.`,
+    message: message`${objectPart(kind, namespace, name)} names no service account${given}${config}: ${asWhom(account, namespace, isElsewhere, isRendered)}. Allowed: an account in its own namespace.`,
     fix: message`Set ${codeWord('spec.serviceAccountName')} to the reconciler account of ${namespacePart(namespace)}.`,
   }
 }
@@ -92,9 +94,22 @@ function isKnown(
   )
 }
 
-function asWhom(account: string | undefined, namespace: string, elsewhere: boolean): Message {
+/** Whether the account has a role, or may have one that is not visible: that the platform renders it gives it no right. */
+function mayApply({ index, config }: RuleContext, cluster: string, namespace: string, name: string): boolean {
+  const ofTenant = index.ownerOf(cluster, namespace) !== undefined
+  const user = userOfAccount(namespace, name)
+  const request = { verb: 'patch', apiGroup: '', resource: 'configmaps', namespace, name: '' }
+  return (
+    isDeclaredAccount(config, { cluster, namespace, name, ofTenant }) ||
+    index.holdsRoles(cluster, user) ||
+    index.unseenGrants(cluster, userInfo(user), request, { ofTenants: true }).length > 0
+  )
+}
+
+function asWhom(account: string | undefined, namespace: string, elsewhere: boolean, isRendered: boolean): Message {
   if (account) {
-    return message`Flux would apply it as the default account ${quoted('object', account)}, which the fleet does not render in ${namespacePart(namespace)}`
+    const what = isRendered ? message`has no visible role` : message`the fleet does not render`
+    return message`Flux would apply it as the default account ${quoted('object', account)}, which ${what} in ${namespacePart(namespace)}`
   }
   return elsewhere
     ? message`Flux would apply it as the user of the kubeconfig, without impersonation`

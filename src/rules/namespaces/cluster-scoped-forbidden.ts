@@ -33,6 +33,7 @@ function evaluateFleet(index: FleetIndex, node: FleetNode, object: KubeObject): 
     object,
     path: ['kind'],
     value: kind,
+    isMalformed: true,
     message: message`${objectPart(kind, '', name)} is cluster-scoped, but ${identityPart(node.identity)} applies it for a tenant. Allowed: objects in the tenant's namespaces.${serverAnswer(index, node, object)}`,
     fix: message`Remove ${objectPart(kind, '', name)} from this repository, or ask a fleet admin to add it to the fleet repository.`,
   }

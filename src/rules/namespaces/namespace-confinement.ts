@@ -24,8 +24,8 @@ export const namespaceConfinement: Rule = {
     const breach = evaluateFleet(context, node, node.tenant, object)
     if (breach) yield breach
   },
-  *checkNode(node, { index, before }) {
-    const lost = before && lostConfinement(node, before, index)
+  *checkNode(node, context) {
+    const lost = lostConfinement(node, context)
     if (lost) yield lost
   },
 }

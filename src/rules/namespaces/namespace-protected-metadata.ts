@@ -5,6 +5,7 @@ import { at, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { message } from '../../message/message.ts'
 import { deniedByCapsule } from '../capsule/support/denied-metadata.ts'
+import { serverWords } from '../model/api-refusal.ts'
 import type { Breach, FindingLevel, Rule, RuleContext } from '../model/rule.ts'
 import { isProtected, POD_SECURITY } from './support/protected-metadata.ts'
 
@@ -37,7 +38,8 @@ function* evaluateTenant(object: KubeObject, node: FleetNode, { index }: RuleCon
     if (map?.type !== 'map') continue
     for (const [key, { value }] of map.fields) {
       const path = ['metadata', part, key]
-      const level = levelOf(part, key, value, at(given?.root, path), index, node)
+      const denied = deniedByCapsule(index, node, part, key)
+      const level = levelOf(part, key, value, at(given?.root, path), denied !== undefined)
       if (level === undefined) continue
       const text = textOf(value)
       yield {
@@ -46,7 +48,7 @@ function* evaluateTenant(object: KubeObject, node: FleetNode, { index }: RuleCon
         path,
         value: `${part} ${key}=${text}`,
         level,
-        message: message`${objectPart('Namespace', '', name)} gets the ${part === 'labels' ? 'label' : 'annotation'} ${quoted('field', key)}: ${quoted('value', text)} from ${identityPart(node.identity)}, which acts for a tenant. Allowed: this key only in the platform's content. The API server accepts it from anyone who can patch the Namespace.`,
+        message: message`${objectPart('Namespace', '', name)} gets the ${part === 'labels' ? 'label' : 'annotation'} ${quoted('field', key)}: ${quoted('value', text)} from ${identityPart(node.identity)}, which acts for a tenant. Allowed: this key only in the platform's content. ${denied === undefined ? message`The API server accepts it from anyone who can patch the Namespace` : message`Capsule: ${serverWords(denied)}`}.`,
         fix: message`Remove ${quoted('field', key)}, or ask a fleet admin to set it.`,
         edit: { remove: true },
       }
@@ -59,12 +61,11 @@ function levelOf(
   key: string,
   value: Node,
   given: Node | undefined,
-  index: FleetIndex,
-  node: FleetNode,
+  isDenied: boolean,
 ): FindingLevel | undefined {
   if (given && textOf(given) === textOf(value)) return undefined
   if (part === 'labels' && key.startsWith(POD_SECURITY)) return podSecurity(key, textOf(value), given)
-  return isProtected(key, textOf(value)) || deniedByCapsule(index, node, part, key) ? 'violation' : undefined
+  return isProtected(key, textOf(value)) || isDenied ? 'violation' : undefined
 }
 
 /** A tenant may bind itself tighter, never looser than the platform did. */

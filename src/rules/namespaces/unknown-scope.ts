@@ -1,8 +1,9 @@
 import { identityPart, objectPart, quoted } from '../../facts/shown.ts'
 import { groupOf } from '../../kube/object.ts'
-import { isMisplacedClusterKind, misspelled } from '../../kube/scope/scope.ts'
+import { isKubernetesKind, isMisplacedClusterKind, misspelled } from '../../kube/scope/scope.ts'
 import { message, untyped } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
+import { comparedVersion } from '../schema/support/compared-version.ts'
 
 /** A kind that nobody declares may belong to the whole cluster. */
 export const unknownScope: Rule = {
@@ -12,7 +13,7 @@ export const unknownScope: Rule = {
   why: 'Bailiwick cannot determine whether an object of an unknown kind is namespaced or cluster-scoped. Kubernetes ignores `metadata.namespace` of a cluster-scoped object.',
   docs: "Render the kind's CustomResourceDefinition in the fleet, or declare the kind and its scope under `kinds` in .github/bailiwick.yaml. Or correct `apiVersion` and `kind`. The finding is a warning where no ClusterRoleBinding lets the account create objects of the API group: the API server rejects cluster-scoped objects then. Aggregated roles, roles outside the fleet, and RBAC that could not be evaluated count as granting it.",
   kinds: 'every',
-  *checkTenantObject({ object, id, node }, { index }) {
+  *checkTenantObject({ object, id, kind: fullKind, node }, { index, config }) {
     const { apiVersion, kind, namespace, name } = id
     if (apiVersion === '' || kind === '' || name === '') return
     if (index.scopeOf(node.cluster, apiVersion, kind) !== undefined) return
@@ -20,6 +21,9 @@ export const unknownScope: Rule = {
     if (misspelled(apiVersion, kind) !== undefined) return
     // and of a kind in a group of Kubernetes that is not its own the rule cluster-scoped-forbidden speaks
     if (isMisplacedClusterKind(apiVersion, kind)) return
+    // a kind that Kubernetes does not serve is schema-mismatch's, where it is known what the cluster serves
+    const { runs } = comparedVersion(config, index, node.cluster)
+    if (runs === undefined && isKubernetesKind(fullKind)) return
     const who = objectPart(kind, namespace, name)
     const place = { node, object, path: ['kind'], value: `${apiVersion} ${kind}` }
     const fix = message`Render its CustomResourceDefinition in the fleet, or declare it under \`kinds\` in .github/bailiwick.yaml. Or correct apiVersion and kind.`

@@ -1,3 +1,4 @@
+import { hashOf, placeText } from '../../facts/fingerprint.ts'
 import type { Rendered } from '../../facts/object-table.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject, TenantSubject } from '../../facts/subject.ts'
@@ -8,6 +9,9 @@ import { SOURCE_GROUP } from '../../flux/kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import { message, part } from '../../message/message.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
+
+const NAME = ['metadata', 'name']
+const nameOf = ({ namespace, name }: FleetNode) => `${namespace}/${name}`
 
 /** One object, one Kustomization: two that apply the same one fight over it. */
 export const ownershipConflict: Rule = {
@@ -30,9 +34,10 @@ export const ownershipConflict: Rule = {
     yield {
       node,
       object,
-      path: ['metadata', 'name'],
+      path: NAME,
       // another content of what is not followed, because there are two, is another violation
       value: `${other.node.key} ${isFollowed(subject) ? canonical(object.root) : ''}`,
+      cause: hashOf([placeText(originAt(object.root, NAME)), nameOf(node), nameOf(other.node)]),
       message: message`${objectPart(id.kind, id.namespace, id.name)} is applied by Kustomization ${quoted('object', `${node.namespace}/${node.name}`)}, and ${whose} applies it too${where}: they would overwrite and prune each other's object. Allowed: one Kustomization per object. In Flux, the last one to apply wins (${part('value', kind.slice(0, 80))}).`,
       fix: message`Rename the object, or remove it from one of the two Kustomizations.`,
     }

@@ -1,9 +1,13 @@
 import { type FleetIndex, kindOf } from '../../facts/fleet-index.ts'
 import { objectPart, quoted, shownName } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
-import { message, part } from '../../message/message.ts'
+import { at, canonical, originAt } from '../../kube/node.ts'
+import { display, idOf, type KubeObject } from '../../kube/object.ts'
+import { readBinding } from '../../kube/rbac/read-binding.ts'
+import { type Message, message, part } from '../../message/message.ts'
+import type { Origin } from '../../origin.ts'
 import type { Breach, Rule } from '../model/rule.ts'
+import { subjectText } from '../rbac/support/subject-reach.ts'
 import { deletedObjects } from './support/deleted-objects.ts'
 import { dependentsOf, isSupport } from './support/prune-support.ts'
 import { pruner } from './support/pruning-node.ts'
@@ -55,23 +59,66 @@ function* breaches(
     for (const { object, tenant } of dependentsOf(support, gone.includes(support), node.cluster, before, index)) {
       const { kind, namespace, name } = idOf(object)
       const key = JSON.stringify([kind, namespace, name])
-      if (!told.has(key)) yield breach(node, support, object, tenant)
+      if (!told.has(key)) yield breach(node, support, keptBinding(node, support, gone), object, tenant)
       told.add(key)
     }
   }
 }
 
-function breach(node: FleetNode, support: KubeObject, object: KubeObject, tenant: string): Breach {
+/** The binding as it stays, with other subjects or another role than before. */
+function keptBinding(node: FleetNode, support: KubeObject, gone: readonly KubeObject[]): KubeObject | undefined {
+  const id = display(idOf(support))
+  return gone.includes(support) ? undefined : node.objects.find(object => display(idOf(object)) === id)
+}
+
+/** Where a binding says something else than before: its first other subject, else its subjects, else its role. */
+function changedAt(was: KubeObject, is: KubeObject): Origin {
+  const [old, young] = [was, is].map(({ root }) => at(root, ['subjects']))
+  if (old && young && canonical(old) === canonical(young)) return originAt(is.root, ['roleRef'])
+  const known = new Set(old?.type === 'list' ? old.items.map(canonical) : [])
+  const other = young?.type === 'list' ? young.items.findIndex(item => !known.has(canonical(item))) : -1
+  return originAt(is.root, other < 0 ? ['subjects'] : ['subjects', other, 'name'])
+}
+
+function breach(
+  node: FleetNode,
+  support: KubeObject,
+  kept: KubeObject | undefined,
+  object: KubeObject,
+  tenant: string,
+): Breach {
   const of = idOf(support)
   const { kind, namespace, name } = idOf(object)
   const what = objectPart(of.kind, of.namespace, of.name)
-  return {
+  const deletes = message`${objectPart(kind, namespace, name)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}`
+  const common = {
     node,
     object,
     path: ['spec', 'serviceAccountName'],
-    origin: node.kustomization.root.origin,
     value: `${of.kind} ${of.namespace}/${of.name}`,
-    message: message`${objectPart(kind, namespace, name)} of tenant ${quoted('tenant', tenant)} deletes its objects with ${what}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
+  }
+  if (kept) {
+    const how = lostText(support, kept)
+    return {
+      ...common,
+      origin: changedAt(support, kept),
+      message: message`${deletes}, which ${how}: Flux can neither apply nor delete them. Allowed: the change after the ${part('value', kind)} is gone.`,
+      fix: message`Restore the subjects and the role of ${what}.`,
+    }
+  }
+  return {
+    ...common,
+    origin: node.kustomization.root.origin,
+    message: message`${deletes}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
     fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
   }
+}
+
+/** What a binding does not give any more. */
+function lostText(was: KubeObject, is: KubeObject): Message {
+  const [old, young] = [was, is].map(readBinding)
+  const kept = new Set(young?.subjects.map(subjectText))
+  const lost = old?.subjects.map(subjectText).find(text => !kept.has(text))
+  if (lost !== undefined) return message`no longer names ${quoted('identity', lost)}`
+  return message`now refers to ${part('value', young?.roleRef.kind ?? '')} ${quoted('object', young?.roleRef.name ?? '')}`
 }

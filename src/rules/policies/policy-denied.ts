@@ -20,7 +20,7 @@ export const policyDenied: Rule = {
   title: 'Object that a policy of the cluster refuses',
   why: 'An admission policy that refuses one object stops the whole Kustomization, and none of its objects is applied. Without the rule this is seen only after the merge.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
-  docs: 'Change the object so that the policy allows it. The message is the one of the policy. A policy that denies makes violations, one that warns or audits makes warnings. Policies are those that the platform renders: ValidatingAdmissionPolicies with their bindings, and Kyverno ClusterPolicies and Policies with `validate` by `pattern`, `anyPattern`, `deny`, `foreach`, `cel` and `podSecurity`, also for the Pods that workloads make. Other parts of Kyverno policies are listed by `policy-not-evaluated`; `source-url-allowlist` reports addresses that a policy does not allow in any spelling. An allowed address in a spelling that Kyverno refuses is a warning. They are evaluated with both sides of the change, and with the account that applies. Namespaces, parameters and RBAC come from the fleet. Defaults of the API server are filled in for workloads, Services and Secrets.',
+  docs: 'Change the object so that the policy allows it. The message is the one of the policy. A policy that denies makes violations, one that warns or audits makes warnings. Policies are those that the platform renders: ValidatingAdmissionPolicies with their bindings, and Kyverno ClusterPolicies and Policies with `validate` by `pattern`, `anyPattern`, `deny`, `foreach`, `cel` and `podSecurity`, also for the Pods that workloads make. Other parts of Kyverno policies are listed by `policy-not-evaluated`; `source-url-allowlist` reports addresses that a policy does not allow in any spelling. Kyverno refuses an allowed address in another spelling, too. They are evaluated with both sides of the change, and with the account that applies. Namespaces, parameters and RBAC come from the fleet. Defaults of the API server are filled in for workloads, Services and Secrets.',
   kinds: 'every',
   *checkObject(subject, context) {
     const { node, object } = subject
@@ -50,11 +50,10 @@ function* deletions(node: FleetNode, context: RuleContext): Iterable<Breach> {
   }
 }
 
-/** The address is allowed: no other tenant gains by its spelling, but Kyverno refuses the object until the address is written as in the policy. */
+/** The address is allowed, but Kyverno refuses the object until it is written as in the policy. */
 const SPELLING = {
-  level: 'warning',
   fix: message`Write the address as the policy spells it. It is an allowed address in another spelling.`,
-} as const
+}
 
 const VERBS: Readonly<Record<AdmissionOperation, 'create' | 'update' | 'delete'>> = {
   CREATE: 'create',

@@ -15,7 +15,7 @@ export const policyNotEvaluated: Rule = {
   title: 'Policy that cannot be evaluated for an object',
   why: 'The result of the policy depends on what only the cluster knows, or a part of it is not supported. The object may be refused or changed after the merge.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
-  docs: 'Read the reason. Not evaluated at all: MutatingAdmissionPolicies, `mutate` and `generate` of Kyverno policies, the signatures that `verifyImages` and ImageValidatingPolicies ask for (which images they cover is, by `image-unverified` and `bailiwick audit`), the policies of `policies.kyverno.io` other than ValidatingPolicies, Gatekeeper and Kubewarden; the rule says so when the platform adds or changes one of them. Of the CEL functions of Kyverno not evaluated: `time.now`, `random`, `x509.decode`, `gzip.compress`, `gzip.decompress`, `json.encode`, and what `http`, `resource`, `globalContext` and `image.GetMetadata` read from outside of the fleet. Otherwise render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
+  docs: 'Read the reason. Not evaluated at all: MutatingAdmissionPolicies, `mutate` and `generate` of Kyverno policies, the signatures that `verifyImages` and ImageValidatingPolicies ask for (which images they cover is, by `image-unverified` and `bailiwick audit`), the policies of `policies.kyverno.io` other than ValidatingPolicies, Gatekeeper, Kubewarden, ResourcePools and quotas of Capsule, and `rules` and `deviceClasses` of Capsule Tenants; the rule says so when the platform adds or changes one of them. Of the CEL functions of Kyverno not evaluated: `time.now`, `random`, `x509.decode`, `gzip.compress`, `gzip.decompress`, `json.encode`, and what `http`, `resource`, `globalContext` and `image.GetMetadata` read from outside of the fleet. Otherwise render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
   kinds: 'every',
   *checkObject(subject, context) {
     const { node, object, id } = subject
@@ -26,7 +26,7 @@ export const policyNotEvaluated: Rule = {
         object,
         path: [],
         value,
-        message: message`${objectPart(id.kind, id.namespace, id.name)}: Bailiwick does not evaluate ${value === WHOLE_KIND ? message`policies of this kind` : message`${quoted('field', value)} in it`}, so what it refuses or changes is not known before the merge. Evaluated: ValidatingAdmissionPolicies, Kyverno's ValidatingPolicies, and ${codeWord('validate')} of its ClusterPolicies and Policies.`,
+        message: message`${objectPart(id.kind, id.namespace, id.name)}: Bailiwick does not evaluate ${value === WHOLE_KIND ? message`policies of this kind` : message`${quoted('field', value)} in it`}, so what it refuses or changes is not known before the merge. Evaluated: ValidatingAdmissionPolicies, Kyverno's ValidatingPolicies, ${codeWord('validate')} of its ClusterPolicies and Policies, and the other fields of Capsule's Tenants.`,
         fix: message`Check on the cluster what the policy does to the objects that it selects.`,
       }
     }

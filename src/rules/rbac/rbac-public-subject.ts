@@ -1,11 +1,14 @@
 import { excessRights, rulesText } from '../../facts/excess-rights.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { type Binding, type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { covers } from '../../kube/rbac/covers.ts'
 import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import { message } from '../../message/message.ts'
+import { CONFIGURATION } from '../capsule/support/capsule-tenants.ts'
+import { publicUsers } from '../capsule/support/public-users.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
 import { declaredOwner } from './support/declared-owner.ts'
 import { isPublic } from './support/is-public.ts'
@@ -19,8 +22,10 @@ export const rbacPublicSubject: Rule = {
   why: 'The groups `system:authenticated`, `system:unauthenticated` and `system:serviceaccounts` include the accounts of all tenants or anonymous users.',
   source: 'https://kubernetes.io/docs/concepts/security/rbac-good-practices/#persistent-risk',
   docs: "Name the accounts. Use `system:serviceaccounts:<namespace>` for all accounts of one of the tenant's namespaces.",
-  kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
-  *checkObject({ node, object, id }, context) {
+  kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`, CONFIGURATION, HELM_RELEASE],
+  *checkObject(subject, context) {
+    const { node, object, id } = subject
+    yield* publicUsers(subject, context)
     const binding = readBinding(object)
     for (const [at, bound] of (binding?.subjects ?? []).entries()) {
       const what = whatEverybodyGets(context, node, binding!, bound)

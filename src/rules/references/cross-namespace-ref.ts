@@ -99,11 +99,27 @@ function evaluateFleet(
     path: reference.path,
     value: `${reference.kind}/${target}/${reference.name}`,
     message: message`${who} refers to ${what}, which is in another namespace. Allowed: ${namespacePart(namespace)}.${untyped(shownSafe(said))}`,
+    ...fixOf(context, node, namespace, reference),
+  }
+}
+
+/** Without `namespace` it would be an object of the own namespace, which is an edit only where there is one. */
+function fixOf(
+  { index }: RuleContext,
+  { cluster }: FleetNode,
+  namespace: string,
+  reference: Reference,
+): Pick<Breach, 'fix' | 'allowed' | 'edit'> {
+  const { kind, name, path } = reference
+  if (name !== '*' && !hasNamesake(index, cluster, namespace, reference)) {
+    return {
+      fix: message`Declare ${objectPart(kind, namespace, name)}, and remove \`namespace\` from the reference. Or use another object of ${namespacePart(namespace)}.`,
+    }
+  }
+  return {
     fix: message`Remove \`namespace\` from the reference and use an object of ${namespacePart(namespace)}.`,
-    ...allowedAt(reference.path, namespace),
-    ...(reference.path.at(-1) === 'namespace' && hasNamesake(index, node.cluster, namespace, reference)
-      ? { edit: { remove: true } }
-      : {}),
+    ...allowedAt(path, namespace),
+    ...(path.at(-1) === 'namespace' && name !== '*' ? { edit: { remove: true } } : {}),
   }
 }
 

@@ -15,7 +15,7 @@ export const sourceAcl: Rule = {
   title: 'Source that another namespace may not use',
   why: 'A source carries credentials: an object that refers to it deploys or pushes with them. A namespace selector with labels admits every namespace that can set these labels. A selector without labels admits all namespaces.',
   source: 'RFC-0002 (fluxcd/flux2#2092); CVE-2025-55205 for labels',
-  docs: `Open a source with \`spec.accessFrom.namespaceSelectors\` (\`matchLabels\` only). Where its kind does not have the field, write the same YAML into the annotation \`${ACCESS_FROM}\`. Without a list, only its own namespace may use the source. \`matchLabels: {}\` admits all namespaces, and an empty list none. Only labels that the platform writes and \`kubernetes.io/metadata.name\` count. With --no-cross-namespace-refs, Flux rejects every cross-namespace reference (\`cross-namespace-ref\`).`,
+  docs: `Open a source with \`spec.accessFrom.namespaceSelectors\` (\`matchLabels\` only). Flux enforces the list of an ImageRepository only. The lists of other sources are provisional in Flux, and only the gate enforces them: where the kind does not have the field, write the same YAML into the annotation \`${ACCESS_FROM}\`. Without a list, only its own namespace may use the source. \`matchLabels: {}\` admits all namespaces, and an empty list none. Only labels that the platform writes and \`kubernetes.io/metadata.name\` count. With --no-cross-namespace-refs, Flux rejects every cross-namespace reference (\`cross-namespace-ref\`).`,
   kinds: [...new Set([...referringKinds, ...sharedKinds])],
   *checkTenantObject(subject, context) {
     yield* evaluateReferences(subject, context, subject.node.tenant)

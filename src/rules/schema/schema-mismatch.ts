@@ -16,25 +16,27 @@ export const schemaMismatch: Rule = {
   title: 'Object that the API server refuses',
   why: 'Flux applies the objects of a Kustomization together. For one unknown field, wrong type or missing field, the API server refuses the object. Flux then applies none of the others.',
   source: 'https://github.com/kubernetes/kubernetes/tree/master/api/openapi-spec',
-  docs: 'Correct the field. A field that Flux drops before it applies the object is a warning; one at the top of the object, such as `datas` of a ConfigMap, is a violation. Kinds of Kubernetes itself are compared with the version that `kubernetes` of `.github/bailiwick.yaml` declares. Without it, they are compared with the version that objects of the platform set (the Plan of system-upgrade-controller for k3s or RKE2, KubernetesUpgrade of tuppr, the control planes of Cluster API, clusters of EKS, GKE and AKS). Without either, the newest version is assumed: what every version of the table refuses is a violation, other findings are warnings. An API version that Kubernetes has deprecated is a warning that names the last version that serves it. Custom kinds are compared with the CustomResourceDefinition that the platform renders. Without one, they are compared with a catalog of well-known projects, which gives warnings: the cluster may run another release. An API version that the Flux of the cluster does not serve is a violation. So is one that no version of Flux 2 ever served. Where the version of Flux is not known, one that the newest does not serve is a warning. A field or word that the catalog does not know may be newer. It is reported only if a similar one exists; `bailiwick validate` lists all. A change of a field that an update may not change (the selector of a Deployment, the template of a Job, `roleRef`) is found by comparing with the base; it is a warning where the version of the cluster is not known. With `force`, Flux recreates the object, and there is no finding. CEL rules of a CustomResourceDefinition (`x-kubernetes-validations`) are evaluated on the object with its defaults; those that read `oldSelf` where the base has the object. A rule that cannot be evaluated is a warning that says why. Other kinds and values that are unknown are not compared.',
+  docs: 'Correct the field. A field that Flux drops before it applies the object is a warning; one at the top of the object, such as `datas` of a ConfigMap, is a violation. Kinds of Kubernetes itself are compared with the version that `kubernetes` of `.github/bailiwick.yaml` declares. Without it, they are compared with the version that objects of the platform set (the Plan of system-upgrade-controller for k3s or RKE2, KubernetesUpgrade of tuppr, the control planes of Cluster API, clusters of EKS, GKE and AKS). Without either, the newest version is assumed: what every version of the table refuses is a violation, other findings are warnings. In a built-in group, an API version or kind that no version of the table serves is a violation. So is one that a known version of the cluster does not serve. An API version that Kubernetes has deprecated is a warning that names the last version that serves it. Custom kinds are compared with the CustomResourceDefinition that the platform renders. Without one, they are compared with a catalog of well-known projects, which gives warnings: the cluster may run another release. An API version that the Flux of the cluster does not serve is a violation. So is one that no version of Flux 2 ever served. Where the version of Flux is not known, one that the newest does not serve is a warning. A field or word that the catalog does not know may be newer. It is reported only if a similar one exists; `bailiwick validate` lists all. A change of a field that an update may not change (the selector of a Deployment, the template of a Job, `roleRef`) is found by comparing with the base; it is a warning where the version of the cluster is not known. With `force`, Flux recreates the object, and there is no finding. CEL rules of a CustomResourceDefinition (`x-kubernetes-validations`) are evaluated on the object with its defaults; those that read `oldSelf` where the base has the object. A rule that cannot be evaluated is a warning that says why. Other kinds and values that are unknown are not compared.',
   givesWay: true,
   kinds: 'every',
   *checkObject(subject, { config, index, before }) {
     const { object, node } = subject
     const version = comparedVersion(config, index, node.cluster)
     const definitions = (of: string) => index.definitionsOf(node.cluster, of)
+    // sops-not-decrypted speaks of a Secret that nothing decrypts
+    const isOpened = isDecrypted(node) || subject.kind === '/Secret'
     const old = before && updatedFrom(subject, before)
-    const compared = compareObject(object, version, definitions, isDecrypted(node), old)
+    const compared = compareObject(object, version, definitions, isOpened, old)
     for (const breach of mismatches(subject, withoutCopied(compared, node, object)))
       if (!isOfError(breach, index)) yield breach
     if (before) yield* refusedUpdates(subject, before, version.isCertain)
   },
 }
 
-/** The field is why a Kustomization cannot be evaluated, which is an error already. */
+/** The field is why a Kustomization cannot be evaluated, or why a patch does not match, which is an error already. */
 function isOfError({ object, path, node }: Breach, index: FleetIndex): boolean {
   const error = index.nodeOf(node.cluster, object)?.error
-  if (error?.code !== 'flux-invalid') return false
   const { file, line } = originAt(object.root, path)
-  return error.origin?.file === file && error.origin.line === line
+  const errors = [...(error?.code === 'flux-invalid' ? [error] : []), ...(node.holes ?? []).map(hole => hole.error)]
+  return errors.some(({ origin }) => origin?.file === file && origin.line === line)
 }

@@ -9,7 +9,7 @@ import { asMessage } from '../../message/said.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { otherUse } from '../references/support/secret-readers.ts'
 import { encryptedDocuments } from './support/encrypted-files.ts'
-import { readerOf } from './support/reader-of.ts'
+import { readersOf } from './support/reader-of.ts'
 import { SopsConfigs } from './support/sops-config.ts'
 
 const FIELD = ['spec', 'decryption', 'secretRef', 'name']
@@ -71,9 +71,11 @@ function whyNoKey(index: FleetIndex, cluster: string, namespace: string, name: s
 function* chosenKeys({ url, tree, before, nodes }: EvaluatedRepository): Iterable<Breach> {
   if (nodes.every(node => node.tenant === undefined)) return
   const configs = new SopsConfigs(before ?? tree)
-  for (const { file, recipients } of encryptedDocuments(tree, url)) {
-    const node = readerOf(nodes, file)
-    if (node?.tenant === undefined) continue
+  const read = [...encryptedDocuments(tree, url)].flatMap(document =>
+    readersOf(nodes, document.file).map(node => ({ ...document, node })),
+  )
+  for (const { file, recipients, node } of read) {
+    if (node.tenant === undefined) continue
     const decryption = at(node.kustomization.root, ['spec', 'decryption'])
     const secret = stringAt(decryption, ['secretRef', 'name'])
     const own = Boolean((secret && !AGE_NAME.test(secret)) || stringAt(decryption, ['serviceAccountName']))

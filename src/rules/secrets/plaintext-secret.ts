@@ -2,7 +2,7 @@ import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
-import type { FleetNode } from '../../fleet/model/fleet.ts'
+import type { BrokenSeal, FleetNode } from '../../fleet/model/fleet.ts'
 import { at, canonical, originAt, type Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { listed, type Message, message, untyped } from '../../message/message.ts'
@@ -18,7 +18,7 @@ import {
   namedCredentials,
   type PlainCredential,
 } from './support/plain-credentials.ts'
-import { readerOf } from './support/reader-of.ts'
+import { atReaders } from './support/reader-of.ts'
 import { openValues } from './support/secret-values.ts'
 import { secretsInFiles } from './support/secrets-in-files.ts'
 import { isSealed } from './support/sops.ts'
@@ -64,23 +64,26 @@ function sopsFix(object: KubeObject, path: Path): string {
   const isGenerated = [...via, ...object.trail].some(({ step }) => step === 'generator')
   const rotate = 'Rotate the value: it is already in git'
   if (file === '' || isGenerated || !/^[\w./-]+$/.test(file)) return `Encrypt the Secret with SOPS. ${rotate}.`
+  if (isSealed(object))
+    return `Restore ${file} from git, and set the value with \`sops edit ${file}\`: \`sops encrypt\` refuses a file that has a \`sops\` block. ${rotate}.`
   return `Run \`sops --encrypt --encrypted-regex '^(string)?[dD]ata$' --in-place ${file}\`. ${rotate}.`
 }
 
-/** Flux does not check the MAC: what stands in the open in an encrypted file can be changed by anybody. */
+/** What was changed in an encrypted file, and what Flux makes of it: it does not check the MAC. */
+const CHANGED: Readonly<Record<BrokenSeal['why'], Message>> = {
+  changed: message`its MAC does not match its values. Allowed: files that SOPS wrote. Flux does not check the MAC and would apply the file`,
+  corrupt: message`an encrypted value does not open with its data key. Allowed: files that SOPS wrote. Flux cannot decrypt the file, and applies nothing of the Kustomization`,
+  locked: message`its data key does not open with the key of a recipient. Allowed: files that SOPS wrote. Flux cannot decrypt the file with that key`,
+}
+
 function* changedFiles({ url, nodes, brokenSeals = [] }: EvaluatedRepository): Iterable<Breach> {
-  for (const file of brokenSeals) {
-    const node = readerOf(nodes, file)
-    if (!node) return
-    yield {
-      node,
-      object: node.kustomization,
-      path: ['spec', 'path'],
+  for (const { file, why } of brokenSeals) {
+    yield* atReaders(nodes, file, {
       origin: { repository: url, file, line: 0, column: 0 },
       value: `${file} seal`,
-      message: message`The encrypted file ${quoted('path', file)} was changed without its key: its MAC does not match its values. Allowed: files that SOPS wrote. Flux does not check the MAC and would apply the file.`,
+      message: message`The encrypted file ${quoted('path', file)} was changed without its key: ${CHANGED[why]}.`,
       fix: message`Restore the file, or change it with \`sops edit\`.`,
-    }
+    })
   }
 }
 

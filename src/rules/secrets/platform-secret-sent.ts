@@ -1,14 +1,12 @@
-import type { Rendered } from '../../facts/object-table.ts'
 import { namespacePart, objectPart, quoted } from '../../facts/shown.ts'
 import type { TenantSubject } from '../../facts/subject.ts'
-import { kindsThat, PROVIDER } from '../../flux/kinds.ts'
 import { readAddress, type SourceAddress } from '../../kube/address/source-address.ts'
 import { type NameRead, secretsSentBy, sendingKinds } from '../../kube/capabilities/secret-names.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { message, untyped } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
-import { isOwnSecret } from '../references/support/is-own-secret.ts'
-import { platformReaders, readerName } from '../references/support/secret-readers.ts'
+import { platformSecret } from '../references/support/platform-secret.ts'
+import { platformReaders } from '../references/support/secret-readers.ts'
 
 const BETWEEN = ['proxy', 'proxySecretRef', 'certSecretRef']
 const PUSH = 'external-secrets.io/PushSecret'
@@ -18,8 +16,6 @@ const ADDRESSES: readonly Path[] = [
   ['spec', 'url'],
   ['spec', 'address'],
 ]
-/** As people and `flux create` name the Secret of a source or Provider, where no manifest says whose it is. */
-const SUFFIXES = ['', '-auth', '-deploy-key', '-token']
 
 /** What the platform's objects read is not sent elsewhere by a tenant's. */
 export const platformSecretSent: Rule = {
@@ -29,7 +25,7 @@ export const platformSecretSent: Rule = {
   why: 'A Provider sends the token of its Secret to its address. A PushSecret writes a Secret to a store. A monitor sends a Secret to its target. A tenant that names a Secret of the platform in one of these objects receives its content.',
   source:
     'notification-controller docs/spec/v1beta3/providers.md; external-secrets docs, PushSecret; Prometheus Operator API',
-  docs: 'Name a Secret of the tenant. The Secret of a platform source or Provider may be used for the same organization on the same host. For sources, see `source-credential-exfil`.',
+  docs: "Name a Secret of the tenant. A Secret is the platform's if an object of the platform reads or writes it, or if Capsule or the worker writes it. A Secret that is not visible and named like the token of an account of Flux is a warning. The Secret of a platform source or Provider may be used for the same organization on the same host. For sources, see `source-credential-exfil`.",
   kinds: sendingKinds,
   *checkTenantObject(subject, context) {
     const { reads, address } = secretsSentBy(subject.object)
@@ -51,14 +47,15 @@ function evaluateFleet(
   const written = address && at(object.root, address)
   // the address stands in the Secret then, as whoever wrote it wants
   if (address && !written) return undefined
-  const readers = platformReaders(index, node.cluster, id.namespace, 'Secret', name)
-  const others = readers.length > 0 ? readers : namedAfter(subject, { index }, name)
-  if (others.length === 0 || (readers.length === 0 && isOwnSecret(index, node, id.namespace, name))) return undefined
+  const found = platformSecret(index, node, id.namespace, name)
+  if (!found) return undefined
   const target = address ? placeAt(object.root, address) : undefined
   if (
     target !== undefined &&
     !isBetween(object.root) &&
-    others.some(one => ADDRESSES.some(other => placeAt(one.object.root, other) === target))
+    platformReaders(index, node.cluster, id.namespace, 'Secret', name).some(one =>
+      ADDRESSES.some(other => placeAt(one.object.root, other) === target),
+    )
   ) {
     return undefined
   }
@@ -68,20 +65,10 @@ function evaluateFleet(
     object,
     path,
     value: `${name} ${target ?? ''}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} sends Secret ${quoted('object', name)}${to}. The Secret belongs to the platform: ${untyped(readerName(others[0]!))} reads it. Allowed: the tenant's own Secrets. The object's controller accepts it.`,
-    fix: message`Set the reference to a Secret of the tenant in ${namespacePart(id.namespace)}.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} sends Secret ${quoted('object', name)}${to}. ${found.isGuess ? 'The Secret is not visible' : 'The Secret belongs to the platform'}: ${untyped(found.why)}. Allowed: the tenant's own Secrets. The object's controller accepts it.`,
+    fix: message`Set the reference to a Secret of the tenant in ${namespacePart(id.namespace)}${found.isGuess ? ', and render it' : ''}.`,
+    ...(found.isGuess ? { level: 'warning' as const, severity: 'medium' as const } : {}),
   }
-}
-
-function namedAfter({ id, node }: TenantSubject, { index }: Pick<RuleContext, 'index'>, name: string): Rendered[] {
-  const kinds = kindsThat(row => row.source && row.address)
-  return [...kinds, PROVIDER].flatMap(kind =>
-    SUFFIXES.filter(suffix => name.endsWith(suffix)).flatMap(suffix => {
-      const source = name.slice(0, name.length - suffix.length)
-      const all = index.versionsOf(node.cluster, kind, id.namespace, source)
-      return all.filter(one => one.node.tenant === undefined)
-    }),
-  )
 }
 
 /** A proxy, or a certificate authority, of the sender's own stands between it and the address, and reads what is sent. */

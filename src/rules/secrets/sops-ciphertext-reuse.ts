@@ -10,6 +10,7 @@ import { at, type Path } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { listed, message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { ciphertext } from './support/damaged-values.ts'
 import { scalarsOf } from './support/scalars-of.ts'
 
 const FIELD = ['spec', 'decryption', 'secretRef', 'name']
@@ -123,12 +124,6 @@ function* within(index: FleetIndex, { node, object }: Rendered, part: Path): Ite
     // whatever a tenant's own node renders counts as the tenant's, wherever it was written
     yield { node, object, path, text, owner, file: node.tenant === undefined ? `${repository} ${file}` : '' }
   }
-}
-
-/** Flux moves stringData into data, so ciphertext may stand in base64; a file that is encrypted as a whole is one value. */
-function ciphertext(value: string): string | undefined {
-  const text = value.startsWith('ENC[') ? value : Buffer.from(value, 'base64').toString('latin1')
-  return text.includes('ENC[AES256_GCM,') ? text : undefined
 }
 
 function copied({ node, object, path }: Ciphertext): Breach {

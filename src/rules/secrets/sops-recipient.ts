@@ -8,7 +8,7 @@ import { type Message, message, untyped } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { documentsOf, type EncryptedDocument, encryptedDocuments } from './support/encrypted-files.ts'
 import { areNeutral } from './support/neutral-rules.ts'
-import { isBelow, readerOf } from './support/reader-of.ts'
+import { atReaders, isBelow } from './support/reader-of.ts'
 import { type CreationRule, creationRules, PatternSteps, SOPS_CONFIG, SopsConfigs } from './support/sops-config.ts'
 import type { Recipients } from './support/sops-recipients.ts'
 
@@ -31,28 +31,20 @@ function* otherRecipients({ url, tree, before, nodes }: EvaluatedRepository): It
   const configs = new SopsConfigs(before ?? tree)
   const earlier = before && new Earlier(before, { url, tree, nodes })
   for (const document of encryptedDocuments(tree, url)) {
-    const node = readerOf(nodes, document.file)
-    if (!node) return
     const rule = configs.ruleFor(document.file)
     const asked = rule?.recipients ?? earlier?.recipientsOf(document)
     if (!asked || asked.size === 0) continue
     const whose = rule ? `the first matching rule of ${SOPS_CONFIG}` : 'the previous file'
-    yield* differences(node, document, asked, whose)
+    for (const found of differences(document, asked, whose)) yield* atReaders(nodes, document.file, found)
   }
 }
 
-function* differences(
-  node: FleetNode,
-  document: EncryptedDocument,
-  asked: Recipients,
-  whose: string,
-): Iterable<Breach> {
+function* differences(document: EncryptedDocument, asked: Recipients, whose: string): Iterable<Found> {
   const { file, recipients } = document
   for (const [recipient, at] of recipients) {
     if (asked.has(recipient)) continue
     const told = message`The file ${quoted('path', file)} can be decrypted with ${quoted('value', recipient)}, which ${untyped(whose)} does not name`
-    yield breach(
-      node,
+    yield found(
       at,
       `${file} + ${recipient}`,
       told,
@@ -62,7 +54,7 @@ function* differences(
   for (const recipient of asked.keys()) {
     if (recipients.has(recipient)) continue
     const told = message`The file ${quoted('path', file)} cannot be decrypted with ${quoted('value', recipient)}, which ${untyped(whose)} names`
-    yield breach(node, document.root, `${file} - ${recipient}`, told, message`Run \`sops updatekeys\` on the file.`)
+    yield found(document.root, `${file} - ${recipient}`, told, message`Run \`sops updatekeys\` on the file.`)
   }
 }
 
@@ -109,29 +101,28 @@ function* changedConfigs({ url, tree, before, nodes }: EvaluatedRepository): Ite
   const [was, is] = [configsIn(before), configsIn(tree)]
   for (const path of new Set([...was, ...is])) {
     if (before.entry(path)?.id === tree.entry(path)?.id) continue
-    const node = readerOf(nodes, path)
-    if (!node) return
     const place: Node = { type: 'scalar', value: null, origin: { repository: url, file: path, line: 0, column: 0 } }
     const [old, now] = [creationRules(before, path) ?? [], creationRules(tree, path)]
     const say = (value: string, what: Message, at: Node = place) =>
-      breach(
-        node,
+      found(
         { ...at, origin: { ...at.origin, repository: url } },
         `${path} ${value}`,
         message`${quoted('path', path)} ${what}`,
         FIX,
       )
-    if (was.length === 0) yield* strangers(now ?? [], before, url, say)
-    else if (!was.includes(path))
-      yield say('new', message`is new, and replaces the rules of another file for its directory`)
-    else if (!is.includes(path)) yield say('gone', message`is removed, so no rule defines the recipients of secrets`)
-    else if (!now) yield say('unreadable', message`can no longer be read`)
-    else yield* changedRules(old, now, say)
+    const changes = () => {
+      if (was.length === 0) return strangers(now ?? [], before, url, say)
+      if (!was.includes(path))
+        return [say('new', message`is new, and replaces the rules of another file for its directory`)]
+      if (!is.includes(path)) return [say('gone', message`is removed, so no rule defines the recipients of secrets`)]
+      return now ? changedRules(old, now, say) : [say('unreadable', message`can no longer be read`)]
+    }
+    for (const change of changes()) yield* atReaders(nodes, path, change)
   }
 }
 
 /** Of the first `.sops.yaml` of a repository: whom it names that could read nothing of what is there already. */
-function* strangers(rules: readonly CreationRule[], before: Tree, url: string, say: Say): Iterable<Breach> {
+function* strangers(rules: readonly CreationRule[], before: Tree, url: string, say: Say): Iterable<Found> {
   const known = new Set([...encryptedDocuments(before, url)].flatMap(({ recipients }) => [...recipients.keys()]))
   if (known.size === 0) return
   for (const [recipient, at] of new Map(rules.flatMap(rule => [...rule.recipients]))) {
@@ -144,11 +135,11 @@ function* strangers(rules: readonly CreationRule[], before: Tree, url: string, s
   }
 }
 
-type Say = (value: string, what: Message, at?: Node) => Breach
+type Say = (value: string, what: Message, at?: Node) => Found
 
 const FIX = message`Ask a fleet admin to accept the change of recipients.`
 
-function* changedRules(old: readonly CreationRule[], now: readonly CreationRule[], say: Say): Iterable<Breach> {
+function* changedRules(old: readonly CreationRule[], now: readonly CreationRule[], say: Say): Iterable<Found> {
   const all = (rules: readonly CreationRule[]) => new Map(rules.flatMap(rule => [...rule.recipients]))
   const [before, after] = [all(old), all(now)]
   let found = false
@@ -186,11 +177,10 @@ function configsIn(tree: Tree): string[] {
   return found
 }
 
-function breach(node: FleetNode, at: Node, value: string, what: Message, fix: Message): Breach {
+type Found = Parameters<typeof atReaders>[2]
+
+function found(at: Node, value: string, what: Message, fix: Message): Found {
   return {
-    node,
-    object: node.kustomization,
-    path: ['spec', 'path'],
     origin: at.origin,
     value,
     message: message`${what}. Allowed: the recipients that the base branch requires. Flux decrypts what it can, and does not check the other recipients.`,

@@ -4,7 +4,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { GIT_REPOSITORY, IMAGE_UPDATE_AUTOMATION } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { type Message, message } from '../../message/message.ts'
+import { type Message, message, part } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
 /** Where the versions of the API say what is pushed, and what the commit says. */
@@ -127,14 +127,29 @@ function* evaluateAuthor(subject: Subject, path: Path): Iterable<Breach> {
   }
 }
 
+/** The field that says where it goes, as it is written. */
+function fixAt(path: Path): Message {
+  const field = part('field', path.join('.'))
+  if (path.at(-1) === 'refspec')
+    return message`Set ${field} to a reference whose target is a branch that no source follows, or remove it.`
+  if (path.at(-1) === 'messageTemplate') return message`Remove these words from ${field}.`
+  const branch =
+    path.at(-1) === 'branch'
+      ? field
+      : part('field', `${path.at(-1) === 'push' ? path.join('.') : 'spec.git.push'}.branch`)
+  return message`Set ${branch} to a branch that no source follows.`
+}
+
 function breach({ object, id, node }: Subject, path: Path, value: string, what: Message): Breach {
-  const told = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: its own name, a plain commit message, and branches that no source follows. Flux accepts it.`
+  // what refers to another namespace is the rule cross-namespace-ref's, with Flux's answer
+  const isHere = [undefined, '', id.namespace].includes(stringAt(object.root, ['spec', 'sourceRef', 'namespace']))
+  const told = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: its own name, a plain commit message, and branches that no source follows.${isHere ? ' Flux accepts it.' : ''}`
   return {
     node,
     object,
     path,
     value,
     message: told,
-    fix: message`Set spec.git.push.branch to a branch that no source follows.`,
+    fix: fixAt(path),
   }
 }

@@ -82,9 +82,8 @@ function* evaluateSecrets(
   for (const path of SECRETS) {
     const name = stringAt(object.root, path)
     if (!name) continue
-    const isOwn = isOwnSecret(context.index, subject.node, id.namespace, name)
     const places = platformSources(subject, context)
-      .filter(one => SECRETS.some(other => stringAt(one.object.root, other) === name) || (!isOwn && isFor(name, one)))
+      .filter(one => SECRETS.some(other => stringAt(one.object.root, other) === name))
       .flatMap(one => placeOf(addressIn(one)) ?? [])
     if (places.length === 0 || places.includes(placeOf(address)!)) continue
     const what = message`sends the credentials of Secret ${quoted('object', name)}, which is the platform's for ${quoted('value', places[0]!)}, to ${quoted('repository', address.text)}`
@@ -96,12 +95,6 @@ function* evaluateSecrets(
       message`Set spec.secretRef to a Secret of the tenant in ${namespacePart(id.namespace)}.`,
     )
   }
-}
-
-/** As `flux create source git` and people name the Secret of a source, where no manifest says whose it is. */
-function isFor(name: string, { object }: Rendered): boolean {
-  const source = stringAt(object.root, ['metadata', 'name'])
-  return source !== undefined && [source, `${source}-auth`, `${source}-deploy-key`].includes(name)
 }
 
 function platformSources({ id, node }: Subject, { index }: RuleContext): Rendered[] {

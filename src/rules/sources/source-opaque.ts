@@ -16,6 +16,7 @@ const OPAQUE = kindsThat(row => row.source === 'opaque')
 const CHARTS = [HELM_RELEASE, HELM_CHART]
 const CONTROLLERS = ['apps/Deployment', FLUX_INSTANCE]
 const FIX = message`Review the content before the merge, or move it to git.`
+const GIT_FIX = message`Review the content before the merge, or give Bailiwick access to the repository.`
 
 /** What nobody can see here is named when it comes. */
 export const sourceOpaque: Rule = {
@@ -80,7 +81,7 @@ function* evaluateChart(subject: Subject, context: RuleContext): Iterable<Breach
     path: chart.path,
     value: key,
     message: message`${objectPart(id.kind, id.namespace, id.name)} deploys the chart ${quoted('object', key)}, whose templates are not evaluated: ${confined(node)}.`,
-    fix: FIX,
+    fix: sourceNamed(chart.source.kind) === GIT_REPOSITORY ? message`Review the chart before the merge.` : FIX,
     ...levelOf(context),
   }
 }
@@ -102,7 +103,7 @@ function* evaluateNode(node: FleetNode, context: RuleContext): Iterable<Breach> 
   const full = sourceNamed(kind)
   if (OPAQUE.includes(full) && isTenants(context, node, { kind, namespace, name })) return
   const was = context.before?.node(node.key)?.source
-  if (was?.url === url && !context.config.forbidOpaqueSources) return
+  if (was?.url === url && was.opaque !== undefined && !context.config.forbidOpaqueSources) return
   const renderedBy = context.index.node(node.parent)
   yield {
     node,
@@ -111,7 +112,7 @@ function* evaluateNode(node: FleetNode, context: RuleContext): Iterable<Breach> 
     path: ['spec', 'sourceRef'],
     value: url,
     message: message`${objectPart('Kustomization', node.namespace, node.name)} follows ${quoted('repository', url)}, which is not visible (${untyped(opaque)}): ${confined(node)}.`,
-    fix: FIX,
+    fix: sourceNamed(kind) === GIT_REPOSITORY ? GIT_FIX : FIX,
     ...levelOf(context),
   }
 }

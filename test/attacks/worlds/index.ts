@@ -1,9 +1,10 @@
 import type { Files } from '../../fleet/fleet-of.ts'
-import { acme } from './acme.ts'
+import { acme, sealed } from './acme.ts'
 import { apps } from './apps.ts'
 import { capsule } from './capsule.ts'
 import { monorepo } from './monorepo.ts'
 import { open } from './open.ts'
+import { recipe } from './recipe.ts'
 
 /** A repository of a world; the first one is the fleet. */
 export interface Repository {
@@ -21,5 +22,5 @@ export interface World {
 
 /** Every world, by name. A world's fleet reads `tenants/`, its tenant dev-team `deploy/` with `web.yaml` in it. */
 export const worlds: ReadonlyMap<string, World> = new Map(
-  [acme, apps, capsule, monorepo, open].map(world => [world.name, world]),
+  [acme, apps, capsule, monorepo, open, recipe, sealed].map(world => [world.name, world]),
 )

@@ -229,6 +229,31 @@ const EDITS = {
       object('v1', 'ResourceQuota', 'quota', 'flux-system', `spec: {hard: {pods: "${dice}"}}\n`),
     )
   }),
+  delegate: inFleet((files, { other, dice }) => {
+    const [bert, cleo] = [TENANTS[1]!, TENANTS[2]!]
+    const bound = [[bert], [other], [bert, cleo], [bert, 'flux-system']][dice % 4]!
+    change(files, 'vars/kustomization.yaml', () => 'resources: [vars.yaml, delegate.yaml]\n')
+    const follow = reference('GitRepository', 'delegate', 'flux-system')
+    const grants = bound.map(namespace =>
+      object(
+        RBAC,
+        'RoleBinding',
+        'delegate',
+        namespace,
+        `roleRef: {${GROUP}, kind: ClusterRole, name: ${dice < 8 ? 'edit' : 'view'}}\nsubjects: [${reference('ServiceAccount', 'delegate', 'flux-system')}]\n`,
+      ),
+    )
+    const source = `spec: {interval: 1m, url: "https://github.com/acme/${bert}", ref: {branch: main}}\n`
+    const spec = `spec: {interval: 5m, prune: true, path: ./more, serviceAccountName: delegate, sourceRef: ${follow}}\n`
+    files.set(
+      'vars/delegate.yaml',
+      [
+        object('source.toolkit.fluxcd.io/v1', 'GitRepository', 'delegate', 'flux-system', source),
+        object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', 'delegate', 'flux-system', spec),
+        ...grants,
+      ].join('---\n'),
+    )
+  }),
   unbootstrap: inFleet((files, { cluster, dice }) => {
     if (dice < 9) return
     files.delete(`clusters/${cluster}/flux-system/sync.yaml`)

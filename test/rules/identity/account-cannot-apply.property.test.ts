@@ -86,6 +86,8 @@ const world = fc.record({
   standing: fc.constantFrom(0, 0, 0, 0, 1, 2),
   hidden: fc.constantFrom(...HIDDEN),
   defined: fc.boolean(),
+  /** The grants stand in a Kustomization that is suspended. */
+  parked: fc.constantFrom(false, false, false, false, true),
   others: fc.constantFrom(true, true, true, true, false),
 })
 type World = typeof world extends fc.Arbitrary<infer T> ? T : never
@@ -122,12 +124,31 @@ const withoutBinding = (file: string) =>
     .filter(one => !one.includes('kind: RoleBinding'))
     .join('---\n')
 
-function given({ grants, objects, hidden, defined, others }: World, count: number, version: string): Given {
+const PARKED = {
+  apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+  kind: 'Kustomization',
+  metadata: { name: 'parked', namespace: 'flux-system' },
+  spec: {
+    interval: '1h',
+    path: './parked',
+    prune: true,
+    suspend: true,
+    serviceAccountName: 'kustomize-controller',
+    sourceRef: { kind: 'GitRepository', name: 'flux-system' },
+  },
+}
+
+function given({ grants, objects, hidden, defined, others, parked }: World, count: number, version: string): Given {
   const rbac = grants.flatMap(({ rules, roleRef, subject, namespace }, at) => [
     role('', `own-${at}`, rules),
     binding(namespace, `own-${at}`, roleRef === 'own' ? `ClusterRole own-${at}` : roleRef, subject),
   ])
-  const platform = [...rbac, ...hidden, definition(WIDGET), ...(defined ? [definition(CERTIFICATE)] : [])]
+  const platform = [
+    ...(parked ? [PARKED] : rbac),
+    ...hidden,
+    definition(WIDGET),
+    ...(defined ? [definition(CERTIFICATE)] : []),
+  ]
   const own = objects.slice(0, count).map(({ kind, name }) => {
     const { metadata, ...rest } = objectOf(kind, 'apps', name) as { metadata: { [key: string]: Json } }
     return { ...rest, metadata: { ...metadata, labels: { version } } }
@@ -138,6 +159,8 @@ function given({ grants, objects, hidden, defined, others }: World, count: numbe
       'tenants/dev-team.yaml': withoutBinding('tenants/dev-team.yaml'),
       ...(others ? {} : { 'tenants/ops-team.yaml': withoutBinding('tenants/ops-team.yaml') }),
       'tenants/platform.yaml': documents(platform),
+      'parked/kustomization.yaml': 'resources: [all.yaml]\n',
+      'parked/all.yaml': documents(rbac),
     },
     dev: {
       'deploy/kustomization.yaml': `resources: [${own.length > 0 ? 'all.yaml' : ''}]\n`,

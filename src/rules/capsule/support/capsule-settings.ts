@@ -1,28 +1,59 @@
+import { type CapsuleSettings, capsuleSettings as settingsOf } from '../../../facts/capsule-settings.ts'
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
-import type { Rendered } from '../../../facts/object-table.ts'
-import { HELM_RELEASE } from '../../../flux/kinds.ts'
-import { at, type Path } from '../../../kube/node.ts'
-import { CONFIGURATION, capsuleObjects } from './capsule-tenants.ts'
+import { nameOfOwner, readCapsuleTenants } from '../../../fleet/tenancy/capsule.ts'
+import { at, stringAt } from '../../../kube/node.ts'
+import { accountOf, userInfo } from '../../../kube/rbac/groups-of.ts'
+import { capsuleObjects, TENANT, TENANT_OWNER } from './capsule-tenants.ts'
+import { listAt, textsAt } from './list-at.ts'
+
+export type { CapsuleSettings }
 
 /** Where a cluster says whom Capsule looks at. */
-export interface CapsuleSettings {
-  readonly rendered: Rendered
-  /** Path of the map that holds the fields. */
-  readonly path: Path
-  /** Name of the list of groups in it. */
-  readonly groups: string
+export const capsuleSettings = (index: FleetIndex, cluster: string): CapsuleSettings[] =>
+  settingsOf(kind => capsuleObjects(index, cluster, kind))
+
+/** Owners whom Capsule accepts without an entry in its configuration, as `nameOfOwner` writes them. */
+export function aggregatedOwners(index: FleetIndex, cluster: string): ReadonlySet<string> {
+  const all = [TENANT, TENANT_OWNER].flatMap(kind => capsuleObjects(index, cluster, kind).map(({ object }) => object))
+  const owners = readCapsuleTenants(all).flatMap(tenant => tenant.owners)
+  return new Set(owners.filter(one => one.isAggregated).map(nameOfOwner))
 }
 
-/** What Capsule's chart makes a CapsuleConfiguration of. */
-const OPTIONS = ['spec', 'values', 'manager', 'options']
-const GROUPS = ['capsuleUserGroups', 'userGroups']
+/** What a CapsuleConfiguration says about someone with these names: the user, and groups. */
+interface CapsuleUse {
+  /** Capsule evaluates the requests. */
+  readonly isListed: boolean
+  /** The entry because of which it does not evaluate them all the same. */
+  readonly ignored: string | undefined
+  /** Among the administrators, whose Namespaces Capsule evaluates too (0.13 and later). */
+  readonly isAdministrator: boolean
+}
 
-/** The CapsuleConfigurations of a cluster; where there is none, the values of Capsule's chart that name groups. */
-export function capsuleSettings(index: FleetIndex, cluster: string): CapsuleSettings[] {
-  const own = capsuleObjects(index, cluster, CONFIGURATION)
-  if (own.length > 0) return own.map(rendered => ({ rendered, path: ['spec'], groups: 'userGroups' }))
-  return capsuleObjects(index, cluster, HELM_RELEASE).flatMap(rendered => {
-    const groups = GROUPS.find(name => at(rendered.object.root, [...OPTIONS, name]))
-    return groups === undefined ? [] : [{ rendered, path: OPTIONS, groups }]
-  })
+/** Whether Capsule evaluates the requests of someone. */
+export function capsuleUse(settings: readonly CapsuleSettings[], names: readonly string[]): CapsuleUse {
+  const specs = settings.map(({ rendered, path }) => at(rendered.object.root, path))
+  const isMe = (text: string) => names.includes(text)
+  const listed = (field: string) => specs.flatMap(spec => textsAt(spec, [field]))
+  const subjects = (field: string) =>
+    specs.flatMap(spec => listAt(spec, [field]).flatMap(item => stringAt(item, ['name']) ?? []))
+  // an account is not a group: Capsule compares the list with the groups of a request
+  const named = settings.flatMap((one, index) => textsAt(specs[index], [one.groups])).filter(text => !accountOf(text))
+  const administrator = subjects('administrators').find(isMe)
+  return {
+    isListed: [...named, ...listed('userNames'), ...subjects('users')].some(isMe),
+    ignored: listed('ignoreUserWithGroups').find(isMe) ?? administrator,
+    isAdministrator: administrator !== undefined,
+  }
+}
+
+/**
+ * Whether Capsule's webhooks evaluate what an owner of a Tenant writes. Where no configuration is visible they do; one outside
+ * the groups is the rule capsule-group-missing's.
+ */
+export function isCapsuleUser(index: FleetIndex, cluster: string, user: string): boolean {
+  const settings = capsuleSettings(index, cluster)
+  if (settings.length === 0) return true
+  const { isListed, ignored } = capsuleUse(settings, [user, ...userInfo(user).groups])
+  if (ignored !== undefined) return false
+  return isListed || aggregatedOwners(index, cluster).has(`ServiceAccount ${user}`)
 }

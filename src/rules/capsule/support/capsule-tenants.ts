@@ -1,3 +1,4 @@
+import { capsuleVersion } from '../../../facts/capsule-version.ts'
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { Rendered } from '../../../facts/object-table.ts'
 import type { Identity } from '../../../fleet/model/fleet.ts'
@@ -9,12 +10,19 @@ export const CONFIGURATION = 'capsule.clastix.io/CapsuleConfiguration'
 export const TENANT_OWNER = 'capsule.clastix.io/TenantOwner'
 
 /** A name that Capsule refuses to nobody who owns a Tenant. */
-const ANY = 'any'
+export const ANY = 'any'
 
 /** What the platform renders of one of Capsule's kinds on a cluster. */
 export function capsuleObjects(index: FleetIndex, cluster: string, kind: string): readonly Rendered[] {
   return index.platformAnywhere(cluster, kind)
 }
+
+/** The newest minor version whose webhooks are known. */
+const NEWEST = 14
+
+/** The minor version of Capsule (0.x) that a cluster runs; the newest known one where nothing shows it. */
+export const webhookVersion = (index: FleetIndex, cluster: string): number =>
+  Math.floor(capsuleVersion(kind => capsuleObjects(index, cluster, kind)) ?? NEWEST)
 
 /** The Capsule Tenants of a cluster that an identity owns, by its name or by a group of its namespace. */
 export function tenantsOwnedBy(index: FleetIndex, cluster: string, identity: Identity): KubeObject[] {

@@ -1,6 +1,7 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { at } from '../../../kube/node.ts'
+import { forbiddenKey } from './capsule-list.ts'
 import { tenantsOwnedBy } from './capsule-tenants.ts'
 
 const OPTIONS: ReadonlyMap<string, string> = new Map([
@@ -8,12 +9,13 @@ const OPTIONS: ReadonlyMap<string, string> = new Map([
   ['annotations', 'forbiddenAnnotations'],
 ])
 
-/** Whether a Capsule Tenant that a node's identity owns forbids a label or annotation of Namespaces by name. */
-export function deniedByCapsule(index: FleetIndex, node: FleetNode, part: string, key: string): boolean {
+/** Capsule's refusal of a label or annotation of a Namespace, where a Tenant that a node's identity owns forbids it. */
+export function deniedByCapsule(index: FleetIndex, node: FleetNode, part: string, key: string): string | undefined {
   const option = OPTIONS.get(part)
-  if (option === undefined) return false
-  return tenantsOwnedBy(index, node.cluster, node.identity).some(tenant => {
-    const denied = at(tenant.root, ['spec', 'namespaceOptions', option, 'denied'])
-    return denied?.type === 'list' && denied.items.some(item => item.type === 'scalar' && item.value === key)
-  })
+  if (option === undefined) return undefined
+  for (const tenant of tenantsOwnedBy(index, node.cluster, node.identity)) {
+    const found = forbiddenKey(at(tenant.root, ['spec', 'namespaceOptions', option]), [key])
+    if (found) return `namespace ${part} validation failed: ${found.words}`
+  }
+  return undefined
 }

@@ -27,7 +27,7 @@ export function* instanceElsewhere({ object, id, node }: Subject, { index }: Rul
       object,
       path: ['spec', 'template', 'spec', 'containers', 0, 'args'],
       value: `${id.name} ${flag.name} `,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} runs ${part('object', runs)} without --${part('value', flag.name)}, which the installed instance has: ${untyped(flag.why)}. Allowed: the flag on every instance.`,
+      message: message`${objectPart(id.kind, id.namespace, id.name)} runs ${part('object', runs)} without --${part('value', flag.name)}, which the installed instance has: ${untyped(flag.why(runs, ''))}. Allowed: the flag on every instance.`,
       fix: message`Add --${part('value', flag.name)} to the container's args.`,
     }
   }

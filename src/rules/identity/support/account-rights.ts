@@ -1,12 +1,13 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { objectPart } from '../../../facts/shown.ts'
+import { unappliedText } from '../../../facts/unapplied-grants.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import type { KubeObject } from '../../../kube/object.ts'
-import { type Binding, RBAC_GROUP } from '../../../kube/rbac/binding.ts'
+import { type Binding, displayRbac, RBAC_GROUP } from '../../../kube/rbac/binding.ts'
 import { leastRules } from '../../../kube/rbac/least-rules.ts'
 import type { PolicyRule } from '../../../kube/rbac/policy-rule.ts'
 import type { ResourceRequest } from '../../../kube/rbac/request.ts'
-import { listed, type Message, message, part } from '../../../message/message.ts'
+import { listed, type Message, message, part, untyped } from '../../../message/message.ts'
 import type { Origin } from '../../../origin.ts'
 
 /** Where an account gets, or should get, its rights in a namespace ('': in the cluster). */
@@ -14,26 +15,53 @@ export interface AccountPlace {
   readonly node: FleetNode
   readonly user: string
   readonly namespace: string
+  /** Roles and bindings that Flux does not apply, with the reason. */
+  readonly unapplied?: ReadonlyMap<string, string>
 }
 
 const MAX_ROLES = 3
 
-/** Bindings that are made for the account: those of every account, which the API server makes itself, do not matter here. */
-export function ownBindings(index: FleetIndex, { node, user, namespace }: AccountPlace): readonly Binding[] {
+/**
+ * Bindings that are made for the account: those of every account, which the API server makes itself, do not matter here, and
+ * those that Flux does not apply do not count.
+ */
+export function ownBindings(index: FleetIndex, place: AccountPlace): readonly Binding[] {
+  const { unapplied } = place
+  return unapplied
+    ? bindingsFor(index, place).filter(one => !unapplied.has(displayRbac(one)))
+    : bindingsFor(index, place)
+}
+
+function bindingsFor(index: FleetIndex, { node, user, namespace }: AccountPlace): readonly Binding[] {
   const all = index.bindingsOf(node.cluster, user, namespace)
   return all.filter(({ subjects }) => subjects.some(one => one.kind !== 'Group' || !/^system:[^:]+$/.test(one.name)))
+}
+
+/** The bindings of an account, and their roles, that Flux does not apply: each in a sentence without its period. */
+function unappliedOf(index: FleetIndex, place: AccountPlace): string[] {
+  const { unapplied: names = new Map<string, string>() } = place
+  const first = bindingsFor(index, place).flatMap(one => {
+    const role = { ...one.roleRef, namespace: one.roleRef.kind === 'Role' ? one.namespace : '' }
+    return [displayRbac(one), displayRbac(role)].find(name => names.has(name)) ?? []
+  })
+  return [...new Set(first)].map(name => unappliedText(name, names.get(name)!))
 }
 
 /** Which roles the account has, through which bindings: one sentence. */
 export function rolesText(index: FleetIndex, place: AccountPlace): Message {
   const own = ownBindings(index, place)
-  if (own.length === 0) return message`No visible binding gives the account a role there.`
-  const shown = own.slice(0, MAX_ROLES).map(({ kind, namespace, name, roleRef }) => {
+  const unapplied = unappliedOf(index, place).map(text => message` ${untyped(text)}.`)
+  const without = unapplied.reduce((before, one) => message`${before}${one}`, message``)
+  if (own.length === 0) return message`No visible binding gives the account a role there.${without}`
+  const shown = own.slice(0, MAX_ROLES).map(binding => {
+    const { kind, namespace, name, roleRef } = binding
     const role = objectPart(roleRef.kind, roleRef.kind === 'Role' ? namespace : '', roleRef.name)
-    return message`${role} through ${objectPart(kind, namespace, name)}`
+    const meant = index.meantRole(place.node.cluster, binding)
+    const missing = meant === undefined ? message`` : message` (not found. Did you mean ${part('object', meant)}?)`
+    return message`${role}${missing} through ${objectPart(kind, namespace, name)}`
   })
   const more = own.length > MAX_ROLES ? message` and ${own.length - MAX_ROLES} more` : message``
-  return message`The account has ${listed(shown)}${more}.`
+  return message`The account has ${listed(shown)}${more}.${without}`
 }
 
 /** Where the first binding of the account in the fleet states its role; undefined where the fleet renders none. */

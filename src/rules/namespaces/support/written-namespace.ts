@@ -3,11 +3,12 @@ import { identityPart, objectPart, quoted, shown } from '../../../facts/shown.ts
 import type { Subject } from '../../../facts/subject.ts'
 import { mayCreateNamespace } from '../../../fleet/tenancy/capsule.ts'
 import { at, type Path, stringAt } from '../../../kube/node.ts'
-import { type Message, message, part } from '../../../message/message.ts'
+import { codeWord, listed, type Message, message, part } from '../../../message/message.ts'
 import { asMessage } from '../../../message/said.ts'
 import { namesOf, tenantsOwnedBy } from '../../capsule/support/capsule-tenants.ts'
+import { ownerRemoved } from '../../capsule/support/owner-removed.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
-import { keepsNamespace } from './keeps-namespace.ts'
+import { claimants, keepsNamespace } from './keeps-namespace.ts'
 import { ownNamespaces } from './own-namespaces.ts'
 import { TENANT_KEYS } from './protected-metadata.ts'
 
@@ -25,7 +26,17 @@ export function* writtenNamespace(subject: Subject, tenant: string, context: Rul
     fix: asMessage(fix),
   })
   const own = keepsNamespace(context, node.cluster, tenant, id.name)
-  if (!own || !mayWrite(subject, index)) {
+  const claims = own ? [] : claimants(index, node.cluster, id.name)
+  if (claims.length > 1 && claims.includes(tenant)) {
+    const first = context.before?.ownerOf(node.cluster, id.name)
+    const why =
+      first === undefined
+        ? message`tenants ${listed(claims.map(name => quoted('tenant', name)))} declare it, and Capsule gives it to the one that creates it first`
+        : message`tenant ${quoted('tenant', first)} had it before this change`
+    const told = message`${who}: ${why}. Allowed: one tenant for each namespace. Capsule refuses the request of any other tenant.`
+    const fix = message`Rename the Namespace, or name its owner in ${codeWord('tenants[].namespaces')} of .github/bailiwick.yaml.`
+    yield breach(['metadata', 'name'], id.name, told, fix)
+  } else if (!own || !(mayWrite(subject, index) || ownerRemoved(context, node.cluster, tenant))) {
     const why = own
       ? 'only the platform writes the Namespaces of tenants, because a writer can relabel or delete them'
       : 'it is not a namespace of the tenant'

@@ -1,8 +1,10 @@
 import { type FleetIndex, kindOf } from '../../../facts/fleet-index.ts'
 import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
-import { stringAt } from '../../../kube/node.ts'
+import { FLUX_INSTANCE, fluxKind } from '../../../flux/kinds.ts'
+import { at, stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
+import { textsOf } from '../../../kube/read-text.ts'
 import { codeWord, message } from '../../../message/message.ts'
 import type { Breach } from '../../model/rule.ts'
 
@@ -14,7 +16,7 @@ export function* removedDefinitions(gone: readonly KubeObject[], node: FleetNode
     if (kindOf(object) !== DEFINITION) continue
     const kind = `${stringAt(object.root, ['spec', 'group'])}/${stringAt(object.root, ['spec', 'names', 'kind'])}`
     // another definition of the kind is not the one that stores its objects, but keeps it known
-    if (index.definitionsOf(node.cluster, kind).length > 0) continue
+    if (index.definitionsOf(node.cluster, kind).length > 0 || isOfOperator(kind, node, index)) continue
     const left = index.renderedAnywhere(node.cluster, kind)
     const [first] = left
     if (first === undefined) continue
@@ -30,4 +32,17 @@ export function* removedDefinitions(gone: readonly KubeObject[], node: FleetNode
       fix: message`Restore the CustomResourceDefinition. If a chart installs it from now on, add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change.`,
     }
   }
+}
+
+/** What a FluxInstance installs unless it lists its components. */
+const COMPONENTS = ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller']
+
+/** Whether the Flux Operator installs the definition by a FluxInstance: it takes over what Flux applied of itself before. */
+function isOfOperator(kind: string, { cluster }: FleetNode, index: FleetIndex): boolean {
+  if (!fluxKind(kind)?.served) return false
+  return index.platformAnywhere(cluster, FLUX_INSTANCE).some(({ object }) => {
+    const written = textsOf(at(object.root, ['spec', 'components'])) ?? []
+    const components = written.length > 0 ? written : COMPONENTS
+    return components.some(name => name.startsWith(`${kind.slice(0, kind.indexOf('.'))}-`))
+  })
 }

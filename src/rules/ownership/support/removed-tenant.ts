@@ -1,10 +1,10 @@
 import { type FleetIndex, kindOf } from '../../../facts/fleet-index.ts'
 import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
+import { CAPSULE_GROUP } from '../../../fleet/tenancy/capsule.ts'
 import { KUSTOMIZATION } from '../../../flux/kinds.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { codeWord, message, part } from '../../../message/message.ts'
-import { TENANT } from '../../capsule/support/capsule-tenants.ts'
 import type { Breach } from '../../model/rule.ts'
 
 /** Namespaces of tenants and Capsule Tenants among what a Kustomization of the platform would delete, with all that is in them. */
@@ -36,7 +36,7 @@ export function* removedTenant(
 
 function isTenants(object: KubeObject, node: FleetNode, before: FleetIndex, index: FleetIndex): boolean {
   const kind = kindOf(object)
-  if (kind === TENANT) return true
+  if (kind === `${CAPSULE_GROUP}/Tenant`) return true
   const { name } = idOf(object)
   if (kind !== '/Namespace' || before.ownerOf(node.cluster, name) === undefined) return false
   // where a Kustomization in it goes too, that says enough

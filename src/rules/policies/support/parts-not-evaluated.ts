@@ -21,16 +21,29 @@ export const KINDS_NOT_EVALUATED: ReadonlySet<string> = new Set([
   'policies.kubewarden.io/ClusterAdmissionPolicyGroup',
   'policies.kubewarden.io/AdmissionPolicy',
   'policies.kubewarden.io/AdmissionPolicyGroup',
+  'capsule.clastix.io/ResourcePool',
+  'capsule.clastix.io/CustomQuota',
+  'capsule.clastix.io/GlobalCustomQuota',
+  'capsule.clastix.io/GlobalResourceQuota',
 ])
 export const WHOLE_KIND = 'kind'
 const KYVERNO = new Set(['kyverno.io/ClusterPolicy', 'kyverno.io/Policy'])
 const PARTS = ['mutate', 'generate', 'verifyImages']
+const CAPSULE_TENANT = 'capsule.clastix.io/Tenant'
+/** Parts of the rules of a Capsule Tenant (0.13 and later), and fields beside them. */
+const CAPSULE_PARTS = ['enforce', 'quota']
+const CAPSULE_FIELDS = ['deviceClasses']
 
 /** What of a policy is never evaluated, whatever object it is asked about: WHOLE_KIND, or parts of its rules. */
 export function partsNotEvaluated({ kind, object }: Pick<Subject, 'kind' | 'object'>): readonly string[] {
   if (KINDS_NOT_EVALUATED.has(kind)) return [WHOLE_KIND]
-  if (!KYVERNO.has(kind)) return []
+  const isCapsule = kind === CAPSULE_TENANT
+  if (!KYVERNO.has(kind) && !isCapsule) return []
   const rules = at(object.root, ['spec', 'rules'])
-  if (rules?.type !== 'list') return []
-  return PARTS.filter(part => rules.items.some(rule => rule.type === 'map' && rule.fields.has(part)))
+  const items = rules?.type === 'list' ? rules.items : []
+  const parts = isCapsule ? CAPSULE_PARTS : PARTS
+  return [
+    ...parts.filter(part => items.some(rule => rule.type === 'map' && rule.fields.has(part))),
+    ...(isCapsule ? CAPSULE_FIELDS.filter(field => at(object.root, ['spec', field]) !== undefined) : []),
+  ]
 }

@@ -1,7 +1,7 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { capabilityOf } from '../../../kube/capabilities/index.ts'
-import { isKubernetesKind } from '../../../kube/scope/scope.ts'
+import { isKubernetesKind, misspelled } from '../../../kube/scope/scope.ts'
 
 /** Flux's own kinds, and those of Capsule, have rules of their own. */
 const WITH_RULES =
@@ -9,6 +9,8 @@ const WITH_RULES =
 
 /** Whether an object in a namespace is of a kind of which no rule knows what it can do. */
 export function isUnlooked({ kind, id, node }: Subject, index: FleetIndex): boolean {
-  if (isKubernetesKind(kind) || WITH_RULES.test(kind) || capabilityOf(kind) !== undefined) return false
+  // of a misspelled kind of Kubernetes another rule speaks
+  if (isKubernetesKind(kind) || misspelled(id.apiVersion, id.kind) !== undefined) return false
+  if (WITH_RULES.test(kind) || capabilityOf(kind) !== undefined) return false
   return index.scopeOf(node.cluster, id.apiVersion, id.kind) !== 'Cluster'
 }

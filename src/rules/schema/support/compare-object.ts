@@ -12,6 +12,7 @@ import { fluxMarks } from '../../ownership/support/flux-mark.ts'
 import { ACCEPTED } from './accepted.ts'
 import type { ComparedVersion } from './compared-version.ts'
 import { fluxVersionRefusal } from './flux-version-refusal.ts'
+import { renamedKey } from './renamed-key.ts'
 
 /** What an object is compared with. */
 export interface ComparedObject {
@@ -46,24 +47,24 @@ export function compareObject(
   return { ...compared(object, version, definitions, isDecrypted, old), again }
 }
 
-/** A key that was probably meant to be one that is missing is the cause of both, and nothing else is said of it. */
-function withoutMisspelled(answer: SchemaAnswer, root: MapNode): SchemaAnswer {
+/** A key that was probably meant to be another one is the cause of all that is right once it is renamed: nothing else is said. */
+function withoutMisspelled(answer: SchemaAnswer, root: MapNode, check: (root: MapNode) => SchemaAnswer): SchemaAnswer {
   if (answer.problems.length < 2) return answer
-  const isWithin = ({ path }: Problem, place: Path) => place.every((step, index) => path[index] === step)
-  const isNeeded = (place: Path) =>
-    answer.problems.some(one => isWithin(one, place) && (one.kind === 'missing-field' || isMade(root, place)))
-  const meant: Path[] = []
-  const named = answer.problems.map((problem): Problem => {
+  const [causes, following] = [new Set<Problem>(), new Set<Problem>()]
+  for (const problem of answer.problems) {
     const { kind, path, names = [] } = problem
     const name = kind === 'unknown-field' || kind === 'dropped-field' ? probably(String(path.at(-1)), names) : undefined
     const place = [...path.slice(0, -1), name ?? '']
-    if (name === undefined || (at(root, place) !== undefined && !isMade(root, place)) || !isNeeded(place))
-      return problem
-    meant.push(place)
-    return { ...problem, kind: 'unknown-field' }
-  })
-  const problems = named.filter(one => !meant.some(place => isWithin(one, place)))
-  return { ...answer, problems, count: answer.count - (named.length - problems.length) }
+    if (name === undefined || (at(root, place) !== undefined && !isMade(root, place))) continue
+    const renamed = renamedKey(root, path, name)
+    const after = renamed ? check(renamed).problems : answer.problems
+    const gone = answer.problems.filter(one => one !== problem && !after.some(other => isSame(one, other)))
+    if (gone.length > 0) causes.add(problem)
+    for (const one of gone) following.add(one)
+  }
+  const left = answer.problems.filter(one => causes.has(one) || !following.has(one))
+  const problems = left.map((one): Problem => (causes.has(one) ? { ...one, kind: 'unknown-field' } : one))
+  return { ...answer, problems, count: answer.count - (answer.problems.length - problems.length) }
 }
 
 /** Whether a field is there only because the types of Go always write it. */
@@ -85,8 +86,10 @@ function compared(
   const group = groupOf(apiVersion)
   const own = ownDefinitions(definitions(`${group}/${kind}`))
   const catalog = own.length > 0 ? undefined : catalogued(group, kind)
-  const compare = (definition: Definition) =>
-    withoutMisspelled(checkCustom(object.root, definition, { isDecrypted, old: old?.root }), object.root)
+  const compare = (definition: Definition) => {
+    const check = (root: MapNode) => checkCustom(root, definition, { isDecrypted, old: old?.root })
+    return withoutMisspelled(check(object.root), object.root, check)
+  }
   const refused = own.length > 0 || name === '' ? undefined : fluxVersionRefusal(idOf(object), version.flux)
   if (refused) return { ...refused, isCatalog: false }
   if (catalog) {
@@ -103,8 +106,9 @@ function compared(
     return { ...comparedWithAll(answer, server, last, others, compare), isCatalog: false }
   }
   const isAssumed = !version.isCertain
-  const checked = checkObject(object.root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
-  const answer = withoutMisspelled(checked, object.root)
+  const check = (root: MapNode) =>
+    checkObject(root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
+  const answer = withoutMisspelled(check(object.root), object.root, check)
   const refusedByAll =
     isAssumed && version.runs === undefined ? refusedIn(VERSIONS, object.root, answer, isDecrypted) : []
   return { answer, server: versionName(version), isCertain: version.isCertain, isCatalog: false, refusedByAll }
@@ -119,7 +123,8 @@ function refusedIn(
 ): readonly Problem[] {
   return versions.reduce((left, version) => {
     if (left.length === 0) return left
-    const others = withoutMisspelled(checkObject(root, { version, isDecrypted }), root).problems
+    const check = (one: MapNode) => checkObject(one, { version, isDecrypted })
+    const others = withoutMisspelled(check(root), root, check).problems
     return left.filter(one => others.some(other => isSame(one, other)))
   }, problems)
 }

@@ -1,7 +1,6 @@
 import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
-import { withElement, withField, withoutField } from '../../../kube/edit-node.ts'
-import { at, type MapNode, type Node, type Path, stringAt } from '../../../kube/node.ts'
+import { at, type MapNode, type Path, stringAt } from '../../../kube/node.ts'
 import { probably } from '../../../message/closest.ts'
 import { message, part } from '../../../message/message.ts'
 import type { Problem } from '../../../schema/model/problem.ts'
@@ -10,6 +9,7 @@ import type { Breach } from '../../model/rule.ts'
 import { ACCEPTED } from './accepted.ts'
 import type { ComparedObject } from './compare-object.ts'
 import { problemText } from './problem-text.ts'
+import { renamedKey } from './renamed-key.ts'
 
 /** Each place of an object that the cluster refuses, or may refuse. */
 export function* mismatches(
@@ -101,25 +101,11 @@ function renaming(
   const parent = at(root, start)
   if (meant === undefined || alike.length > 1 || since !== undefined || until !== undefined) return {}
   if (parent?.type !== 'map' || parent.fields.has(meant)) return {}
-  const value = (parent.fields.get(key) ?? parent.dropped?.get(key))?.value
-  if (!value) return {}
-  const after = again(replacedAt(root, start, withField(withoutKey(parent, key), meant, value)) as MapNode)
+  const renamed = renamedKey(root, path, meant)
+  if (!renamed) return {}
+  const after = again(renamed)
   const isValid = after.problems.every(one => !startsWith(one.path, [...start, meant]))
   return isValid && after.count < answer.count ? { edit: { rename: meant } } : {}
 }
 
-function withoutKey(map: MapNode, key: string): MapNode {
-  const { dropped, ...rest } = withoutField(map, key)
-  const left = new Map([...(dropped ?? [])].filter(([name]) => name !== key))
-  return left.size > 0 ? { ...rest, dropped: left } : rest
-}
-
 const startsWith = (path: Path, start: Path) => start.every((step, at) => path[at] === step)
-
-function replacedAt(node: Node, [step, ...rest]: Path, value: Node): Node {
-  if (step === undefined) return value
-  const child = at(node, [step])
-  if (!child) return node
-  if (node.type === 'map') return withField(node, String(step), replacedAt(child, rest, value))
-  return node.type === 'list' ? withElement(node, Number(step), replacedAt(child, rest, value)) : node
-}

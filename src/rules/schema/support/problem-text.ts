@@ -1,4 +1,5 @@
 import { quoted } from '../../../facts/shown.ts'
+import { ACCESS_FROM } from '../../../flux/source/source-acl.ts'
 import { probably } from '../../../message/closest.ts'
 import { codeWord, type Message, type MessagePart, message, part } from '../../../message/message.ts'
 import type { Problem } from '../../../schema/model/problem.ts'
@@ -91,6 +92,12 @@ function unknownField(problem: Problem, what: Message, field: MessagePart): { me
       fix: message`Set ${codeWord('spec.decryption')} of that Kustomization, or encrypt the file again with SOPS.`,
     }
   }
+  if (path.join('.') === 'spec.accessFrom') {
+    return {
+      message: message`${what} The access control list of this kind is provisional in Flux.`,
+      fix: message`Move the list to the annotation ${part('value', ACCESS_FROM)} of the object: the gate enforces it there.`,
+    }
+  }
   if (since !== undefined) {
     return {
       message: message`${what} Version ${part('value', since)} is the first to have it.`,
@@ -110,10 +117,11 @@ function unknownField(problem: Problem, what: Message, field: MessagePart): { me
 }
 
 function unknownKind(
-  { since, until, names = [] }: Problem,
+  { path, since, until, names = [] }: Problem,
   who: MessagePart,
   server: Message,
 ): { message: Message; fix: Message } {
+  const isKind = path[0] === 'kind'
   const last =
     until !== undefined
       ? message` Version ${part('value', until)} was the last to serve it.`
@@ -126,8 +134,8 @@ function unknownKind(
         fix: message`Remove the object, or replace it with a kind that is served.`,
       }
     : {
-        message: message`${who}: ${server} does not serve this apiVersion.${last} Allowed: ${part('value', names.join(', '))}.`,
-        fix: message`Set apiVersion to ${part('value', names[0]!)}.`,
+        message: message`${who}: ${server} does not serve this ${isKind ? 'kind' : 'apiVersion'}.${last} Allowed: ${part('value', names.join(', '))}.`,
+        fix: message`Set ${isKind ? 'kind' : 'apiVersion'} to ${part('value', names[0]!)}.`,
       }
 }
 

@@ -6,7 +6,7 @@ import { message, untyped } from '../../../message/message.ts'
 import { overLimit } from '../../model/over-limit.ts'
 import type { Breach } from '../../model/rule.ts'
 import { credentialIn } from './credential-forms.ts'
-import { isBelow, readerOf } from './reader-of.ts'
+import { isBelow, readersOf } from './reader-of.ts'
 
 /** What is read of one repository: more than the manifests of anybody. */
 const MAX_BYTES = 64 * 1024 * 1024
@@ -23,28 +23,29 @@ export function* secretsInFiles({ url, tree, nodes }: EvaluatedRepository): Iter
     const bytes = readUnlessLarge(tree, path)
     left -= bytes?.length ?? MAX_BYTES
     if (!bytes || left < 0) {
-      const reader = readerOf(nodes, path)
+      const reader = readersOf(nodes, path).find(node => isBelow(node, path))
       unread ??= path
-      if (!reader || !isBelow(reader, path)) continue
+      if (!reader) continue
       yield notRead(reader, url, path)
       return
     }
     const found = YAML.test(path) ? inComments(bytes) : inText(bytes)
     if (!found) continue
     const { what, line } = found
-    const node = readerOf(nodes, path)
-    if (!node) return
-    yield {
-      node,
-      object: node.kustomization,
-      path: [],
-      origin: { repository: url, file: path, line, column: 1 },
-      value: `${path} ${what}`,
-      message: message`the file ${quoted('path', path)} contains ${untyped(what)} in plain text. Allowed: values that SOPS encrypted. Everyone who can read the repository or its history can read it.`,
-      fix: message`Remove the value and rotate it: it is already in git.`,
-      // the keys of tests lie beside the sources of a program, whose repository a tenant may deploy from
-      ...(isBelow(node, path) ? {} : { level: 'warning' }),
-    }
+    const isInside = nodes.some(node => isBelow(node, path))
+    yield* readersOf(nodes, path).map(
+      (node): Breach => ({
+        node,
+        object: node.kustomization,
+        path: [],
+        origin: { repository: url, file: path, line, column: 1 },
+        value: `${path} ${what}`,
+        message: message`the file ${quoted('path', path)} contains ${untyped(what)} in plain text. Allowed: values that SOPS encrypted. Everyone who can read the repository or its history can read it.`,
+        fix: message`Remove the value and rotate it: it is already in git.`,
+        // the keys of tests lie beside the sources of a program, whose repository a tenant may deploy from
+        ...(isInside ? {} : { level: 'warning' }),
+      }),
+    )
   }
   if (unread !== undefined) yield { ...notRead(nodes[0]!, url, unread), level: 'warning' }
 }

@@ -1,0 +1,88 @@
+import { shownObject } from '../../facts/shown.ts'
+import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
+import { fluxKind, KUSTOMIZATION } from '../../flux/kinds.ts'
+import { type Need, needsOf } from '../../flux/references.ts'
+import { namesReadBy } from '../../kube/capabilities/secret-names.ts'
+import { originAt, stringAt } from '../../kube/node.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import type { NodeFailure } from '../../rules/model/finding.ts'
+import { failureOf } from './finding-of.ts'
+
+/** A reference of an object that a node renders. */
+interface Use extends Need {
+  readonly node: FleetNode
+  readonly object: KubeObject
+}
+
+/**
+ * References of Flux's objects to what this change takes away, or names in the place of what is there: Flux would wait for it.
+ * A new reference counts where every node of the cluster is visible, and never to a Secret: people make those by hand.
+ */
+export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
+  const before = new Map(base.nodes.map(node => [node.key, node]))
+  const after = new Map(head.nodes.map(node => [node.key, node]))
+  const isChanged = ({ key }: FleetNode) => before.get(key)?.digest !== after.get(key)?.digest
+  const [now, then] = [head.nodes.filter(isChanged), base.nodes.filter(isChanged)]
+  const known = new Map(then.flatMap(usesOf).map(use => [placeOf(use), use.target]))
+  const fresh = now.flatMap(usesOf).filter(use => known.get(placeOf(use)) !== use.target)
+  const left = new Set(now.flatMap(idsOf))
+  const removed = new Set(then.flatMap(idsOf).filter(id => !left.has(id)))
+  if (fresh.length === 0 && removed.size === 0) return []
+
+  const present = new Set(head.nodes.flatMap(node => [...idsOf(node), ...madeBy(node)]))
+  const unseen = new Set(head.nodes.filter(isUnseen).map(({ cluster }) => cluster))
+  const isThere = ({ cluster }: FleetNode, target: string) => present.has(`${cluster} ${target}`)
+  const broken = fresh.filter(use => {
+    const was = known.get(placeOf(use))
+    if (was !== undefined && isThere(use.node, was)) return true
+    return !/^(Secret|ConfigMap)\//.test(use.target) && !unseen.has(use.node.cluster)
+  })
+  const lost = removed.size === 0 ? [] : head.nodes.flatMap(usesOf).filter(use => removed.has(atTarget(use)))
+  const missing = [...broken, ...lost].filter(use => !isThere(use.node, use.target))
+  return [...new Map(missing.map(use => [placeOf(use), failure(use)])).values()]
+}
+
+const isUnseen = ({ error, holes, source }: FleetNode) =>
+  error !== undefined || holes !== undefined || source.opaque !== undefined
+
+const atTarget = ({ node, target }: Use) => `${node.cluster} ${target}`
+const placeOf = ({ node, object, path }: Use) => `${node.cluster} ${nameOf(object)} ${path.join('.')}`
+const nameOf = (object: KubeObject) => {
+  const { kind, namespace, name } = idOf(object)
+  return `${kind}/${namespace}/${name}`
+}
+const objectsOf = ({ objects, retained = [] }: FleetNode) => [...objects, ...retained]
+const idsOf = (node: FleetNode) => objectsOf(node).map(object => `${node.cluster} ${nameOf(object)}`)
+
+/** What operators make of objects of theirs, by the places at which those name it. */
+const MADE = [
+  ['metadata', 'name'],
+  ['spec', 'target', 'name'],
+  ['spec', 'secretName'],
+]
+const madeBy = (node: FleetNode) =>
+  objectsOf(node).flatMap(({ root, ...rest }) => {
+    const { apiVersion, namespace } = idOf({ root, ...rest })
+    const names = groupOf(apiVersion) === '' ? [] : MADE.flatMap(path => stringAt(root, path) ?? [])
+    return names.map(name => `${node.cluster} Secret/${namespace}/${name}`)
+  })
+
+function usesOf(node: FleetNode): Use[] {
+  return node.objects.flatMap(object => {
+    const { apiVersion, kind, namespace } = idOf(object)
+    const own = `${groupOf(apiVersion)}/${kind}`
+    if (!fluxKind(own)) return []
+    const reads = namesReadBy(object).map(({ path, kind, name }) => ({ path, target: `${kind}/${namespace}/${name}` }))
+    // the source of a Kustomization is looked for where its content is read
+    const needs = needsOf(object).filter(({ path }) => own !== KUSTOMIZATION || path[1] !== 'sourceRef')
+    return [...needs, ...reads].map(need => ({ ...need, node, object }))
+  })
+}
+
+function failure({ node, object, path, target }: Use): NodeFailure {
+  const [kind = '', namespace = '', name = ''] = target.split('/')
+  const own = idOf(object)
+  const message = `${shownObject(own.kind, own.namespace, own.name)}: ${shownObject(kind, namespace, name)} not found, because no object of the fleet declares it. Flux would wait for it`
+  const fix = 'Declare the object in the fleet, or correct its kind, name and namespace.'
+  return failureOf(node, { code: 'flux-invalid', message, fix }, originAt(object.root, path))
+}

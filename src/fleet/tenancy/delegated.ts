@@ -1,0 +1,126 @@
+import { isInstalledAccount } from '../../flux/installed-rbac.ts'
+import { HELM_RELEASE } from '../../flux/kinds.ts'
+import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import type { Authorizer } from '../../kube/rbac/authorizer.ts'
+import { authorizerOf } from '../../kube/rbac/authorizer-of.ts'
+import { accountOf as accountOfUser, userInfo, userOfAccount } from '../../kube/rbac/groups-of.ts'
+import { accountOf } from '../model/appliers.ts'
+import type { FleetNode, Lockdown } from '../model/fleet.ts'
+import { refKey } from '../model/ref.ts'
+import type { Sources } from '../sources/sources.ts'
+
+/** Whose a namespace is, and to whom the platform gave it. */
+interface Owners {
+  readonly owners: ReadonlyMap<string, string>
+  givenTo(namespace: string): string | undefined
+}
+
+/** Tenants by what the platform has outside of their namespaces and lets write there and nowhere else. */
+export interface Delegated {
+  /** By the account. */
+  readonly accounts: ReadonlyMap<string, string>
+  /** By the key of a node that applies what the platform does not write itself. */
+  readonly nodes: ReadonlyMap<string, string>
+}
+
+export const NOTHING_DELEGATED: Delegated = { accounts: new Map(), nodes: new Map() }
+
+/**
+ * Whoever writes what is applied as an account that may write in a tenant's namespaces only is confined to the tenant.
+ * Several tenants are one, named after all of them, see `membersOf`. What is applied as such an account grants nothing
+ * here, or it would justify itself.
+ */
+export function delegated(
+  nodes: readonly FleetNode[],
+  owners: Owners,
+  own: Sources['own'],
+  lockdown: Lockdown,
+): Delegated {
+  const delegating = nodes.filter(node => isDelegating(node, owners, own))
+  const untrusted = new Map(delegating.map(node => [node.key, node]))
+  const releases = nodes.flatMap(node => releaseAccounts(node, owners, lockdown))
+  const accounts = new Map<string, string>()
+  const users = new Set([...[...untrusted.values()].map(({ identity }) => identity.user), ...releases])
+  for (let isDone = users.size === 0; !isDone; ) {
+    const authorizer = authorizerOf(grantsOf(nodes, untrusted))
+    accounts.clear()
+    isDone = true
+    for (const user of users) {
+      const tenant = tenantOf(user, authorizer, owners)
+      if (tenant !== MORE) {
+        if (tenant) accounts.set(user, tenant)
+        continue
+      }
+      for (const [key, { identity }] of untrusted) if (identity.user === user) isDone = !untrusted.delete(key) && isDone
+    }
+  }
+  const byKey = delegating.flatMap(({ key, identity }) => {
+    const tenant = accounts.get(identity.user)
+    return tenant === undefined ? [] : [[key, tenant] as const]
+  })
+  return users.size === 0 ? NOTHING_DELEGATED : { accounts, nodes: new Map(byKey) }
+}
+
+/** Whether the platform declares a node outside of tenants' namespaces, as an account, for content that it does not write itself. */
+const isDelegating = (node: FleetNode, owners: Owners, own: Sources['own']): boolean =>
+  node.parent !== undefined &&
+  node.identity.impersonated &&
+  !isInstalled(node.identity.user) &&
+  owners.givenTo(node.namespace) === undefined &&
+  (node.tenant === undefined || node.tenant === owners.owners.get(node.namespace)) &&
+  (node.source.includes !== undefined || node.source.url !== own.url || refKey(node.source.ref) !== refKey(own.ref))
+
+/** The tenants that a tenant stands for: one, or all those whose namespaces one account may write to. */
+export const membersOf = (tenant: string): readonly string[] => tenant.split(',')
+
+function isInstalled(user: string): boolean {
+  const account = accountOfUser(user)
+  return account !== undefined && isInstalledAccount(account.namespace, account.name)
+}
+
+/** The accounts of releases that the platform declares outside of tenants' namespaces. */
+function releaseAccounts(node: FleetNode, { owners }: Owners, lockdown: Lockdown): string[] {
+  if (node.tenant !== undefined || node.hub !== undefined) return []
+  return node.objects.flatMap(object => {
+    const { apiVersion, kind, namespace } = idOf(object)
+    if (`${groupOf(apiVersion)}/${kind}` !== HELM_RELEASE || owners.has(namespace)) return []
+    const account = accountOf(object, lockdown)
+    const user = account && userOfAccount(namespace, account)
+    return user && !isInstalled(user) ? [user] : []
+  })
+}
+
+/** The platform's objects on the cluster itself, without what untrusted nodes lead to. */
+function* grantsOf(nodes: readonly FleetNode[], untrusted: ReadonlyMap<string, FleetNode>): Iterable<KubeObject> {
+  const left = new Set<string>(untrusted.keys())
+  for (const { key, parent, tenant, hub, objects, retained = [] } of nodes) {
+    if (left.has(parent ?? '')) left.add(key)
+    if (left.has(key) || tenant !== undefined || hub !== undefined) continue
+    yield* objects
+    yield* retained
+  }
+}
+
+/** No name of a tenant. */
+const MORE = '...'
+const READS = new Set(['get', 'list', 'watch'])
+
+/** The tenant in whose namespaces alone a user may write; MORE: it may write elsewhere, too. */
+function tenantOf(name: string, authorizer: Authorizer, owners: Owners): string | undefined {
+  const user = userInfo(name)
+  const tenants = new Set<string>()
+  for (const namespace of ['', ...authorizer.bindings.namespacesOf(user)]) {
+    const own = authorizer.bindings
+      .of(user, namespace)
+      .filter(({ subject }) => subject.kind !== 'Group' || !/^system:[^:]+$/.test(subject.name))
+    const tenant = owners.givenTo(namespace)
+    const writes = own.some(({ binding }) => {
+      const rules = authorizer.rulesOf(binding.roleRef, binding.namespace)
+      // a role that is not visible gives nobody more than a tenant has
+      return rules ? rules.some(({ verbs }) => verbs.some(verb => !READS.has(verb))) : tenant !== undefined
+    })
+    if (writes && tenant === undefined) return MORE
+    if (writes) tenants.add(tenant!)
+  }
+  return tenants.size === 0 ? undefined : [...tenants].sort().join(',')
+}

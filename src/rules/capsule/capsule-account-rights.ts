@@ -1,0 +1,108 @@
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
+import { unknownRole } from '../../facts/unseen-grants.ts'
+import { kubeConfigOf } from '../../fleet/model/appliers.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { KUBECONFIG_FIELD } from '../../flux/kinds.ts'
+import { type Path, stringAt } from '../../kube/node.ts'
+import { groupOf, idOf } from '../../kube/object.ts'
+import { type Binding, type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { accountOf, userInfo } from '../../kube/rbac/groups-of.ts'
+import type { PolicyRule } from '../../kube/rbac/policy-rule.ts'
+import { readBinding } from '../../kube/rbac/read-binding.ts'
+import type { ResourceRequest } from '../../kube/rbac/request.ts'
+import { ruleAllows } from '../../kube/rbac/rule-allows.ts'
+import { message, part } from '../../message/message.ts'
+import { serverWords } from '../model/api-refusal.ts'
+import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+
+/** What Capsule's document for Flux has the platform give to the account that owns a Tenant, where its addon does not. */
+export const capsuleAccountRights: Rule = {
+  id: 'capsule-account-rights',
+  severity: 'high',
+  title: 'Tenant owner without the rights that Flux needs',
+  why: "Flux sends a tenant's requests to Capsule's proxy with the account's token and impersonates the same account. The proxy refuses every request if the account may not impersonate itself. Capsule binds owners only in the namespaces of the Tenant, not in the account's own namespace.",
+  source: 'flux2-capsule-multi-tenancy: the recipe; capsule-proxy internal/request/http.go',
+  docs: 'Bind the account in its own namespace, and let it impersonate its own user name. The names of the roles and bindings do not matter. With the annotation `capsule.addon.fluxcd/enabled: "true"` on the account, the addon makes both.',
+  *checkNode(node, context) {
+    const account = node.identity.impersonated ? accountOf(node.identity.user) : undefined
+    const { cluster, hub, namespace, kustomization } = node
+    if (!account || account.namespace !== namespace || node.error || hub !== undefined) return
+    // a Kustomization of the tenant's own has the same account
+    if (context.index.node(node.parent)?.tenant !== undefined) return
+    if (!context.index.capsuleHomes(cluster).get(namespace)?.includes(account.name)) return
+    const secret = stringAt(kubeConfigOf(kustomization), ['secretRef', 'name'])
+    const self = { verb: 'impersonate', apiGroup: '', resource: 'users', namespace: '', name: node.identity.user }
+    if (secret === `${account.name}-kubeconfig`) yield* lacking(node, self, [...KUBECONFIG_FIELD], context)
+    yield* lackingAtHome(node, namespace, context)
+  },
+}
+
+function* lackingAtHome(node: FleetNode, namespace: string, context: RuleContext): Iterable<Breach> {
+  const { cluster, identity } = node
+  const bound = (one: FleetIndex) => one.bindingsOf(cluster, identity.user, namespace).filter(isOf(namespace))
+  // fewer rights than that are what the platform wants; a binding that is gone is the rule identity-object-tamper's
+  if (bound(context.index).length > 0 || bound(context.before ?? context.index).some(isGone(cluster, context.index)))
+    return
+  const apiGroup = groupOf(idOf(node.kustomization).apiVersion)
+  const request = { verb: 'patch', apiGroup, resource: 'kustomizations', namespace, name: node.name }
+  yield* lacking(node, request, ['metadata', 'name'], context)
+}
+
+const isOf = (namespace: string) => (binding: Binding) => binding.namespace === namespace
+const isGone = (cluster: string, index: FleetIndex) => (one: Binding) =>
+  index.versionsOf(cluster, `${RBAC_GROUP}/${one.kind}`, one.namespace, one.name).length === 0
+
+/** A request that no visible grant of the account allows. */
+function* lacking(node: FleetNode, request: ResourceRequest, path: Path, { index }: RuleContext): Iterable<Breach> {
+  const { cluster, identity, kustomization } = node
+  const answer = index.refusalOf(cluster, identity.user, request)
+  if (answer === undefined) return
+  const user = userInfo(identity.user)
+  const bindings = index.bindingsOf(cluster, identity.user, request.namespace ?? '')
+  const missing = bindings.filter(one => index.roleRules(cluster, one.roleRef, one.namespace) === undefined)
+  // a role that the fleet does not render is what is missing
+  const dangling = new Set(missing.map(unknownRole))
+  if (index.unseenGrants(cluster, user, request).some(reason => !dangling.has(reason))) return
+  const near = nearMiss(index, node, request, missing[0])
+  const isSelf = request.verb === 'impersonate'
+  const { namespace, name } = idOf(kustomization)
+  yield {
+    node,
+    object: near?.object ?? kustomization,
+    path: near?.path ?? path,
+    value: `${request.verb} ${identity.user}`,
+    message: isSelf
+      ? message`${objectPart('Kustomization', namespace, name)} goes through Capsule's proxy, but ${part('identity', identity.user)} may not impersonate itself. Allowed: a ClusterRole with ${part('value', 'impersonate')} on its own user name. The proxy refuses every request: ${serverWords(answer)}.`
+      : message`${part('identity', identity.user)} owns a Capsule Tenant, but no visible RoleBinding gives it rights in its own namespace. Allowed: a RoleBinding there. API server: ${serverWords(answer)}.`,
+    fix: near
+      ? message`Set ${part('field', near.path.join('.'))} to ${quoted('value', near.wanted)}.`
+      : message`${isSelf ? message`Bind a ClusterRole with verb impersonate on users, limited to ${quoted('identity', identity.user)}` : message`Bind the account in ${quoted('object', namespace)}`}, or annotate the ServiceAccount with ${part('value', 'capsule.addon.fluxcd/enabled')}.`,
+  }
+}
+
+/** A binding of the platform that would give the right but for the name of its role or of its subject. */
+function nearMiss(index: FleetIndex, { cluster, identity }: FleetNode, request: ResourceRequest, missing?: Binding) {
+  const { namespace = '', verb } = request
+  const kind = `${RBAC_GROUP}/${namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding'}`
+  // what allows it for every name, as cluster-admin, was not meant for the account alone
+  const allows = (rule: PolicyRule) =>
+    ruleAllows(rule, request) && (verb !== 'impersonate' || rule.resourceNames.length > 0)
+  if (missing) {
+    const object = index.platformObject(cluster, kind, missing.namespace, missing.name)
+    const roles = index.platformAnywhere(cluster, `${RBAC_GROUP}/ClusterRole`).map(one => idOf(one.object).name)
+    const wanted = roles.find(role => index.roleRules(cluster, { kind: 'ClusterRole', name: role }, '')?.some(allows))
+    return object && wanted !== undefined ? { object, path: ['roleRef', 'name'] as Path, wanted } : undefined
+  }
+  const isNobody = ({ kind: of, namespace: home, name: account }: BoundSubject) =>
+    of === 'ServiceAccount' && index.versionsOf(cluster, '/ServiceAccount', home, account).length === 0
+  for (const { object } of index.platformRendered(cluster, kind, namespace)) {
+    const binding = readBinding(object)
+    const place = binding?.subjects.findIndex(isNobody) ?? -1
+    if (!binding || place < 0 || !index.roleRules(cluster, binding.roleRef, binding.namespace)?.some(allows)) continue
+    const own = accountOf(identity.user)!
+    const field = binding.subjects[place]!.name === own.name ? 'namespace' : 'name'
+    return { object, path: ['subjects', place, field] as Path, wanted: own[field] }
+  }
+  return undefined
+}

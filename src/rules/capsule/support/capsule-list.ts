@@ -1,0 +1,77 @@
+import { BailiwickError } from '../../../errors.ts'
+import type { FleetIndex } from '../../../facts/fleet-index.ts'
+import { readLabelSelector, selects } from '../../../kube/label-selector.ts'
+import { at, type Node, stringAt } from '../../../kube/node.ts'
+import { textMapOf } from '../../../kube/read-text.ts'
+import { containsPattern } from '../../../kustomize/select/pattern.ts'
+import { textsAt } from './list-at.ts'
+
+const MAX_STEPS = 1_000_000
+
+/** Whether a regular expression of Go matches a part of a text; undefined where that is not known. */
+export function goMatches(text: string, pattern: string): boolean | undefined {
+  let left = MAX_STEPS
+  const spend = (_what: 'steps', amount: number) => {
+    left -= amount
+    if (left < 0) throw new BailiwickError('render-limits', 'takes too long')
+  }
+  try {
+    return containsPattern({ text: pattern, origin: { repository: '', file: '', line: 1, column: 1 } }, text, { spend })
+  } catch (error) {
+    if (!(error instanceof BailiwickError)) throw error
+    return undefined
+  }
+}
+
+/** Where the classes of a list with labels are found. */
+interface Classes {
+  readonly index: FleetIndex
+  readonly cluster: string
+  /** `<group>/<Kind>`. */
+  readonly kind: string
+}
+
+/** Whether a list of Capsule (`allowed`, `allowedRegex`, `default`, labels of classes) allows a value; undefined where that is not known. */
+export function isAllowedBy(list: Node, value: string, classes?: Classes): boolean | undefined {
+  if (textsAt(list, ['allowed']).includes(value) || stringAt(list, ['default']) === value) return true
+  const pattern = stringAt(list, ['allowedRegex'])
+  const matched = pattern ? goMatches(value, pattern) : false
+  if (matched !== false || !classes || !hasSelector(list)) return matched
+  const { index, cluster, kind } = classes
+  const object = index.platformObject(cluster, kind, '', value)
+  const selector = readLabelSelector(list)
+  if (!object || !selector) return undefined
+  return selects(selector, textMapOf(at(object.root, ['metadata', 'labels'])) ?? new Map())
+}
+
+const hasSelector = (list: Node) =>
+  at(list, ['matchLabels']) !== undefined || at(list, ['matchExpressions']) !== undefined
+
+/** What a list allows, in the words of Capsule (pkg/api/errors/allowed.go). */
+export function allowedWords(list: Node): string {
+  const exact = textsAt(list, ['allowed'])
+  const pattern = stringAt(list, ['allowedRegex'])
+  return [
+    ...(exact.length > 0 ? [`use one from the following list (${exact.join(', ')})`] : []),
+    ...(pattern ? [`use one matching the following regex (${pattern})`] : []),
+    ...(hasSelector(list) ? ['matching the label selector defined in the Tenant'] : []),
+  ].join(' or ')
+}
+
+/** The first key that a list of Capsule (`denied`, `deniedRegex`) forbids, in the words of Capsule (pkg/api/forbidden_list.go). */
+export function forbiddenKey(
+  list: Node | undefined,
+  keys: Iterable<string>,
+): { key: string; words: string } | undefined {
+  const denied = textsAt(list, ['denied'])
+  const pattern = stringAt(list, ['deniedRegex'])
+  for (const key of keys) {
+    if (!denied.includes(key) && !(pattern && goMatches(key, pattern) !== false)) continue
+    const all = [
+      ...(denied.length > 0 ? [`one of the following (${denied.join(', ')})`] : []),
+      ...(pattern ? [`matching the regex ${pattern}`] : []),
+    ]
+    return { key, words: `${key} is forbidden for the current Tenant. Forbidden are ${all.join(' or ')}` }
+  }
+  return undefined
+}

@@ -1,0 +1,100 @@
+import type { Subject } from '../../../facts/subject.ts'
+import { at, type Path, stringAt } from '../../../kube/node.ts'
+import { idOf, type KubeObject } from '../../../kube/object.ts'
+import { textMapOf } from '../../../kube/read-text.ts'
+import type { RuleContext } from '../../model/rule.ts'
+import { goMatches } from './capsule-list.ts'
+import { capsuleSettings, capsuleUse, isCapsuleUser } from './capsule-settings.ts'
+import type { CapsuleRefusal } from './refused-fields.ts'
+
+/** What Capsule's webhooks refuse of a Namespace that its Tenant does not have yet (internal/webhook/namespace of Capsule). */
+export function* refusedNamespace(
+  subject: Subject,
+  tenant: KubeObject,
+  version: number,
+  context: RuleContext,
+): Iterable<CapsuleRefusal> {
+  const { id, node } = subject
+  if (context.before && context.before.versionsOf(node.cluster, '/Namespace', '', id.name).length > 0) return
+  if (!isAsked(subject, version, context)) return
+  const base = { path: ['metadata', 'name'], what: 'it' as const, value: id.name }
+  const prefix = refusedName(subject, tenant, version, context)
+  if (prefix) yield { ...base, ...prefix }
+  const words = refusedQuota(subject, tenant, context)
+  if (words) yield { ...base, field: QUOTA, words }
+  // checked on the object as Capsule has completed it
+  for (const [part, kind] of version < 13 ? [] : PARTS) {
+    const required = textMapOf(at(tenant.root, ['spec', 'namespaceOptions', 'requiredMetadata', part])) ?? []
+    const given = textMapOf(at(tenant.root, ['spec', 'namespaceOptions', 'additionalMetadata', part])) ?? new Map()
+    const written = textMapOf(at(subject.object.root, ['metadata', part])) ?? new Map()
+    for (const [key, pattern] of required) {
+      const value = written.get(key) ?? given.get(key)
+      if (value !== undefined && goMatches(value, pattern) !== false) continue
+      const field = ['namespaceOptions', 'requiredMetadata', part]
+      const words =
+        value === undefined
+          ? `required ${kind} ${JSON.stringify(key)} not present`
+          : `required ${kind} ${JSON.stringify(key)} value ${JSON.stringify(value)} does not match regex ${JSON.stringify(pattern)}`
+      const path: Path = value === undefined ? ['metadata', 'name'] : ['metadata', part, key]
+      yield { ...base, path, field, words, value: key }
+    }
+  }
+}
+
+const PARTS = [
+  ['labels', 'label'],
+  ['annotations', 'annotation'],
+] as const
+const QUOTA = ['namespaceOptions', 'quota']
+
+/** Whether Capsule looks at the request: the account is a user of it, or, since 0.13, one of its administrators. */
+function isAsked({ node, id }: Subject, version: number, { index }: RuleContext): boolean {
+  const { user } = node.identity
+  // one that is not the tenant's is the rule namespace-ownership's
+  if (node.tenant !== undefined)
+    return index.owns(node.cluster, node.tenant, id.name) && isCapsuleUser(index, node.cluster, user)
+  const settings = capsuleSettings(index, node.cluster)
+  return version >= 13 && settings.length > 0 && capsuleUse(settings, [user]).isAdministrator
+}
+
+function refusedName({ id, node, object }: Subject, tenant: KubeObject, version: number, { index }: RuleContext) {
+  const { name } = idOf(tenant)
+  const settings = capsuleSettings(index, node.cluster)
+  const values = (field: string) => settings.map(({ rendered, path }) => at(rendered.object.root, [...path, field]))
+  const own = at(tenant.root, ['spec', 'forceTenantPrefix'])
+  const isOn = (value: typeof own) => value?.type === 'scalar' && value.value === true
+  const isForced = own ? isOn(own) : values('forceTenantPrefix').some(isOn)
+  const field = ['forceTenantPrefix']
+  if (isForced && !id.name.startsWith(`${name}-`)) {
+    const isOfWebhook =
+      version < 13 && (!isOn(own) || stringAt(object.root, ['metadata', 'labels', LABEL]) !== undefined)
+    const words = isOfWebhook
+      ? `The namespace doesn't match the tenant prefix, expected ${name}-${id.name}`
+      : `The Namespace name must start with '${name}-' when ForceTenantPrefix is enabled in the Tenant.`
+    return { field, words }
+  }
+  const patterns = settings.flatMap(({ rendered, path }) => stringAt(rendered.object.root, [...path, PROTECTED]) ?? [])
+  const matched = patterns.find(pattern => pattern !== '' && goMatches(id.name, pattern) !== false)
+  if (matched === undefined) return undefined
+  const words = `Creating namespaces with name matching ${matched} regexp is not allowed; please, reach out to the system administrators`
+  return { field: [PROTECTED], words }
+}
+
+const LABEL = 'capsule.clastix.io/tenant'
+/** A field of the CapsuleConfiguration. */
+const PROTECTED = 'protectedNamespaceRegex'
+
+/**
+ * A Tenant counts the namespaces that it has when one is created: Flux removes others only after it applied the new ones.
+ */
+function refusedQuota({ id, node }: Subject, tenant: KubeObject, { index, before }: RuleContext): string | undefined {
+  const { name } = idOf(tenant)
+  const quota = at(tenant.root, ['spec', ...QUOTA])
+  if (quota?.type !== 'scalar' || typeof quota.value !== 'number') return undefined
+  const had = before?.capsuleNamespacesOf(node.cluster, name) ?? []
+  const added = index.capsuleNamespacesOf(node.cluster, name).filter(one => !had.includes(one))
+  const place = had.length + added.indexOf(id.name)
+  return place >= quota.value
+    ? 'Cannot exceed Namespace quota: please, reach out to the system administrators'
+    : undefined
+}

@@ -1,0 +1,3 @@
+import { evaluateCases } from './evaluate-cases.ts'
+
+evaluateCases(2)
