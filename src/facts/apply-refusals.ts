@@ -9,6 +9,7 @@ import {
   apiPlaceOf,
   applyRequests,
   type CustomKinds,
+  forceRequests,
   healthCheckRequests,
   healthRequests,
   type WithoutRight,
@@ -52,7 +53,8 @@ export function applyRefusals(
     const place = apiPlaceOf(id, custom)
     if ('problem' in place) continue
     const health = isWaiting ? healthRequests(id, place.namespace) : []
-    ask(authorizer, user, object, [...applyRequests(id, place, 'add'), ...health], refused)
+    const forced = forceRequests(kustomization, object, place)
+    ask(authorizer, user, object, [...applyRequests(id, place, 'add'), ...health, ...forced], refused)
     // what a tenant grants is another rule's; only a Role of the same stage may be missing
     const isGrant = tenant === undefined || readBinding(object)?.roleRef.kind === 'Role'
     const { reason, message } = (isGrant && confirmWrite(authorizer, user, object)) || {}

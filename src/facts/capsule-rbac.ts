@@ -12,7 +12,7 @@ import {
 } from '../fleet/tenancy/capsule.ts'
 import { capsuleBindings } from '../fleet/tenancy/capsule-bindings.ts'
 import { at, type MapNode, type Node, stringAt } from '../kube/node.ts'
-import { idOf, type KubeObject } from '../kube/object.ts'
+import { display, idOf, type KubeObject } from '../kube/object.ts'
 import { RBAC_GROUP } from '../kube/rbac/binding.ts'
 import { accountOf, userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import { textsOf } from '../kube/read-text.ts'
@@ -55,6 +55,10 @@ export function capsuleRbac(
   })
   const members = membersOf(namespaces, ofCapsule, config)
   for (const { namespace, tenant } of accounts) join(members, tenant, namespace)
+  const kinds = accounts.length === 0 ? [] : ['ClusterRole', 'ClusterRoleBinding', 'RoleBinding']
+  const bound = kinds.flatMap(kind => rendered(`${RBAC_GROUP}/${kind}`))
+  // the addon leaves what is there as it is
+  const written = new Set(bound.map(({ object }) => display(idOf(object))))
   const [provisioner, deleter] = config.roles
   const verbs = version !== undefined && version < 1.002 ? ['create'] : ['create', 'patch']
   return [
@@ -62,7 +66,7 @@ export function capsuleRbac(
     role(anchor, deleter, { resources: ['namespaces'], verbs: ['delete'] }),
     ...clusterBinding(anchor, provisioner, [...config.users, ...config.administrators]),
     ...capsuleBindings(ofCapsule, members, version),
-    ...accounts.flatMap(account => addonRbac(account, rendered)),
+    ...accounts.flatMap(addonRbac).filter(one => !written.has(display(idOf(one)))),
   ]
 }
 
@@ -108,30 +112,39 @@ function membersOf(
 ): Map<string, Set<string>> {
   const members = new Map<string, Set<string>>()
   const tenants = readCapsuleTenants(ofCapsule)
+  const named = tenants.flatMap(tenant => tenant.owners.map(owner => ({ owner: nameOfOwner(owner), tenant })))
+  const byOwner = Map.groupBy(named, ({ owner }) => owner)
   const created = new Set(
     namespaces.flatMap(({ node, object }) => (node.tenant === undefined ? idOf(object).name : [])),
   )
   for (const one of namespaces) {
     const { name } = idOf(one.object)
     // what the platform creates, no tenant can have created
-    const tenant = one.node.tenant !== undefined && created.has(name) ? undefined : assignedTo(one, tenants, config)
+    const tenant =
+      one.node.tenant !== undefined && created.has(name) ? undefined : assignedTo(one, { tenants, byOwner }, config)
     if (tenant !== undefined) join(members, tenant, name)
   }
   return members
 }
 
+interface Owned {
+  readonly tenants: readonly CapsuleTenant[]
+  /** By `<kind> <name>`. */
+  readonly byOwner: ReadonlyMap<string, readonly { readonly tenant: CapsuleTenant }[]>
+}
+
 function assignedTo(
   { node, object }: Rendered,
-  tenants: readonly CapsuleTenant[],
+  { tenants, byOwner }: Owned,
   { administrators, forcesPrefix }: Configuration,
 ): string | undefined {
   const { name } = idOf(object)
   const label = capsuleLabelOf(object)
   const { name: user, groups } = userInfo(node.identity.user)
   const isAdmin = administrators.some(one => one.name === user || (one.kind === 'Group' && groups.includes(one.name)))
-  const owned = tenants.filter(({ owners }) =>
-    mayCreateNamespace(node.identity, name, new Set(owners.map(nameOfOwner))),
-  )
+  const names = [`ServiceAccount ${user}`, `User ${user}`, ...groups.map(group => `Group ${group}`)]
+  const all = names.flatMap(owner => (byOwner.get(owner) ?? []).map(({ tenant }) => tenant))
+  const owned = mayCreateNamespace(node.identity, name, byOwner) ? [...new Set(all)] : []
   const written = node.tenant === undefined ? capsuleReferenceOf(object) : undefined
   if (written !== undefined) return written
   if (label !== undefined) return (isAdmin ? tenants : owned).find(one => one.name === label)?.name
@@ -160,35 +173,33 @@ const ADDON = ['metadata', 'annotations', 'capsule.addon.fluxcd/enabled']
 const isEquipped = (account: KubeObject): boolean => stringAt(account.root, ADDON) === 'true'
 
 function addonAccounts(platform: (kind: string) => readonly Rendered[], ofCapsule: readonly KubeObject[]) {
+  const owned = ofCapsule.flatMap(one =>
+    writtenOwners(one.root).flatMap(owner => {
+      return stringAt(owner, ['kind']) === 'ServiceAccount'
+        ? { user: stringAt(owner, ['name']), tenant: idOf(one).name }
+        : []
+    }),
+  )
+  const byUser = Map.groupBy(owned, ({ user }) => user)
   return platform('/ServiceAccount').flatMap(({ object }): AddonAccount[] => {
     if (!isEquipped(object)) return []
     const { namespace, name } = idOf(object)
-    const user = userOfAccount(namespace, name)
-    const owns = ({ root }: KubeObject) =>
-      writtenOwners(root).some(one => stringAt(one, ['kind']) === 'ServiceAccount' && stringAt(one, ['name']) === user)
-    const tenant = ofCapsule
-      .filter(owns)
-      .map(one => idOf(one).name)
-      .sort()[0]
+    const all = byUser.get(userOfAccount(namespace, name)) ?? []
+    const tenant = all.map(one => one.tenant).sort()[0]
     return tenant === undefined ? [] : [{ object, namespace, name, tenant }]
   })
 }
 
-/** What the addon makes for an account, as far as nothing of that name is there: it leaves that as it is. */
-function addonRbac({ object, namespace, name }: AddonAccount, rendered: (kind: string) => readonly Rendered[]) {
+/** What the addon makes for an account. */
+function addonRbac({ object, namespace, name }: AddonAccount): KubeObject[] {
   const impersonator = `${namespace}-${name}-impersonator`
   const subjects = [{ kind: 'ServiceAccount', name, namespace }]
   const self = { resources: ['users'], verbs: ['impersonate'], resourceNames: [userOfAccount(namespace, name)] }
-  const made = [
+  return [
     make(object, 'RoleBinding', { name, namespace }, { roleRef: refTo('cluster-admin'), subjects }),
     role(object, impersonator, self),
     ...clusterBinding(object, impersonator, subjects),
   ]
-  return made.filter(one => {
-    const id = idOf(one)
-    const same = ({ object: other }: Rendered) => idOf(other).name === id.name && idOf(other).namespace === id.namespace
-    return !rendered(`${RBAC_GROUP}/${id.kind}`).some(same)
-  })
 }
 
 type Fields = Parameters<typeof nodeOf>[0] & object

@@ -6,8 +6,8 @@ import { nodeKey } from '../fleet/model/node-key.ts'
 import { refKey } from '../fleet/model/ref.ts'
 import { declarationKey } from '../fleet/model/source-access.ts'
 import type { SourceRef } from '../fleet/model/source-ref.ts'
-import { CAPSULE_GROUP, capsuleOwners } from '../fleet/tenancy/capsule.ts'
 import { membersOf } from '../fleet/tenancy/delegated.ts'
+import { CAPSULE_GROUP, capsuleOwners, homesOf, readCapsuleTenants } from '../fleet/tenancy/capsule.ts'
 import { isLabelled } from '../fleet/tenancy/tenancy.ts'
 import { HELM_RELEASE } from '../flux/kinds.ts'
 import type { TreeEntry } from '../git/tree.ts'
@@ -15,6 +15,8 @@ import { idOf, type KubeObject } from '../kube/object.ts'
 import { userOfAccount } from '../kube/rbac/groups-of.ts'
 import { capsuleHomes } from './capsule-homes.ts'
 import { capsuleNamespaces } from './capsule-namespaces.ts'
+import { capsuleUsers } from './capsule-rbac.ts'
+import { capsuleVersion } from './capsule-version.ts'
 import { chartPartsOf, entriesAt, knownChartsOf } from './chart-parts-of.ts'
 import { clusterWideCreation } from './cluster-wide-creation.ts'
 import { type Directories, declaredDirectories } from './directory-holder.ts'
@@ -133,6 +135,30 @@ export class FleetIndex extends RightsIndex {
       const all = ['Tenant', 'TenantOwner'].flatMap(kind => this.renderedAnywhere(cluster, `${CAPSULE_GROUP}/${kind}`))
       return capsuleOwners(all.filter(isPlatform).map(({ object }) => object))
     })
+  }
+
+  /** The namespaces in which accounts live that own a Capsule Tenant, by the Tenant. */
+  capsuleHomesOf(cluster: string): ReadonlyMap<string, readonly string[]> {
+    return this.#facts.memo(`homes of capsule ${cluster}`, () => {
+      const all = ['Tenant', 'TenantOwner'].flatMap(kind => this.platformAnywhere(cluster, `${CAPSULE_GROUP}/${kind}`))
+      return new Map(readCapsuleTenants(all.map(({ object }) => object)).map(one => [one.name, homesOf(one)]))
+    })
+  }
+
+  /** The Capsule Tenants whose owners have their accounts in a namespace. */
+  capsuleTenantsIn(cluster: string, namespace: string): readonly string[] {
+    const all = this.#facts.memo(`capsule tenants in ${cluster}`, () => {
+      const pairs = [...this.capsuleHomesOf(cluster)].flatMap(([name, homes]) => homes.map(home => ({ name, home })))
+      return Map.groupBy(pairs, ({ home }) => home)
+    })
+    return (all.get(namespace) ?? []).map(({ name }) => name)
+  }
+
+  /** The version of Capsule on a cluster, and whom it looks at: see capsuleVersion and capsuleUsers. */
+  capsule(cluster: string): ReturnType<typeof capsuleUsers> & { readonly version: number | undefined } {
+    const platform = (kind: string) => this.platformAnywhere(cluster, kind)
+    const work = () => ({ ...capsuleUsers(platform), version: capsuleVersion(platform) })
+    return this.#facts.memo(`capsule settings ${cluster}`, work)
   }
 
   /** The tenant of a namespace where the platform declares that tenant by a label; one that only follows from a source is none. */

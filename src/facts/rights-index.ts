@@ -174,12 +174,14 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
     return decision.allowed ? undefined : decision.message
   }
 
-  /** Why a request that no visible grant allows may be allowed all the same. */
-  unseenGrants(cluster: string, user: UserInfo, request: ResourceRequest, was: EarlierGrants = {}): readonly string[] {
-    const authorizer = this.authorizer(cluster)
-    const nodes = this.#facts.nodes().filter(node => node.cluster === cluster)
-    const makers = () => this.#facts.memo(`grant makers ${cluster}`, () => grantMakersOf(this, cluster))
-    return unseenGrants({ index: this, cluster, nodes, authorizer, makers }, user, request, was)
+  /** Why a request that no visible grant allows may be allowed all the same. `by`: the object for which it is sent. */
+  unseenGrants(on: string, user: UserInfo, asked: ResourceRequest, was?: EarlierGrants, by?: KubeObject): string[] {
+    const authorizer = this.authorizer(on)
+    const nodes = this.#facts.nodes().filter(({ cluster }) => cluster === on)
+    const all = () => this.#facts.memo(`grant makers ${on}`, () => grantMakersOf(this, on))
+    // what a release creates is not there before the release
+    const makers = () => all().filter(({ object }) => object !== by)
+    return unseenGrants({ index: this, cluster: on, nodes, authorizer, makers }, user, asked, was ?? {})
   }
 
   /** Whether a visible binding on a cluster is about this user, not about everybody. */

@@ -18,7 +18,6 @@ test('every rule has an example, but those whose cases are no short text', () =>
     'kind-not-evaluated',
     'kustomize-symlink',
     'policy-not-evaluated',
-    'prune-account-removed',
     'rbac-aggregation',
     'rbac-cluster-binding',
     'rbac-flux-status-write',

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { onTestFinished } from 'vitest'
 import { main } from '../../src/cli/main.ts'
+import { commitAll } from '../git/temporary-folder.ts'
 
 export interface Ran {
   readonly code: number
@@ -57,10 +58,5 @@ export function git(directory: string, ...args: string[]): string {
 
 /** A working copy on branch main with one commit of these files. */
 export function repository(directory: string, files: Record<string, string>, url?: string): string {
-  write(directory, files)
-  git(directory, 'init', '--quiet', '--initial-branch=main')
-  git(directory, 'add', '--all')
-  git(directory, 'commit', '--quiet', '-m', 'first')
-  if (url !== undefined) git(directory, 'remote', 'add', 'origin', url)
-  return directory
+  return commitAll(write(directory, files), url)
 }

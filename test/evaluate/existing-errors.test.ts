@@ -210,6 +210,12 @@ test('nothing evaluated is an error, and where nothing of the base was either it
     requiredApprovals: [{ rule: 'nothing-evaluated', path: 'clusters/staging/flux-system/gotk-sync.yaml' }],
   }
   expect(evaluated(blank, blank)).toMatchObject(stands)
+  const withFile = (path: string) => {
+    const { repositories } = fleetOf(miniFleet({ fleet: { [path]: 'x' } }))
+    return { ...blank, repositories }
+  }
+  expect(evaluated(withFile('README.md'), blank).requiredApprovals).toEqual([])
+  expect(evaluated(withFile('tenants/x.yaml'), blank).requiredApprovals).toMatchObject(stands.requiredApprovals)
   // an existing error that hides all there is leaves nothing to see, either
   const hidden = { ...blank, nodes: blank.nodes.map(one => ({ ...one, holes: [hole({ fatal: true })] })) }
   expect(evaluated(hidden, hidden)).toMatchObject(stands)

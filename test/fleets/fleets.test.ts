@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { globSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { findProgram, programs } from '../programs.ts'
 import { fleetFiles, fleetRepositories } from './read-fleet.ts'
@@ -17,12 +16,7 @@ interface Rendered {
 }
 
 const here = import.meta.dirname
-const kustomize = findProgram('kustomize')
 const fluxRender = findProgram('flux-render')
-// A component is no target of a build of its own: it patches what an overlay has.
-const overlays = globSync('acme/*/**/kustomization.yaml', { cwd: here, exclude: ['**/components/**'] })
-  .map(dirname)
-  .sort()
 const fluxKind = 'kustomize.toolkit.fluxcd.io/v1'
 
 describe('our fleet', () => {
@@ -31,12 +25,6 @@ describe('our fleet', () => {
       expect(Object.keys(fleetFiles(repository))).not.toEqual([])
       expect(Object.keys(fleetRepositories)).toContain(repository)
     }
-  })
-
-  test.for(overlays)('%s builds with the real kustomize', (overlay, { skip }) => {
-    if (kustomize === undefined) return skip(`no kustomize: ${programs.kustomize.get}`)
-    const args = ['build', '--load-restrictor', 'LoadRestrictionsNone', join(here, overlay)]
-    expect(execFileSync(kustomize, args, { encoding: 'utf8', stdio: 'pipe' })).toContain('kind: ')
   })
 
   test.for(['staging', 'production'])(

@@ -31,9 +31,22 @@ export function git(dir: string, ...args: string[]): string {
 
 /** A git working copy with these files committed. */
 export function repository(files: Readonly<Record<string, string>>): string {
-  const dir = temporaryFolder(files)
-  git(dir, 'init', '-q')
-  git(dir, 'add', '-A')
-  git(dir, 'commit', '-q', '--allow-empty', '-m', 'first')
+  return commitAll(temporaryFolder(files))
+}
+
+const IDENTITY = Object.fromEntries(
+  ['AUTHOR', 'COMMITTER'].flatMap(who => [
+    [`GIT_${who}_NAME`, 't'],
+    [`GIT_${who}_EMAIL`, 't@example.com'],
+  ]),
+)
+const ALL = `git init -q --initial-branch=main
+git add -A
+git -c commit.gpgsign=false commit -q --allow-empty -m first
+[ -z "$1" ] || git remote add origin "$1"`
+
+/** Makes a folder a working copy on main with all of it committed: in one shell, because a process as large as that of the tests is slow to fork. */
+export function commitAll(dir: string, url = ''): string {
+  execFileSync('sh', ['-ec', ALL, 'sh', url], { cwd: dir, env: { ...process.env, ...IDENTITY }, stdio: 'pipe' })
   return dir
 }

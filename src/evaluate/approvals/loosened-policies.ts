@@ -39,7 +39,9 @@ function deniedBefore(findings: readonly Finding[]): RequiredApproval[] {
     return {
       rule: policyLoosened.id,
       path,
-      message: `${policy} ${which === '' ? 'may deny' : 'denies'} less than before${which}`,
+      message: policy.startsWith('Kustomization ')
+        ? `${policy} no longer waits for policies`
+        : `${policy} ${which === '' ? 'may deny' : 'denies'} less than before${which}`,
     }
   })
 }

@@ -51,7 +51,7 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
     ...unrenderedSets(head, base),
     ...artifactApprovals(head, base),
     ...verifyApprovals(head, base),
-    ...nothingEvaluated(head),
+    ...nothingEvaluated(head, base),
   ]
   return [...new Map(all.map(one => [JSON.stringify(one), one])).values()]
 }

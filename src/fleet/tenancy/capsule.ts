@@ -117,7 +117,11 @@ export const nameOfOwner = ({ kind, name }: CapsuleOwner): string => `${kind} ${
  * Whether Capsule lets an identity create a namespace for its own tenant (namespaces as a service). Source: IsOwner of
  * Capsule compares owners of kind User and ServiceAccount with the full user name, those of kind Group with its groups.
  */
-export function mayCreateNamespace(identity: Identity, name: string, owners: ReadonlySet<string>): boolean {
+export function mayCreateNamespace(
+  identity: Identity,
+  name: string,
+  owners: Pick<ReadonlySet<string>, 'has'>,
+): boolean {
   if (!identity.impersonated || RESERVED.test(name)) return false
   const group = identity.user.split(':').slice(2, 3).join('')
   return (

@@ -16,8 +16,9 @@ export type ApplyChange = 'add' | 'change' | 'remove'
 /**
  * What happens where a request is refused. `not-applied`: nothing of the stage. `rewritten`: Flux writes the object at each
  * reconcile, also where `ssa: IfNotPresent` forbids it. `not-ready`: the health check times out. `not-pruned`: the object stays.
+ * `not-recreated`: a change of a field that cannot change fails.
  */
-export type WithoutRight = 'not-applied' | 'rewritten' | 'not-ready' | 'not-pruned' | 'no-effect'
+export type WithoutRight = 'not-applied' | 'rewritten' | 'not-ready' | 'not-pruned' | 'not-recreated' | 'no-effect'
 
 /** A request that Flux or the worker sends as the account of a Kustomization, and the object that it is about. */
 export interface AccountRequest {
@@ -125,9 +126,7 @@ export function neededRequests(
 ): NeededRequests {
   const requests: AccountRequest[] = []
   const unknown: string[] = []
-  const spec = kustomization.root
   const isWaiting = waits(kustomization)
-  const deletes = prune || isTrue(at(spec, ['spec', 'force']))
   for (const object of objects) {
     const id = idOf(object)
     const place = apiPlaceOf(id, custom)
@@ -138,7 +137,7 @@ export function neededRequests(
     const isMade = isNamespace(id) && made.has(id.name)
     const own = [
       ...applyRequests(id, place, isMade ? 'change' : 'add'),
-      ...(deletes || isForced(object) ? applyRequests(id, place, 'remove').slice(1) : []),
+      ...(prune ? applyRequests(id, place, 'remove').slice(1) : forceRequests(kustomization, object, place)),
     ]
     // a Role in a Namespace that is not there yet would have no place
     requests.push(...own.map(one => ({ ...one, request: { ...one.request, namespace: place.namespace } })))
@@ -184,10 +183,12 @@ export const isNamespace = ({ apiVersion, kind }: ObjectId): boolean => apiVersi
 
 const isTrue = (node: Node | undefined) => node?.type === 'scalar' && node.value === true
 
-/** `kustomize.toolkit.fluxcd.io/force: enabled`: Flux deletes it where it cannot be changed. */
-function isForced({ root }: KubeObject): boolean {
-  return ['annotations', 'labels'].some(field => {
-    const value = stringAt(root, ['metadata', field, 'kustomize.toolkit.fluxcd.io/force'])
-    return value?.toLowerCase() === 'enabled'
+/** What Flux sends besides for an object that it deletes where it cannot be changed: by `spec.force`, or marked so. */
+export function forceRequests(kustomization: KubeObject, object: KubeObject, place: ApiPlace): AccountRequest[] {
+  const marks = ['annotations', 'labels'].map(field => {
+    return stringAt(object.root, ['metadata', field, 'kustomize.toolkit.fluxcd.io/force'])?.toLowerCase()
   })
+  if (!isTrue(at(kustomization.root, ['spec', 'force'])) && !marks.includes('enabled')) return []
+  const [, remove] = applyRequests(idOf(object), place, 'remove')
+  return [{ ...remove!, without: 'not-recreated' }]
 }

@@ -16,7 +16,14 @@ import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { deletedObjects } from '../ownership/support/deleted-objects.ts'
 import { fluxMarks } from '../ownership/support/flux-mark.ts'
 import { lacksAccount } from './sa-required.ts'
-import { type AccountPlace, bindingOrigin, ownBindings, rightsFix, rolesText } from './support/account-rights.ts'
+import {
+  type AccountPlace,
+  bindingOrigin,
+  lostSubject,
+  ownBindings,
+  rightsFix,
+  rolesText,
+} from './support/account-rights.ts'
 import { lateGrants } from './support/late-grants.ts'
 import { type UnappliedNames, unappliedNames } from './support/unapplied.ts'
 import { unboundAccount } from './support/unbound-account.ts'
@@ -149,10 +156,8 @@ function whyUnknown(
     right: before.refusalOf(cluster, user, request) === undefined,
     ofTenants: before.hasVisibleGrants(cluster),
   }
-  const own = display(idOf(object))
   const reasons = [
-    // what a release creates is not there before the release
-    ...index.unseenGrants(cluster, userInfo(user), request, was).filter(reason => !reason.includes(own)),
+    ...index.unseenGrants(cluster, userInfo(user), request, was, object),
     ...(leadsElsewhere(index, node) ? ['its kubeConfig may lead to another cluster'] : []),
     ...(isDeclared({ index, config }, place) ? ['the fleet declares the account and renders no role of it'] : []),
   ]
@@ -223,7 +228,9 @@ function removedGrant({ index, before }: RuleContext, place: AccountPlace, { obj
   const { node, user } = place
   const isTaken = before && earlier(object, node, { before }) !== undefined
   if (!isTaken || before.refusalOf(node.cluster, user, request) !== undefined) return undefined
-  return bindingOrigin(index, place) ?? originAt(node.kustomization.root, ACCOUNT_FIELD)
+  return (
+    lostSubject(index, before, place) ?? bindingOrigin(index, place) ?? originAt(node.kustomization.root, ACCOUNT_FIELD)
+  )
 }
 
 /** A warning about a Kustomization, shown at the first of its objects that it is about: it stays the same as others come. */
@@ -260,6 +267,7 @@ const CONSEQUENCES = {
   rewritten: message`Flux then writes the objects at every reconcile, and replaces those with ${part('value', 'kustomize.toolkit.fluxcd.io/ssa: IfNotPresent')}`,
   'not-ready': message`The health check of Flux then fails at its timeout`,
   'not-pruned': message`Flux then keeps the objects and reports ${part('value', 'PruneFailed')}`,
+  'not-recreated': message`Flux then fails to recreate an object whose immutable field changes, which ${part('value', 'force')} asks for`,
 } satisfies Partial<Record<WithoutRight, Message>>
 
 /** A missing right without which objects are applied all the same. */

@@ -53,7 +53,10 @@ function* evaluateBinding(context: RuleContext, { node, object }: Subject): Iter
       message: unknown
         ? message`${objectPart(kind, namespace, name)} binds ${part('identity', subjectText(subject))}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, which the fleet does not render. Its rights are unknown. Allowed: rights in the tenant's namespaces.`
         : message`${objectPart(kind, namespace, name)} gives ${part('identity', subjectText(subject))}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
-      fix: message`Bind an account of a platform namespace, or bind this account with a RoleBinding in the tenant's namespaces.`,
+      fix:
+        unknown && isMeantForProxy(context.index, node.cluster, subject)
+          ? message`Render ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, or correct ${part('field', 'roleRef.name')}.`
+          : message`Bind an account of a platform namespace, or bind this account with a RoleBinding in the tenant's namespaces.`,
       ...(unknown ? { level: 'warning' as const, severity: 'medium' as const } : {}),
     }
   }
@@ -71,13 +74,13 @@ function rightsOf(context: RuleContext, cluster: string, binding: Binding, subje
   if (binding.namespace !== '' && index.owns(cluster, tenant, binding.namespace)) return undefined
   const rules = index.roleRules(cluster, binding.roleRef, binding.namespace)
   const ofCapsule = /^capsule-namespace-/.test(binding.roleRef.name) && index.isCapsuleTenant(cluster, tenant)
-  if (!rules) return ofCapsule || isMeantForProxy(index, cluster, reach.namespace, subject) ? undefined : 'unknown'
+  if (!rules) return ofCapsule ? undefined : 'unknown'
   const excess = excessRights(rules, index.holder(cluster, tenant))
   return excess.length > 0 ? rulesText(excess) : undefined
 }
 
 /** Whether an account lacks the right that Capsule's proxy asks for: the rule capsule-account-rights says which role is missing. */
-function isMeantForProxy(index: FleetIndex, cluster: string, namespace: string, { kind, name }: BoundSubject): boolean {
+function isMeantForProxy(index: FleetIndex, cluster: string, { kind, namespace, name }: BoundSubject): boolean {
   if (kind !== 'ServiceAccount' || !index.capsuleHomes(cluster).get(namespace)?.includes(name)) return false
   const user = userOfAccount(namespace, name)
   const self = { verb: 'impersonate', apiGroup: '', resource: 'users', namespace: '', name: user }

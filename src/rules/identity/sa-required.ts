@@ -18,7 +18,7 @@ export const saRequired: Rule = {
   title: 'Missing service account',
   why: 'Flux applies a Kustomization, HelmRelease or ResourceSet without a service account as the controller itself, which is cluster-admin. With a default account that the fleet does not render, its rights are unknown. With only `kubeConfig`, Flux acts as the user of that kubeconfig.',
   source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/; CVE-2026-23990',
-  docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or in a patch of the Kustomization that renders it. The field may be absent only where the cluster sets `--default-service-account`. That flag must name an account that the fleet renders in that namespace, and to which a visible binding gives a role, or lists under `accounts` in .github/bailiwick.yaml.",
+  docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or in a patch of the Kustomization that renders it. The field may be absent only where the cluster sets `--default-service-account`. The fleet must render that account in the namespace, with a visible role, or list it under `accounts` in .github/bailiwick.yaml.",
   kinds: applierKinds,
   *checkObject({ object, node }, context) {
     if (context.index.actsFor(node, object) === undefined) return

@@ -1,6 +1,7 @@
 import { hashOf } from '../../facts/fingerprint.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
 import type { AdmissionFinding } from '../../policy/admission/admission-request.ts'
@@ -15,7 +16,7 @@ import {
 import { deletedObjects } from './support/deleted-objects.ts'
 import { findingPolicy } from './support/finding-policy.ts'
 import { policyWords } from './support/policy-words.ts'
-import { weakenedPolicies } from './support/weakened-policies.ts'
+import { enforcedIn, weakenedPolicies } from './support/weakened-policies.ts'
 
 /** A change that removes a policy together with what it denies needs the approval of a fleet admin. */
 export const policyLoosened: Rule = {
@@ -25,7 +26,7 @@ export const policyLoosened: Rule = {
   title: 'Policy that denies less than before',
   why: 'A change that removes or weakens a policy can add the object that the policy denied. Evaluated with the new policies alone, both pass.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
-  docs: 'Objects are evaluated with the policies from before the change as well. The rule lists what these deny and the new ones do not. It also lists policies that are removed, no longer enforce, select less (also because labels of a Namespace change) or exempt more. Policies that compare with other parameters (`paramRef`, `configMap`) are listed too. A change of the platform is a warning, and a required approval of a fleet admin. A tenant that changes what a policy reads, such as its parameters, makes a violation. The rule compares with the base.',
+  docs: 'Objects are evaluated with the policies from before the change as well. The rule lists what these deny and the new ones do not. It also lists each enforced policy or binding of the platform that is removed or whose `spec` is changed. New exceptions count, and labels of Namespaces by which a policy selects less. A Kustomization that no longer waits (`dependsOn`) for one with such policies is listed too. Policies that compare with other parameters (`paramRef`, `configMap`) are listed too. A change of the platform is a warning, and a required approval of a fleet admin. A tenant that changes what a policy reads, such as its parameters, makes a violation. The rule compares with the base.',
   kinds: 'every',
   *checkObject({ node, object, id, kind }, context) {
     const former = formerAdmissionOf(node, object, context)
@@ -34,6 +35,7 @@ export const policyLoosened: Rule = {
   },
   *checkNode(node, context) {
     yield* deletions(node, context)
+    yield* overtaken(node, context)
   },
   *checkRemoved(node, context) {
     yield* deletions(node, context)
@@ -55,6 +57,28 @@ export const policyLoosened: Rule = {
       }
     }
   },
+}
+
+/** What no longer waits for policies of the platform is applied before they are there. */
+function* overtaken(node: FleetNode, { index, before }: RuleContext): Iterable<Breach> {
+  const was = before?.node(node.key)
+  for (const key of was?.dependsOn ?? []) {
+    const policies = index.node(key)
+    if (node.dependsOn.includes(key) || !policies || policies.tenant !== undefined) continue
+    const [policy] = enforcedIn(policies.objects)
+    if (!policy) continue
+    const { kind, namespace, name } = idOf(policy)
+    const [who, other] = [node, policies].map(one => objectPart('Kustomization', one.namespace, one.name))
+    yield {
+      node,
+      object: node.kustomization,
+      path: ['spec', 'dependsOn'],
+      origin: originAt(node.kustomization.root, ['spec', 'dependsOn']),
+      value: `dependsOn ${policies.namespace}/${policies.name}`,
+      message: message`${who!} no longer waits for ${other!}, so its objects may be applied before ${objectPart(kind, namespace, name)}. Allowed: policies that are there first. Flux accepts it.`,
+      fix: message`Restore ${part('value', policies.name)} in spec.dependsOn, or have a fleet admin approve the change.`,
+    }
+  }
 }
 
 function* deletions(node: FleetNode, context: RuleContext): Iterable<Breach> {

@@ -4,8 +4,9 @@ import { kindsNaming } from '../../kube/capabilities/index.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { type Message, message, untyped } from '../../message/message.ts'
 import type { Rule, RuleContext } from '../model/rule.ts'
+import { FLAGGER_KINDS, hostOf } from './support/endpoints.ts'
 import { foreignNames } from './support/foreign-names.ts'
-import { insideOf } from './support/inside-of.ts'
+import { insideOf, isShareable } from './support/inside-of.ts'
 
 const MANUAL = ['/Endpoints', 'discovery.k8s.io/EndpointSlice']
 const SERVICE = '/Service'
@@ -23,12 +24,16 @@ export const crossNamespaceNetworkRef: Rule = {
   docs: "Send traffic only to Services in the tenant's namespaces. `parentRefs` may name the platform's Gateways. Leave EndpointSlices to Kubernetes, which creates them from the pods of a Service.",
   kinds: [...new Set([SERVICE, ...MANUAL, ...ANNOTATED, ...kindsNaming('service')])],
   *checkTenantObject(subject, context) {
-    const { object, id, node } = subject
+    const { object, id, kind, node } = subject
     const fix = message`Set the backend to a Service in the tenant's namespaces.`
     const who = objectPart(id.kind, id.namespace, id.name)
     for (const { path, value, what } of ofKubernetes(subject, context, node.tenant))
       yield { node, object, path, value, message: message`${who} ${what}.`, fix }
     for (const { path, value, what } of foreignNames(subject, context, 'service')) {
+      const host = hostOf(stringAt(object.root, path) ?? '')?.host ?? ''
+      const isService = isShareable(insideOf(context.index, node.cluster, node.tenant, host, true))
+      // ssrf-endpoint speaks of the others
+      if (FLAGGER_KINDS.includes(kind) && path.at(-1) === 'address' && !isService) continue
       const told = message`${who} sends traffic to ${what}, outside the tenant's namespaces. Allowed: Services in the tenant's namespaces.`
       yield { node, object, path, value, message: told, fix }
     }

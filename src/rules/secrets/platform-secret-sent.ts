@@ -25,7 +25,7 @@ export const platformSecretSent: Rule = {
   why: 'A Provider sends the token of its Secret to its address. A PushSecret writes a Secret to a store. A monitor sends a Secret to its target. A tenant that names a Secret of the platform in one of these objects receives its content.',
   source:
     'notification-controller docs/spec/v1beta3/providers.md; external-secrets docs, PushSecret; Prometheus Operator API',
-  docs: "Name a Secret of the tenant. A Secret is the platform's if an object of the platform reads or writes it, or if Capsule or the worker writes it. A Secret that is not visible and named like the token of an account of Flux is a warning. The Secret of a platform source or Provider may be used for the same organization on the same host. For sources, see `source-credential-exfil`.",
+  docs: "Name a Secret of the tenant. A Secret is the platform's if the platform, Capsule or the worker writes it, or the platform reads it. A Secret that is not visible and named like the token of an account of Flux is a warning. The Secret of a platform source or Provider may be used for the same organization on the same host. For sources, see `source-credential-exfil`.",
   kinds: sendingKinds,
   *checkTenantObject(subject, context) {
     const { reads, address } = secretsSentBy(subject.object)

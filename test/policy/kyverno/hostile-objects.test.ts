@@ -22,9 +22,10 @@ const denied = (key: string) => ({ deny: { conditions: { any: [{ key, operator: 
 const levels = (count: number): object => (count === 0 ? { a: 'x' } : { a: levels(count - 1) })
 
 test('many wildcards on a long text take no time to speak of', () => {
-  const started = performance.now()
+  const started = process.cpuUsage()
   expect(found({ pattern: { data: { a: `${'*a'.repeat(200)}*b` } } }, { a: 'a'.repeat(20_000) })).toBe('fail')
-  expect(performance.now() - started).toBeLessThan(5_000)
+  // CPU time: a busy machine does not count
+  expect(process.cpuUsage(started).user).toBeLessThan(5_000_000)
 })
 
 test('deep objects: as deep as a pattern may be, and one level more', () => {

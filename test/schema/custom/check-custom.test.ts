@@ -62,7 +62,7 @@ describe('the catalog', () => {
   const release = (text: string) => checkCustom(rootOf(text), catalogued('helm.toolkit.fluxcd.io', 'HelmRelease')!)
 
   test('has the kinds of well-known projects', () => {
-    for (const kind of 'source.toolkit.fluxcd.io/OCIRepository kustomize.toolkit.fluxcd.io/Kustomization capsule.clastix.io/Tenant kyverno.io/ClusterPolicy cert-manager.io/Certificate gateway.networking.k8s.io/HTTPRoute external-secrets.io/ExternalSecret monitoring.coreos.com/ServiceMonitor'.split(
+    for (const kind of 'source.toolkit.fluxcd.io/OCIRepository kustomize.toolkit.fluxcd.io/Kustomization capsule.clastix.io/Tenant kyverno.io/ClusterPolicy cert-manager.io/Certificate gateway.networking.k8s.io/HTTPRoute external-secrets.io/ExternalSecret monitoring.coreos.com/ServiceMonitor flagger.app/Canary'.split(
       ' ',
     )) {
       const [group = '', name = ''] = kind.split('/')

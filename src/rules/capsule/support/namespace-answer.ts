@@ -1,5 +1,3 @@
-import { capsuleUsers } from '../../../facts/capsule-rbac.ts'
-import { capsuleVersion } from '../../../facts/capsule-version.ts'
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { capsuleReferenceOf } from '../../../fleet/tenancy/capsule.ts'
@@ -15,12 +13,12 @@ const referenceOf = (namespace: KubeObject) => stringAt(namespace.root, LABEL) |
  * validation of Capsule): only administrators and Capsule's users may write one. `known`: as it is before a change.
  */
 export function namespaceAnswer(index: FleetIndex, node: FleetNode, object: KubeObject, known?: KubeObject) {
-  const platform = (kind: string) => index.platformAnywhere(node.cluster, kind)
   const [is, was] = [referenceOf(object), known && referenceOf(known)]
-  if ((is === undefined && was === undefined) || (capsuleVersion(platform) ?? 0) < 13) return undefined
+  if (is === undefined && was === undefined) return undefined
+  const { users, administrators, version = 0 } = index.capsule(node.cluster)
   const { name, groups } = userInfo(node.identity.user)
-  const { users, administrators } = capsuleUsers(platform)
-  if ([...users, ...administrators].some(one => one.name === name || groups.includes(one.name))) return undefined
+  if (version < 13 || [...users, ...administrators].some(one => one.name === name || groups.includes(one.name)))
+    return undefined
   if (known === undefined || is === was) return 'only tenant owners can create tenant-owned namespaces'
   if (was === undefined) return 'namespace can not be patched into a tenant'
   return is === undefined

@@ -73,6 +73,14 @@ export function bindingOrigin(index: FleetIndex, place: AccountPlace): Origin | 
   return found && (found.root.fields.get('roleRef')?.value.origin ?? found.root.origin)
 }
 
+/** Where a binding of the account that is still written names others now. */
+export function lostSubject(index: FleetIndex, before: FleetIndex, place: AccountPlace): Origin | undefined {
+  const left = new Set(ownBindings(index, place).map(displayRbac))
+  const lost = ownBindings(before, place).filter(one => !left.has(displayRbac(one)))
+  const written = lost.flatMap(({ kind, namespace, name }) => writtenOf(index, place.node, kind, namespace, name) ?? [])
+  return written[0] && (written[0].root.fields.get('subjects')?.value.origin ?? written[0].root.origin)
+}
+
 /**
  * The smallest rights that would allow these requests, as an edit of the role that the account has there, or as a role of its
  * own beside it. A reader of another repository than the role's can only ask for it.
@@ -96,7 +104,8 @@ export function rightsFix(
   const [role] = roles
   const binding = own[0] && writtenOf(index, place.node, own[0].kind, own[0].namespace, own[0].name)
   const beside = role?.object ?? binding
-  const isReaders = beside === undefined || beside.root.origin.repository === reader
+  // without either, where the Kustomization stands
+  const isReaders = (beside ?? place.node.kustomization).root.origin.repository === reader
   const ask = isReaders ? message`Add` : message`Ask a fleet admin to add`
   const to = beside ? message` (${positionOf(beside)})` : message``
   if (role) return message`${ask} to the rules of ${role.shown}${to}: ${rules}.`

@@ -69,8 +69,11 @@ export function* proxyKubeConfig(subject: Subject, { index, before }: RuleContex
   }
 }
 
-function isMade(index: FleetIndex, { node: { cluster }, id: { namespace } }: Subject, name: string): boolean {
-  if ((index.capsuleHomes(cluster).get(namespace) ?? []).some(account => name === secretOf(account))) return true
+function isMade(index: FleetIndex, { node: { cluster }, object, id: { namespace } }: Subject, name: string): boolean {
+  // an owner may be the group of a namespace, too
+  const account = accountOf(object, index.cluster(cluster)?.lockdown)
+  const accounts = [...(index.capsuleHomes(cluster).get(namespace) ?? []), ...(account ? [account] : [])]
+  if (accounts.some(one => name === secretOf(one))) return true
   if (index.versionsOf(cluster, '/Secret', namespace, name).length > 0) return true
   const states = (object: KubeObject) =>
     canonical(object.root).includes(JSON.stringify(name)) || withEmbedded(object).some(one => idOf(one).name === name)

@@ -41,7 +41,7 @@ function breach(node: FleetNode, tenant: string, stayed: boolean, index: FleetIn
     object: label ?? node.kustomization,
     path: label ? TENANT_LABEL : ['spec', 'sourceRef'],
     value: `unconfined ${node.namespace}/${node.name} ${tenant}`,
-    message: message`${who} would become the platform's, applied by ${identityPart(node.identity)}: before this change ${what} tenant ${quoted('tenant', tenant)}, and no tenancy rule would apply to it. Allowed: a Kustomization in a namespace with the tenant's label toolkit.fluxcd.io/tenant, or an account that may write in the tenant's namespaces only. Flux accepts it.`,
+    message: message`${who} would become the platform's, applied by ${identityPart(node.identity)}: before this change ${what} tenant ${quoted('tenant', tenant)}, and no tenancy rule would apply to it. Allowed: a namespace with the tenant's label toolkit.fluxcd.io/tenant, or an account that may write in the tenant's namespaces only. Flux accepts it.`,
     fix: message`Keep the label toolkit.fluxcd.io/tenant: ${quoted('tenant', tenant)} on the namespace of the Kustomization, or remove the tenant in a separate change.`,
   }
 }

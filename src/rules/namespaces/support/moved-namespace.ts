@@ -2,13 +2,12 @@ import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { Rendered } from '../../../facts/object-table.ts'
 import { identityPart, objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
-import { CAPSULE_GROUP, homesOf, readCapsuleTenants } from '../../../fleet/tenancy/capsule.ts'
+import { CAPSULE_GROUP } from '../../../fleet/tenancy/capsule.ts'
 import { declaredIn } from '../../../fleet/tenancy/declared-in.ts'
 import { HELM_RELEASE } from '../../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../../kube/node.ts'
 import { groupOf } from '../../../kube/object.ts'
 import { type Message, message, part, untyped } from '../../../message/message.ts'
-import { capsuleObjects, TENANT } from '../../capsule/support/capsule-tenants.ts'
 import { namespaceAnswer } from '../../capsule/support/namespace-answer.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 import { TENANT_KEYS } from './protected-metadata.ts'
@@ -64,7 +63,7 @@ function claimsOf({ object }: Subject): Claim[] {
     const path = ['metadata', 'ownerReferences', place, 'name']
     return isTenant ? [{ path, key: 'ownerReferences', to: stringAt(one, ['name']) ?? '' }] : []
   })
-  return [...labels, ...references].filter(({ to }) => to !== '')
+  return [...labels, ...references]
 }
 
 /** Who loses a Namespace by a claim: a tenant, or the platform with a reason; undefined: nobody. */
@@ -74,10 +73,11 @@ function formerOwner(subject: Subject, claim: Claim, context: RuleContext): Lose
   const { id, node } = subject
   const { index, before, config } = context
   const { cluster } = node
-  if (declaredIn(config, cluster).platformTenants.has(claim.to)) return undefined
-  if (RESERVED.test(id.name) || index.rootOf(cluster)?.namespace === id.name)
+  const isEmpty = claim.to === ''
+  const isPlatforms = isEmpty || declaredIn(config, cluster).platformTenants.has(claim.to)
+  if (!isPlatforms && (RESERVED.test(id.name) || index.rootOf(cluster)?.namespace === id.name))
     return { platform: message`Kubernetes, Flux or Capsule runs there` }
-  const living = isOfCapsule(claim) ? livingIn(index, cluster, id.name) : []
+  const living = isOfCapsule(claim) && !isEmpty ? index.capsuleTenantsIn(cluster, id.name) : []
   // whoever has the account has the namespace: that of another Tenant's owner is not this one's
   if (living.length > 0) return living.includes(claim.to) ? undefined : { tenant: living[0]! }
   const named = isOfCapsule(claim) ? nameOf(index, cluster, claim.to) : undefined
@@ -89,9 +89,10 @@ function formerOwner(subject: Subject, claim: Claim, context: RuleContext): Lose
   // a version that stood there already takes nothing from anybody now
   if (known.some(one => stringAt(one.object.root, claim.path) === claim.to)) return undefined
   const was = (earlier && stringAt(earlier.root, claim.path)) || undefined
-  if (was !== undefined) return { tenant: was }
+  if (was !== undefined || isEmpty) return was === undefined ? undefined : { tenant: was }
   const owner = before.ownerOf(cluster, id.name)
-  if (owner === undefined) return runsThere(before, cluster, id.name) && runsThere(index, cluster, id.name)
+  if (owner === undefined)
+    return isPlatforms ? undefined : runsThere(before, cluster, id.name) && runsThere(index, cluster, id.name)
   const to = named ?? claim.to
   return to === owner || isRenamed(owner, to, cluster, context) ? undefined : { tenant: owner }
 }
@@ -101,23 +102,16 @@ const RESERVED = /^(kube-.*|flux-system|capsule-system)$/
 
 const isOfCapsule = ({ key }: Claim): boolean => key !== TENANT_KEYS[0]
 
-const tenantsOf = (index: FleetIndex, cluster: string) =>
-  readCapsuleTenants(capsuleObjects(index, cluster, TENANT).map(({ object }) => object))
-
-/** The Capsule Tenants whose owners have their accounts in a namespace. */
-const livingIn = (index: FleetIndex, cluster: string, namespace: string): string[] =>
-  tenantsOf(index, cluster).flatMap(one => (homesOf(one).includes(namespace) ? [one.name] : []))
-
 /** How the tenant of a Capsule Tenant is called, where an account owns that one. */
 function nameOf(index: FleetIndex, cluster: string, tenant: string): string | undefined {
-  const homes = tenantsOf(index, cluster).flatMap(one => (one.name === tenant ? homesOf(one) : []))
+  const homes = index.capsuleHomesOf(cluster).get(tenant) ?? []
   return homes.map(home => index.ownerOf(cluster, home)).find(one => one !== undefined)
 }
 
 /** Whether a tenant has a new name: one that nobody had, for all of its namespaces that are left, and for no others. */
 function isRenamed(was: string, is: string, cluster: string, { index, before }: RuleContext): boolean {
   if (!before || before.namespacesOf(cluster, is).length > 0) return false
-  if (tenantsOf(before, cluster).some(({ name }) => name === is)) return false
+  if (before.capsuleHomesOf(cluster).has(is)) return false
   const former = before.namespacesOf(cluster, was)
   const isKept = former.every(one => [is, undefined].includes(index.ownerOf(cluster, one)))
   return isKept && index.namespacesOf(cluster, is).every(one => former.includes(one))

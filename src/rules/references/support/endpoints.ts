@@ -2,7 +2,7 @@ import { addressOf } from '../../../facts/source-fields.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { PROVIDER } from '../../../flux/kinds.ts'
 import type { Path } from '../../../kube/node.ts'
-import { stringAt } from '../../../kube/node.ts'
+import { at, stringAt } from '../../../kube/node.ts'
 import type { RuleContext } from '../../model/rule.ts'
 import { secretValue } from './named-secret.ts'
 
@@ -17,11 +17,22 @@ export interface Endpoint {
   readonly secret?: string
 }
 
+/** Kinds of Flagger, whose controller connects to what they name (fluxcd/flagger, artifacts/flagger/crd.yaml). */
+export const FLAGGER_KINDS: readonly string[] = ['Canary', 'MetricTemplate', 'AlertProvider'].map(
+  kind => `flagger.app/${kind}`,
+)
+const FLAGGER_FIELDS: readonly Path[] = [
+  ['spec', 'address'],
+  ['spec', 'proxy'],
+  ['spec', 'provider', 'address'],
+]
+
 const SOURCES_WITH_SECRETS: readonly Path[] = [['spec', 'proxySecretRef', 'name']]
 
 /** Every address that an object names, also those in Secrets that the tenant renders (notification-controller, event_handlers.go). */
 export function endpointsOf(subject: Subject, context: RuleContext): Endpoint[] {
   const { object, kind } = subject
+  if (FLAGGER_KINDS.includes(kind)) return ofFlagger(subject, context)
   const isProvider = kind === PROVIDER
   const plain: Path[] = isProvider
     ? [
@@ -39,6 +50,20 @@ export function endpointsOf(subject: Subject, context: RuleContext): Endpoint[] 
   } else if (found?.written) written.push({ path: found.path, address: { text: found.written } })
   const secrets = isProvider ? [['spec', 'secretRef', 'name'], ...SOURCES_WITH_SECRETS] : SOURCES_WITH_SECRETS
   return [...written, ...secrets.flatMap(path => inSecret(subject, context, path))]
+}
+
+function ofFlagger(subject: Subject, context: RuleContext): Endpoint[] {
+  const { object, kind } = subject
+  const webhooks = ['analysis', 'canaryAnalysis'].flatMap(field => {
+    const list = at(object.root, ['spec', field, 'webhooks'])
+    return list?.type === 'list' ? list.items.map((_, index) => ['spec', field, 'webhooks', index, 'url']) : []
+  })
+  const written = [...FLAGGER_FIELDS, ...webhooks].flatMap((path): Endpoint[] => {
+    const text = stringAt(object.root, path)
+    return text ? [{ path, address: { text }, isHost: true }] : []
+  })
+  const isProvider = kind === 'flagger.app/AlertProvider'
+  return isProvider ? [...written, ...inSecret(subject, context, ['spec', 'secretRef', 'name'])] : written
 }
 
 function inSecret({ object, id, node }: Subject, { index }: RuleContext, path: Path): Endpoint[] {

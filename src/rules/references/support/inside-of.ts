@@ -37,6 +37,10 @@ export function insideOf(
 /** Namespaces that clusters of Flux have, whether the fleet renders them or not. */
 const STANDARD = new Set(['default', 'flux-system', 'kube-node-lease', 'kube-public', 'kube-system'])
 
+/** Whether it is a Service that the platform may share, as load testers and Prometheus are. */
+export const isShareable = (to: Inside | undefined): boolean =>
+  to?.namespace !== undefined && !STANDARD.has(to.namespace)
+
 /** Top-level domains that are everyday names of namespaces, too. */
 const TOP_LEVEL = new Set(
   'app build cloud codes dev digital email games global group media net network io ai one online org page run school services shop site solutions store studio support systems team tech technology tools top web website work works world zone'.split(

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { recipe } from '../attacks/worlds/recipe.ts'
+import { run, scratch, write } from './run-main.ts'
+
+const OIL = 'oil-system/gitops-reconciler'
+const impersonate = (tenant: string) => `users/system:serviceaccount:${tenant}-system:gitops-reconciler`
+
+/** Runs a command on the fleet of Capsule's document. */
+async function ask(...args: readonly string[]): Promise<string> {
+  const dir = scratch()
+  for (const { name, files } of recipe.repositories) write(`${dir}/${name}`, files as Record<string, string>)
+  const [, ...others] = recipe.repositories
+  const given = others.flatMap(({ name, url }) => ['--repo', `${url}=${dir}/${name}`])
+  const { stdout, stderr } = await run(dir, ...args, 'fleet', ...given)
+  return `${stdout}${stderr}`
+}
+
+test.each([
+  [['create', 'namespaces'], 'yes', 'ClusterRoleBinding capsule-namespace-provisioner gives'],
+  [['patch', 'deployments', '-n', 'oil-dev'], 'yes', 'RoleBinding oil-dev/capsule-oil-0-admin gives'],
+  [['patch', 'deployments', '-n', 'oil-system'], 'yes', 'RoleBinding oil-system/gitops-reconciler gives'],
+  [['patch', 'deployments', '-n', 'gas-dev'], 'no', 'is forbidden'],
+  [['impersonate', impersonate('oil')], 'yes', 'ClusterRoleBinding oil-gitops-reconciler-impersonate gives'],
+  [['impersonate', impersonate('gas')], 'no', 'cannot impersonate resource "users" in API group ""'],
+])('can-i %j', async (question, answer, by) => {
+  const said = await ask('can-i', ...question, '--as', OIL)
+  expect(said).toContain(`${answer}, on staging`)
+  expect(said).toContain(by)
+})
+
+test('who may create namespaces, as Capsule lets its users', async () => {
+  expect(await ask('who-can', 'create', 'namespaces')).toMatch(/Group system:serviceaccounts:gas-system.*provisioner/)
+})
+
+test('what a tenant needs to be itself and to make namespaces changes no namespace of another one', async () => {
+  const access = await ask('access', 'oil-dev')
+  expect(access).toContain('Kustomization oil-system/oil')
+  expect(access).not.toMatch(/gas|impersonator|provisioner/)
+})
+
+test('the account that owns a Tenant is no account without rights to audit', async () => {
+  expect(await ask('audit')).not.toMatch(/weak +default-account/)
+})
