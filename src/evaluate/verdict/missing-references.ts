@@ -17,7 +17,8 @@ interface Use extends Need {
 
 /**
  * References of Flux's objects to what this change takes away, or names in the place of what is there: Flux would wait for it.
- * A new reference counts where something of a similar name is there, and every node of the cluster is visible.
+ * A new reference counts where something of a similar name is there, every node of the cluster is visible, and it is not to a Secret:
+ * people make those by hand.
  */
 export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
   const before = new Map(base.nodes.map(node => [node.key, node]))
@@ -36,7 +37,8 @@ export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
   const broken = fresh.filter(use => {
     const was = known.get(placeOf(use))
     if (was !== undefined && isThere(use.node, was)) return true
-    return !unseen.has(use.node.cluster) && meant(use, present) !== undefined
+    const isByHand = /^(Secret|ConfigMap)\//.test(use.target)
+    return !isByHand && !unseen.has(use.node.cluster) && meant(use, present) !== undefined
   })
   const lost = removed.size === 0 ? [] : head.nodes.flatMap(usesOf).filter(use => removed.has(atTarget(use)))
   const missing = [...broken, ...lost].filter(use => !isThere(use.node, use.target))

@@ -14,7 +14,7 @@ export const rbacDanglingRole: Rule = {
   why: 'A binding to a missing role grants nothing until the role is created, for example by a platform chart. It then grants everything in that role. The API server rejects the binding unless its author has the verb `bind`.',
   source:
     'https://kubernetes.io/docs/reference/access-authn-authz/rbac/#privilege-escalation-prevention-and-bootstrapping',
-  docs: 'Name a Role that the fleet renders in the same namespace, or a ClusterRole that the platform renders. `view`, `edit` and `admin` of Kubernetes are allowed too. For bindings of the platform, only a misspelled name is reported.',
+  docs: 'Name a Role that the fleet renders in the same namespace, or a ClusterRole that the platform renders. `view`, `edit` and `admin` of Kubernetes are allowed too. For bindings of the platform, only a misspelled name in a binding of people is reported.',
   kinds: [`${RBAC_GROUP}/RoleBinding`, `${RBAC_GROUP}/ClusterRoleBinding`],
   *checkObject({ object, node, id }, { index }) {
     const binding = readBinding(object)
@@ -26,8 +26,9 @@ export const rbacDanglingRole: Rule = {
     if (index.refusals(node.key).some(({ user }) => users.includes(user))) return
     const { kind, name } = binding.roleRef
     const meant = index.meantRole(node.cluster, binding)
-    // what the platform binds to may come from a chart
-    if (node.tenant === undefined && meant === undefined) return
+    // what the platform binds to may come from a chart, and what its accounts lack is said of what they apply
+    const isForAccounts = binding.subjects.some(one => one.kind === 'ServiceAccount')
+    if (node.tenant === undefined && (meant === undefined || isForAccounts)) return
     const said = `${kind.toLowerCase()}s.${RBAC_GROUP} "${name}" not found`
     yield {
       node,
