@@ -85,7 +85,7 @@ function read(root: Node, path: Path, place: ReferenceField): Reference[] {
 }
 
 /** What an object waits for until it exists: sources, dependencies, image repositories. */
-export interface Need {
+export interface NeededObject {
   /** Where the name is written. */
   readonly path: Path
   /** `<Kind>/<namespace>/<name>`. */
@@ -96,13 +96,13 @@ export interface Need {
 const LOOSE = ['healthChecks', 'eventSources', 'resources']
 
 /** What an object of Flux cannot do without. */
-export function neededBy(object: KubeObject): Need[] {
+export function neededBy(object: KubeObject): NeededObject[] {
   const { apiVersion, kind, namespace } = idOf(object)
   const places = (PLACES.get(`${groupOf(apiVersion)}/${kind}`) ?? []).filter(
     ({ path }) => !LOOSE.includes(path[1] ?? ''),
   )
   return places.flatMap(place =>
-    expand(object.root, place.path).flatMap((path): Need[] => {
+    expand(object.root, place.path).flatMap((path): NeededObject[] => {
       const reference = at(object.root, path)
       const [named, name] = [stringAt(reference, ['kind']) ?? place.kind, stringAt(reference, ['name'])]
       // artifacts are made by generators, and placeholders become any name

@@ -82,18 +82,7 @@ export function planOnboarding(asked: OnboardRequest, tree: Tree, fleetUrl: stri
     ...(capsule?.edits ?? []),
     ...overlayEdits(request, tree, layouts, roles),
   ])
-  const expected: Expected = {
-    nodes: new Map(
-      layouts.map(({ node, cluster, base }) => {
-        const paths = [...own.objects.keys(), ...(roles.has(cluster) ? [`${roleFolder(base)}/${ROLE_FILE}`] : [])]
-        const manifests = paths.map(path => withStart(created.get(path)!)).join('')
-        return [node, { manifests, path: pathOn(request, cluster) ?? './' }]
-      }),
-    ),
-    ...(capsule?.isWritten
-      ? { listed: { group: CAPSULE_GROUP, kind: 'CapsuleConfiguration', value: groupOfAccounts(request) } }
-      : {}),
-  }
+  const expected = expectedIn(request, layouts, roles, own.objects.keys(), created, capsule)
   const { files, notes } = fitting(before, tree, drafts, layouts, expected, { url: fleetUrl, branch })
   const sources = [...new Set(before.nodes.map(node => node.source.url))].sort()
   const directories = [...new Set(layouts.map(({ base }) => directoryOf(request, base)))]
@@ -111,6 +100,25 @@ export function planOnboarding(asked: OnboardRequest, tree: Tree, fleetUrl: stri
     directories,
     sources,
   }
+}
+
+/** What each cluster has to render of the tenant, and the group in which Capsule has to list its account. */
+function expectedIn(
+  request: OnboardRequest,
+  layouts: readonly TenantLayout[],
+  roles: ReadonlySet<string>,
+  objects: Iterable<string>,
+  created: ReadonlyMap<string, string>,
+  capsule: CapsulePlan | undefined,
+): Expected {
+  const own = [...objects]
+  const nodes = layouts.map(({ node, cluster, base }) => {
+    const paths = [...own, ...(roles.has(cluster) ? [`${roleFolder(base)}/${ROLE_FILE}`] : [])]
+    const manifests = paths.map(path => withStart(created.get(path)!)).join('')
+    return [node, { manifests, path: pathOn(request, cluster) ?? './' }] as const
+  })
+  const listed = { group: CAPSULE_GROUP, kind: 'CapsuleConfiguration', value: groupOfAccounts(request) }
+  return { nodes: new Map(nodes), ...(capsule?.isWritten ? { listed } : {}) }
 }
 
 /** The folders in which a tenant would be, before anything of it is planned. Throws as `planOnboarding` does for unclear places. */

@@ -211,6 +211,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/schema/custom/format-problem.ts LONGEST_DURATION',
   ],
   memory: [
+    'src/git/working-copy.ts MAX_KEPT',
     'src/fleet/rendering/render-memo.ts MAX_READINGS',
     'workers/gate/keep-pulls.ts LIMIT_MS',
     'workers/trail/keep-history.ts LIMIT_MS',

@@ -164,8 +164,8 @@ describe('which version a cluster runs', () => {
       origin: { line: 1 },
     })
     expect(ofTenant(evaluationOf(given(claim, 'kubernetes: [{version: "1.34"}]\n')).verdict.warnings)).toEqual([])
-    const policy = `apiVersion: admissionregistration.k8s.io/v1beta1\nkind: MutatingAdmissionPolicy\nmetadata: {name: x}\n`
-    const deprecations = (config?: string, object = policy) =>
+    const request = `apiVersion: certificates.k8s.io/v1beta1\nkind: PodCertificateRequest\nmetadata: {name: x, namespace: apps}\n`
+    const deprecations = (config?: string, object = request) =>
       evaluationOf(given(object, config)).verdict.warnings.filter(({ message }) => message.includes('deprecates'))
     expect(deprecations('kubernetes: [{version: "1.37"}]\n')).toHaveLength(1)
     // its replacement is too young for a cluster of which nothing is known

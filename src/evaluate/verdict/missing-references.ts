@@ -1,7 +1,7 @@
 import { shownObject } from '../../facts/shown.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import { fluxKind, KUSTOMIZATION } from '../../flux/kinds.ts'
-import { type Need, neededBy } from '../../flux/references.ts'
+import { type NeededObject, neededBy } from '../../flux/references.ts'
 import { namesReadBy } from '../../kube/capabilities/secret-names.ts'
 import { originAt, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
@@ -10,7 +10,7 @@ import type { NodeFailure } from '../../rules/model/finding.ts'
 import { failureOf } from './finding-of.ts'
 
 /** A reference of an object that a node renders. */
-interface Use extends Need {
+interface Use extends NeededObject {
   readonly node: FleetNode
   readonly object: KubeObject
 }
