@@ -1,7 +1,6 @@
 /** Files of `npm run test:slow`: what starts programs of its own for each test, kills them, or lets several race. */
 export const SLOW: readonly string[] = [
   'test/adopt/api-server.test.ts',
-  'test/app-flows/rotate-key.test.ts',
   'test/app-flows/stop.test.ts',
   'test/app/index.test.ts',
   'test/app/redis-check.test.ts',

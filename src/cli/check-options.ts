@@ -79,7 +79,7 @@ const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[]
   [
     'output',
     `[-o ${[...formats.keys()].join('|')}]`,
-    '-o FORMAT      text for people; json, sarif, junit and github (workflow commands) for programs; json-lines for editors',
+    '-o FORMAT      text for people; json, sarif and github (workflow commands) for programs',
   ],
 ]
 

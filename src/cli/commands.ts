@@ -75,17 +75,6 @@ export const COMMANDS: readonly ListedCommand[] = [
     async () => (await import('./offboard.ts')).offboard,
   ],
   [
-    'move',
-    'Move a tenant to another cluster in the working copy, in three changes',
-    async () => (await import('./move.ts')).move,
-  ],
-  ['rename', 'Rename a tenant in the working copy, in three changes', async () => (await import('./rename.ts')).rename],
-  [
-    'hand-over',
-    'Give a namespace to another tenant in the working copy, in two changes',
-    async () => (await import('./hand-over.ts')).handOver,
-  ],
-  [
     'adopt',
     'Give Kustomizations that run as cluster-admin an account with the least rights, and prove it',
     async () => (await import('./adopt.ts')).adopt,
@@ -100,7 +89,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   [
     'completion',
     'Print a script that completes commands and options in a shell',
-    async () => (await import('./completion.ts')).completionOf(COMMANDS),
+    async () => (await import('./completion.ts')).completion,
   ],
 ]
 

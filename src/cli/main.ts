@@ -19,6 +19,10 @@ const UNCHECKED: ReadonlySet<string> = new Set(['replay'])
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
+    if (argv[0] === '__complete') {
+      const { complete } = await import('./complete.ts')
+      return say(io, (await complete(argv.slice(1))).map(word => `${word}\n`).join(''))
+    }
     const { rest, look } = globalOptions(argv)
     const [name, ...given] = rest
     if (name === undefined) throw usage('COMMAND is missing', 'Run bailiwick help for a list of commands.')

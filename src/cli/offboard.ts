@@ -9,7 +9,7 @@ import { closest, probably } from '../message/closest.ts'
 import { visible } from '../message/visible.ts'
 import { offboardInput, parseOffboard } from '../offboard/parse-offboard.ts'
 import { type OffboardPlan, planOffboarding } from '../offboard/plan.ts'
-import { isTransfer, type OffboardRequest, type OffboardStage } from '../offboard/request.ts'
+import type { OffboardRequest, OffboardStage } from '../offboard/request.ts'
 import { fleetAt } from '../onboard/fleet-at.ts'
 import type { Command } from './command.ts'
 import { notFollowed } from './not-followed.ts'
@@ -36,8 +36,8 @@ second change removes sources, accounts, roles, namespaces and credentials.`,
   },
 }
 
-/** Writes the next change of an offboarding, a move, a rename or a hand-over to the working copy and prints the next steps. */
-export async function writeChange(
+/** Writes the next change to the working copy and prints the next steps. */
+async function writeChange(
   { directory, ...request }: OffboardRequest & { readonly directory: string | undefined },
   io: Parameters<Command['run']>[1],
 ): Promise<number> {
@@ -48,8 +48,7 @@ export async function writeChange(
   const fleet = fleetAt(tree, url, here.branch)
   const branch = notFollowed([fleet], here) ? usual : here.branch
   const plan = planOffboarding(request, tree, url, branch)
-  // what moves is on its new cluster then, what is renamed has its new name, but what leaves was never there
-  if (plan.stage === 'done' && request.namespace === undefined) assertTenant(fleet, request)
+  if (plan.stage === 'done') assertTenant(fleet, request)
   if (plan.stage !== 'done') {
     const merged = (ref: string) => mergedStage(dir, ref, commit => planOffboarding(request, commit, url, branch).stage)
     const stages = [await merged(`refs/heads/${usual}`), await merged(`refs/remotes/origin/${usual}`)].flat()
@@ -82,8 +81,8 @@ function notMerged(stage: OffboardStage, branch: string, request: OffboardReques
 }
 
 /** Throws where the fleet has no such tenant, with the one that was meant. */
-function assertTenant({ tenants }: Fleet, { tenant: name, name: renamed }: OffboardRequest): void {
-  if (tenants.some(tenant => tenant.name === name || tenant.name === renamed)) return
+function assertTenant({ tenants }: Fleet, { tenant: name }: OffboardRequest): void {
+  if (tenants.some(tenant => tenant.name === name)) return
   const names = tenants.map(tenant => tenant.name)
   const meant = probably(name, names)
   const known =
@@ -104,14 +103,14 @@ const MAX_TENANTS = 20
 function linesOf({ stage, files, objects, nodes, notes }: OffboardPlan, request: OffboardRequest): string[] {
   return [
     ...files.map(({ path, content }) => `${content === null ? 'deleted' : 'edited'} ${visible(path)}`),
-    ...objects.flatMap(({ cluster, names }) => names.map(name => `${DOES[stage]} on ${cluster}: ${visible(name)}`)),
+    ...objects.flatMap(({ cluster, names }) => names.map(name => `removes on ${cluster}: ${visible(name)}`)),
     ...nodes.map(({ key, prunes }) =>
       visible(
         prunes ? `${key} deletes what it applied` : `${key} leaves what it applied: it does not prune, or is suspended`,
       ),
     ),
     ...notes.map(note => visible(note)),
-    ...(isTransfer(request) || (stage !== 'workloads' && stage !== 'rest') ? [] : [AGREE]),
+    ...(stage === 'done' ? [] : [AGREE]),
     NEXT[stage](request),
   ]
 }
@@ -119,31 +118,9 @@ function linesOf({ stage, files, objects, nodes, notes }: OffboardPlan, request:
 const AGREE =
   'check blocks this change by mass-deletion: on its pull request, a fleet admin who is not its author agrees by `/bailiwick override REASON`'
 
-const DOES: Readonly<Record<OffboardStage, string>> = {
-  arrival: 'adds',
-  workloads: 'removes',
-  switch: 'changes',
-  rest: 'removes',
-  done: '',
-}
-
 const NEXT: Readonly<Record<OffboardStage, (request: OffboardRequest) => string>> = {
-  arrival: ({ tenant, to }) =>
-    to === undefined
-      ? 'next: merge this, wait until every cluster has applied it, then run the command again'
-      : `next: merge this, wait until ${tenant} runs on ${to}, then run the command again`,
   workloads: ({ tenant }) =>
     `next: merge this, wait until the Kustomizations of ${tenant} are gone on every cluster, then run the command again`,
-  switch: ({ namespace }) =>
-    namespace === undefined
-      ? 'next: merge this, wait until every cluster has applied it, then run the command again'
-      : `next: merge this, remove from the former tenant's repository what it applies to ${namespace}, then run the command again`,
-  rest: request =>
-    isTransfer(request)
-      ? 'next: merge this; nothing is left to do then'
-      : `next: merge this; the fleet then has nothing of ${request.tenant} there`,
-  done: request =>
-    isTransfer(request)
-      ? 'nothing to do: the fleet has nothing left to change'
-      : `nothing to do: the fleet has nothing of tenant ${request.tenant} there`,
+  rest: ({ tenant }) => `next: merge this; the fleet then has nothing of ${tenant} there`,
+  done: ({ tenant }) => `nothing to do: the fleet has nothing of tenant ${tenant} there`,
 }

@@ -4,10 +4,9 @@ import { visible } from '../message/visible.ts'
 import { kubeConfigSteps } from '../onboard/capsule-text.ts'
 import { refuseOwnApp } from '../onboard/credential/refuse-own-app.ts'
 import { fleetAt } from '../onboard/fleet-at.ts'
-import { ONBOARD_USAGE, parseOnboardArguments } from '../onboard/parse-command.ts'
+import { ONBOARD_USAGE, parseOnboardArguments, removedOption } from '../onboard/parse-command.ts'
 import { onboardingDirectories, planOnboarding } from '../onboard/plan.ts'
 import { type OnboardRequest, roleOf } from '../onboard/request.ts'
-import { starterFiles } from '../onboard/starter/starter-files.ts'
 import type { Command } from './command.ts'
 import { notFollowed } from './not-followed.ts'
 import { repositoryAddress } from './repository-address.ts'
@@ -38,14 +37,13 @@ export const onboard: Command = {
                     for github-app: encrypts its key by .sops.yaml
   --decryption sops a decryption key for this tenant alone, encrypted by .sops.yaml
   --team ORG/TEAM   for CODEOWNERS in the template of the fleet
-  --starter pull-request
-                    prints the first files of the tenant's repository; the App opens
-                    a pull request there
 
 Without a file for the credentials, and for deploy-key, the commands to run are printed.`,
   async run(args, io) {
     const { rest, options } = takeSecretOptions(args)
     const asked = parseOnboardArguments(rest)
+    const warning = removedOption(rest.join(' '))
+    if (warning !== undefined) io.stderr(`warning: ${warning}\n`)
     refuseOwnApp(asked, Number((io.env ?? process.env).APP_ID) || undefined)
     const dir = await rootFolder(io.cwd)
     const tree = await openWorkingCopy(dir)
@@ -58,7 +56,6 @@ Without a file for the credentials, and for deploy-key, the commands to run are 
     const plan = planOnboarding(request, tree, url, branch)
     const { files, summary } = plan
     await writeAllInside(dir, files)
-    const starter = request.starter === undefined ? [] : starterFiles(plan.request, [])
     const lines = [
       ...files.map(file => `${file.change} ${visible(file.path)}`),
       ...[
@@ -70,7 +67,6 @@ Without a file for the credentials, and for deploy-key, the commands to run are 
       files.length === 0
         ? `nothing to do: tenant ${request.tenant} is onboarded already`
         : `onboarded ${request.tenant}`,
-      ...starter.map(({ path, content }) => `\n${path} in the tenant's repository:\n${content.trimEnd()}`),
     ]
     io.stdout(`${lines.join('\n')}\n`)
     return 0

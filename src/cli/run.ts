@@ -1,5 +1,5 @@
+import { visible } from '../message/visible.ts'
 import { main } from './main.ts'
-import { openProgressThread } from './open-progress-thread.ts'
 import { terminalIo } from './terminal-io.ts'
 
 // `bailiwick check | head` ends our output early; that is the reader's choice, not an error
@@ -7,7 +7,21 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })
 
-const progress = process.stderr.isTTY ? openProgressThread() : undefined
+/** Moves to the start of the line and erases it. */
+const ERASE = '\r\u001b[2K'
+let isShown = false
+
+/** Shows the stage of a long step on one line, until something else is written. */
+function progress(stage: string): void {
+  process.stderr.write(`${ERASE}${visible(stage, 60)}`)
+  isShown = true
+}
+
+function clear(): void {
+  if (isShown) process.stderr.write(ERASE)
+  isShown = false
+}
+
 let interrupt: AbortController | undefined
 
 /** Called only by commands that handle Ctrl-C: a handler would delay it until the evaluation ends, and other commands must exit (130) at once. */
@@ -21,17 +35,17 @@ function interrupted(): AbortSignal {
 
 process.exitCode = await main(process.argv.slice(2), {
   stdout(text) {
-    progress?.clear()
+    clear()
     process.stdout.write(text)
   },
   stderr(text) {
-    progress?.clear()
+    clear()
     process.stderr.write(text)
   },
   stdin: process.stdin,
   cwd: process.cwd(),
   ...terminalIo(process.env, process.stdout.isTTY === true, process.stdout.columns),
-  ...(progress ? { progress: progress.stage } : {}),
+  ...(process.stderr.isTTY ? { progress } : {}),
   interrupted,
 })
-progress?.end()
+clear()

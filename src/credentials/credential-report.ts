@@ -38,7 +38,7 @@ interface OtherRecipients {
 }
 
 /** Prefix of an entry in `notVisible` if encrypted files were not compared with `.sops.yaml`. */
-export const NOT_COMPARED = 'recipients of further encrypted files: '
+const NOT_COMPARED = 'recipients of further encrypted files: '
 
 /** Reports the credentials in a fleet whose repository, `tree`, is at `url`. */
 export function credentialReport(fleet: Fleet, tree: Tree, url: string): CredentialReport {

@@ -50,7 +50,7 @@ export function updateKeysText(entries: readonly CredentialEntry[]): string | un
     '```\nbailiwick sops updatekeys\n```',
     'It updates every YAML file of the clone. The same with SOPS, which also updates JSON:',
     `\`\`\`\n${lines.join('\n')}\n\`\`\``,
-    'A recipient that was removed has read the values, and `sops updatekeys` does not change them: replace the values too. `/bailiwick rotate-key TENANT` does so for deploy keys.',
+    'A recipient that was removed has read the values and the data key. `sops rotate` makes a new data key; git keeps the old files. So replace the values too.',
   ].join('\n\n')
 }
 

@@ -18,8 +18,6 @@ interface Suggestion {
 /** A fix as offered in a suggestion. */
 export interface OfferedFix extends Pick<Fix, 'id' | 'path' | 'first' | 'last' | 'lines'> {
   readonly findings: readonly Pick<Finding, 'rule' | 'message' | 'fix'>[]
-  /** What it is for, where that is no finding; Markdown of our own. */
-  readonly reason?: string
 }
 
 /** More threads than this are noise; the rest is a button. */
@@ -72,10 +70,10 @@ function fixesText(count: number): string {
   return `${what} Commit the suggestions, or press *Apply fixes* on the check to commit all of them.`
 }
 
-function bodyOf({ id, findings, lines, reason }: OfferedFix): string {
+function bodyOf({ id, findings, lines }: OfferedFix): string {
   const reasons = findings
     .slice(0, 5)
     .map(({ rule, message, fix }) => `${code(rule)}: ${prose(message)} ${prose(fix)}`)
     .join('\n\n')
-  return `<!-- bailiwick:fix:${id} -->\n${reason ?? reasons}\n\n${fenced('suggestion', lines)}`
+  return `<!-- bailiwick:fix:${id} -->\n${reasons}\n\n${fenced('suggestion', lines)}`
 }

@@ -1,11 +1,26 @@
+const TRANSFER =
+  'Write the change by hand as a pull request, and run `bailiwick check --base main` on it. Where the check blocks it, a fleet admin agrees with `/bailiwick override REASON`.'
+
 /** What this release no longer has, and what to do instead. Each answers with this one warning; the next release forgets it. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   [
     'commitStatuses of clusters.yaml',
     'Set `events` to the address of notification-controller, and write a Provider of type github there. Then remove the key.',
   ],
+  ['-o json-lines', 'The result is printed as text. Use `-o json` for programs.'],
   ['-o junit', 'The result is printed as text. Use `-o json` for programs.'],
   ['kyverno-test.yaml', 'It was not run. Run `kyverno test` with the command line of Kyverno.'],
+  ...['move', 'rename', 'hand-over'].flatMap(name =>
+    ['bailiwick', '/bailiwick'].map(program => [`${program} ${name}`, TRANSFER] as const),
+  ),
+  ['/bailiwick complete', 'Run `/bailiwick onboard`, or add the files by hand: the check says what is missing.'],
+  ['--starter', 'Nothing is opened in the repository of the tenant. Its team adds the first files.'],
+  [
+    '/bailiwick rotate-key',
+    'In a clone, run `sops updatekeys` and `sops rotate` on the file. Then replace the deploy key itself: the old data key still opens earlier commits.',
+  ],
+  ['rule cel-cost', 'Look at the CPU time of the controllers: cost limits of Flux hold there.'],
+  ['rule drift-ignore', 'Review `spec.ignore` and `spec.driftDetection.ignore` in pull requests.'],
   ['bailiwick replay', 'Check out the commits that the entry lists, and run `bailiwick check --repos-dir DIR`.'],
 ])
 

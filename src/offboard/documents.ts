@@ -1,5 +1,5 @@
 /** One document of a YAML file, with the marker above it. */
-export interface YamlDocument {
+interface YamlDocument {
   /** Its first and last line, from 1. */
   readonly first: number
   readonly last: number

@@ -33,25 +33,3 @@ export function removableEntries(all: readonly Placed[], isDoomed: IsDoomed, tre
   }
   return { entries: [...removed.values()], left }
 }
-
-/**
- * The lines in files of one cluster by which another one can get what goes: the outermost that bring nothing else, or the line of the
- * component that brings it. `isOwn`: a file of that cluster.
- */
-export function copyableEntries(
-  all: readonly Placed[],
-  isDoomed: IsDoomed,
-  tree: Tree,
-  isOwn: (file: string) => boolean,
-) {
-  const kept = new Set(all.filter(one => !isDoomed(one)).flatMap(one => entriesOf(one, tree).map(keyOf)))
-  const copied = new Map<string, Entry>()
-  const left: Placed[] = []
-  for (const one of all.filter(isDoomed)) {
-    const own = entriesOf(one, tree).filter(({ file }) => isOwn(file))
-    const entry = own.findLast(step => !kept.has(keyOf(step))) ?? own[0]
-    if (entry) copied.set(keyOf(entry), entry)
-    else left.push(one)
-  }
-  return { entries: [...copied.values()], left }
-}

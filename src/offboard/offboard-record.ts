@@ -1,19 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { OffboardStage } from './request.ts'
 
-/** Describes one change of an offboarding, a move, a rename or a hand-over, in the text of its pull request and of its commit. */
+/** Describes one change of an offboarding, in the text of its pull request and of its commit. */
 export interface OffboardRecord {
   /** Id of the fleet's repository: names can move. */
   readonly fleet: number
   readonly tenant: string
   /** As it was asked for; empty: every cluster. */
   readonly clusters: readonly string[]
-  /** Of a move: the cluster that the tenant comes to. */
-  readonly to?: string
-  /** The tenant's new name. */
-  readonly name?: string
-  /** The namespace that is handed over to the tenant. */
-  readonly namespace?: string
   readonly stage: Exclude<OffboardStage, 'done'>
   /** Clusters that the change is about, by name. */
   readonly on: readonly string[]
@@ -35,13 +29,15 @@ export function offboardMarker(record: OffboardRecord, secret: string): string {
   return `<!-- bailiwick:offboard ${data}.${seal(data, secret).toString('base64url')} -->`
 }
 
-/** The record in a text; undefined where there is none, or another secret sealed it. */
+/** The record in a text; undefined where there is none, another secret sealed it, or it is not one of an offboarding. */
 export function readOffboardMarker(text: string, secret: string): OffboardRecord | undefined {
   const [, data, mac] = LINE.exec(text.replaceAll('\r\n', '\n')) ?? []
   if (data === undefined || mac === undefined) return undefined
   const [given, wanted] = [Buffer.from(mac, 'base64url'), seal(data, secret)]
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined
-  return JSON.parse(Buffer.from(data, 'base64url').toString('utf8')) as OffboardRecord
+  const record = JSON.parse(Buffer.from(data, 'base64url').toString('utf8')) as OffboardRecord
+  // of an earlier release: a move, a rename or a hand-over, of which nothing may be taken for an offboarding
+  return ['to', 'name', 'namespace'].some(key => Object.hasOwn(record, key)) ? undefined : record
 }
 
 function seal(data: string, secret: string): Buffer {

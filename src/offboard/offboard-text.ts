@@ -1,7 +1,6 @@
 import { codeSpan as code } from '../onboard/code-span.ts'
 import type { OffboardPlan } from './plan.ts'
-import { isTransfer, type OffboardRequest, type OffboardStage } from './request.ts'
-import { transferText } from './transfer-text.ts'
+import type { OffboardRequest } from './request.ts'
 
 interface OffboardText {
   readonly title: string
@@ -10,32 +9,18 @@ interface OffboardText {
 }
 
 /** The command with which a fleet admin says that the last change is applied. */
-const nextLine = ({ tenant, clusters, to, name, namespace }: OffboardRequest): string =>
-  [
-    ...(name !== undefined
-      ? [`/bailiwick rename ${tenant} --to ${name}`]
-      : namespace !== undefined
-        ? [`/bailiwick hand-over ${namespace} --to ${tenant}`]
-        : to === undefined
-          ? [`/bailiwick offboard ${tenant}`]
-          : [`/bailiwick move ${tenant} --to ${to}`]),
-    ...clusters.map(name => (to === undefined ? `--cluster ${name}` : `--from ${name}`)),
-    '--continue',
-  ].join(' ')
+const nextLine = ({ tenant, clusters }: OffboardRequest): string =>
+  [`/bailiwick offboard ${tenant}`, ...clusters.map(name => `--cluster ${name}`), '--continue'].join(' ')
 
-/** Title and text of one of the pull requests: what is added or deleted where, the files, what comes next. */
+/** Title and text of one of the pull requests: what is deleted where, the files, what comes next. */
 export function offboardText(request: OffboardRequest, plan: OffboardPlan): OffboardText {
-  const { tenant, to } = request
-  if (isTransfer(request)) return changeText(request, plan)
-  if (plan.stage === 'arrival') return arrivalText(request, plan)
+  const { tenant } = request
   const isFirst = plan.stage === 'workloads'
-  const place =
-    to === undefined ? (isFirst ? 'first of two' : 'second of two') : isFirst ? 'second of three' : 'last of three'
   const where = plan.clusters.map(name => code(name)).join(', ')
   const body = [
     isFirst
-      ? `Removes what runs for tenant ${code(tenant)} on ${where}. This is the ${place} pull requests: accounts, roles, sources and namespaces stay, because the tenant's objects are deleted with them.`
-      : `Removes the rest of tenant ${code(tenant)} on ${where}: sources, accounts, roles, namespaces and credentials. This is the ${place} pull requests.`,
+      ? `Removes what runs for tenant ${code(tenant)} on ${where}. This is the first of two pull requests: accounts, roles, sources and namespaces stay, because the tenant's objects are deleted with them.`
+      : `Removes the rest of tenant ${code(tenant)} on ${where}: sources, accounts, roles, namespaces and credentials. This is the second of two pull requests.`,
     '### What is deleted',
     plan.objects.map(({ cluster, names }) => `- on ${code(cluster)}: ${names.map(code).join(', ')}`).join('\n'),
     ...(plan.nodes.length > 0 ? [plan.nodes.map(nodeLine).join('\n')] : []),
@@ -48,35 +33,6 @@ export function offboardText(request: OffboardRequest, plan: OffboardPlan): Offb
   ]
   const title = isFirst ? `Offboard tenant ${tenant}: workloads` : `Offboard tenant ${tenant}: accounts and namespaces`
   return { title: title.slice(0, 200), body: body.join('\n\n') }
-}
-
-function changeText(request: OffboardRequest, plan: OffboardPlan): OffboardText {
-  const { title, intro, heading, next } = transferText(request, plan)
-  const isLast = plan.stage === 'rest'
-  const body = [
-    intro,
-    `### ${heading}`,
-    plan.objects.map(({ cluster, names }) => `- on ${code(cluster)}: ${names.map(code).join(', ')}`).join('\n'),
-    ...filesText(plan),
-    '### Next',
-    isLast ? next : `${next} A fleet admin can ask for it with:\n\n${block(nextLine(request))}`,
-  ]
-  return { title: title.slice(0, 200), body: body.join('\n\n') }
-}
-
-function arrivalText(request: OffboardRequest, plan: OffboardPlan): OffboardText {
-  const [cluster = ''] = plan.clusters
-  const { tenant } = request
-  const body = [
-    `Adds tenant ${code(tenant)} to ${code(cluster)}, with the same objects as on the cluster that it leaves. This is the first of three pull requests: the tenant runs on both clusters until the next one is merged.`,
-    '### What is added',
-    plan.objects.map(({ names }) => `- on ${code(cluster)}: ${names.map(code).join(', ')}`).join('\n'),
-    'The data of PersistentVolumeClaims is not copied. The Kustomizations keep their `spec.path`.',
-    ...filesText(plan),
-    '### Next',
-    `Merge it. When ${code(cluster)} has applied it, Bailiwick opens the pull request that removes the workloads from the old cluster. If no worker of Bailiwick applies to ${code(cluster)}, a fleet admin comments when the tenant runs there:\n\n${block(nextLine(request))}`,
-  ]
-  return { title: `Move tenant ${tenant} to ${cluster}`.slice(0, 200), body: body.join('\n\n') }
 }
 
 const block = (line: string) => `\`\`\`\n${line}\n\`\`\``
@@ -110,24 +66,19 @@ function data({ objects }: OffboardPlan): string[] {
   ]
 }
 
-/** The reply where the next change waits. `stage`: that of the next change. */
+/** The reply where the second change waits. */
 export function waitingText(
   request: OffboardRequest,
-  stage: OffboardStage,
   waits: readonly { cluster: string; isApplied: boolean }[],
 ): string {
   const unapplied = waits.filter(({ isApplied }) => isApplied).map(({ cluster }) => code(cluster))
   const unseen = waits.filter(({ isApplied }) => !isApplied).map(({ cluster }) => code(cluster))
   return [
-    isTransfer(request)
-      ? 'The last pull request is merged. The next one waits.'
-      : stage === 'workloads'
-        ? `Tenant ${code(request.tenant)} is in the fleet on the new cluster. The next pull request waits.`
-        : `The workloads of tenant ${code(request.tenant)} are removed from the fleet. The next pull request waits.`,
+    `The workloads of tenant ${code(request.tenant)} are removed from the fleet. The next pull request waits.`,
     ...(unapplied.length > 0 ? [`- The worker has not applied that yet to ${unapplied.join(', ')}.`] : []),
     ...(unseen.length > 0
       ? [
-          `- No worker of Bailiwick applies to ${unseen.join(', ')}. When ${isTransfer(request) ? 'the change is applied there' : stage === 'workloads' ? 'the tenant runs there' : 'the Kustomizations of the tenant are gone there'}, comment:\n\n${block(nextLine(request))}`,
+          `- No worker of Bailiwick applies to ${unseen.join(', ')}. When the Kustomizations of the tenant are gone there, comment:\n\n${block(nextLine(request))}`,
         ]
       : []),
   ].join('\n')

@@ -10,13 +10,9 @@ import { capsuleEntries } from './capsule-entries.ts'
 import { compareOffboarded } from './compare-offboarded.ts'
 import { type Edits, editedTree } from './edited-tree.ts'
 import type { IsDoomed } from './entries.ts'
-import type { TransferScene } from './exact-change.ts'
 import { offboardInput } from './parse-offboard.ts'
-import { planArrival } from './plan-arrival.ts'
-import { planHandOver } from './plan-hand-over.ts'
-import { planRename } from './plan-rename.ts'
 import { removeObjects } from './remove-objects.ts'
-import { isTransfer, type OffboardRequest, type OffboardStage } from './request.ts'
+import type { OffboardRequest, OffboardStage } from './request.ts'
 import { sideEdits } from './side-files.ts'
 
 /** One file of an offboarding: its whole new content; null: it is deleted. */
@@ -52,34 +48,18 @@ export interface OffboardPlan {
 }
 
 /**
- * The next of the changes that take a tenant out of a fleet, or to another cluster of it, by what the fleet has now. The result is rendered and
- * compared: exactly the tenant's objects come or go, and everything else stays as it was. Throws `offboard-input` for a request that may not
+ * The next of the changes that take a tenant out of a fleet, by what the fleet has now. The result is rendered and
+ * compared: exactly the tenant's objects go, and everything else stays as it was. Throws `offboard-input` for a request that may not
  * be, `offboard-layout` with file and line for what cannot be edited with certainty.
  */
 export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: string, branch: string): OffboardPlan {
   const before = fleetAt(tree, fleetUrl, branch)
   const clusters = clustersOf(before, request)
-  if (isTransfer(request)) {
-    assertRendered(before, clusters)
-    return planTransfer(request, {
-      ...{ before, tree, fleetUrl, placed: placedIn(before, fleetUrl, new Set()) },
-      rendered: edits => fleetAt(editedTree(tree, edits), fleetUrl, branch),
-    })
-  }
   assertRendered(before, clusters)
   const all = belongings(before, request.tenant, clusters)
-  const there = request.to === undefined ? undefined : belongings(before, request.tenant, [request.to])
-  const stage = all.length > 0 && there?.length === 0 ? 'arrival' : stageOf(all)
-  if (there && stage !== 'arrival') refuseMissing(all, there, request.to!)
+  const stage = stageOf(all)
   const nothing = { stage, clusters, files: [], objects: [], nodes: [], sources: [], notes: [] }
   if (stage === 'done') return nothing
-  if (stage === 'arrival') {
-    const scene = {
-      ...{ before, tree, going: all, isDoomed: lookUp(all), placed: placedIn(before, fleetUrl, new Set()) },
-      rendered: (edits: Edits) => fleetAt(editedTree(tree, edits), fleetUrl, branch),
-    }
-    return { ...nothing, ...arrival(request, clusters[0]!, scene) }
-  }
   const going = all.filter(one => one.stage === stage)
   const on = [...new Set(going.map(({ node }) => node.cluster))].sort()
   const isDoomed = lookUp(going)
@@ -113,18 +93,6 @@ export function planOffboarding(request: OffboardRequest, tree: Tree, fleetUrl: 
   }
 }
 
-/** Adds all objects of a moving tenant to its new cluster. */
-function arrival({ tenant, to = '' }: OffboardRequest, from: string, scene: Parameters<typeof planArrival>[1]) {
-  const { edits, notes } = planArrival({ tenant, from, to }, scene)
-  return {
-    clusters: [to],
-    files: filesOf(edits),
-    objects: [{ cluster: to, names: namesOf(scene.going) }],
-    sources: addressesOf(scene.going),
-    notes,
-  }
-}
-
 interface Leaving {
   readonly tree: Tree
   readonly before: Fleet
@@ -142,31 +110,14 @@ function editsBesides({ tree, before, after, going, edits, request, clusters }: 
   return { edits: side.edits, notes: [...capsule.notes, ...side.notes], isExpected: capsule.isExpected }
 }
 
-/** The next change of a rename or of a hand-over. */
-function planTransfer({ tenant, name, namespace }: OffboardRequest, scene: TransferScene): OffboardPlan {
-  const step =
-    namespace === undefined ? planRename({ tenant, name: name! }, scene) : planHandOver({ tenant, namespace }, scene)
-  const byCluster = Map.groupBy(step.objects, ({ cluster }) => cluster)
-  return {
-    stage: step.stage,
-    clusters: [...byCluster.keys()].sort(),
-    files: filesOf(step.edits),
-    objects: [...byCluster].map(([cluster, of]) => ({
-      cluster,
-      names: of.map(({ root }) => display(idOf({ root, trail: [] }))).sort(),
-    })),
-    ...{ nodes: [], sources: [], notes: step.notes },
-  }
-}
-
 const filesOf = (edits: Edits): OffboardFile[] =>
   [...edits].map(([path, content]) => ({ path, content })).sort((a, b) => (a.path < b.path ? -1 : 1))
 
 const namesOf = (of: readonly Placed[]): string[] => of.map(({ object }) => display(idOf(object))).sort()
 
-function clustersOf(fleet: Fleet, { tenant, clusters, to }: OffboardRequest): string[] {
+function clustersOf(fleet: Fleet, { tenant, clusters }: OffboardRequest): string[] {
   const names = fleet.clusters.map(({ name }) => name)
-  const unknown = [...clusters, ...(to === undefined ? [] : [to])].find(name => !names.includes(name))
+  const unknown = clusters.find(name => !names.includes(name))
   if (unknown !== undefined) {
     throw offboardInput(
       `this fleet has no cluster ${unknown}`,
@@ -176,14 +127,7 @@ function clustersOf(fleet: Fleet, { tenant, clusters, to }: OffboardRequest): st
   if (fleet.config.tenants.get(tenant)?.platform) {
     throw offboardInput(`tenant ${tenant} is part of the platform`, 'Name a tenant that is not.')
   }
-  if (to === undefined) return (clusters.length > 0 ? [...clusters] : names).sort()
-  const others = names.filter(name => name !== to && belongings(fleet, tenant, [name]).length > 0)
-  const from = clusters.length > 0 ? clusters : others
-  if (from.length <= 1 && from[0] !== to) return [...from]
-  throw offboardInput(
-    from[0] === to ? `--from and --to are both ${to}` : `tenant ${tenant} is on ${from.join(', ')}`,
-    'Name the cluster that it leaves with --from, and another one with --to.',
-  )
+  return (clusters.length > 0 ? [...clusters] : names).sort()
 }
 
 /** What cannot be rendered may use what is removed. */
@@ -203,18 +147,6 @@ function assertRendered(fleet: Fleet, clusters: readonly string[]): void {
 function stageOf(all: readonly Belonging[]): OffboardStage {
   if (all.length === 0) return 'done'
   return all.some(({ stage }) => stage === 'workloads') ? 'workloads' : 'rest'
-}
-
-/** Nothing leaves a cluster before the other one has it. */
-function refuseMissing(all: readonly Belonging[], there: readonly Belonging[], to: string): void {
-  const names = new Set(there.map(({ object }) => JSON.stringify(idOf(object))))
-  const missing = all.find(({ object }) => !names.has(JSON.stringify(idOf(object))))
-  if (!missing) return
-  const { node, object } = missing
-  throw new BailiwickError('offboard-layout', `${display(idOf(object))}: is on ${node.cluster} and not on ${to}`, {
-    fix: `Add it to ${to}, or remove the tenant from ${node.cluster} with \`offboard --cluster ${node.cluster}\`.`,
-    origin: object.root.origin,
-  })
 }
 
 /** One object may stand in several nodes: caches share it. */

@@ -4,12 +4,10 @@ import {
   TENANT_ACCESS,
   TENANT_DECRYPTION,
   TENANT_ROLES,
-  TENANT_STARTERS,
   type TenantAccess,
   type TenantDecryption,
   type TenantRef,
   type TenantRole,
-  type TenantStarter,
 } from './request.ts'
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
@@ -154,16 +152,6 @@ const ACCESS_NEEDS: Readonly<Record<TenantAccess, { readonly schemes: readonly s
 export function checkedAppNumber(value: string, option: '--app-id' | '--app-installation-id'): string {
   if (/^[1-9]\d{0,15}$/.test(value)) return value
   throw inputError(`${option} ${quote(value)} is not a number`, 'Copy it from the settings page of the GitHub App.')
-}
-
-/** How the tenant's repository gets its first files; undefined for none. Throws `onboard-input`. */
-export function checkedStarter(value: string): TenantStarter | undefined {
-  const found = TENANT_STARTERS.find(known => known === value)
-  if (found !== undefined || value === NO_ACCESS) return found
-  throw inputError(
-    `--starter ${quote(value)} is not allowed`,
-    `Allowed: ${[NO_ACCESS, ...TENANT_STARTERS].join(', ')}.`,
-  )
 }
 
 /** How the files of a tenant are decrypted. Throws `onboard-input`. */

@@ -20,7 +20,7 @@ interface EditedFile {
 }
 
 /** An item of a list: a path, or fields such as those of a patch. */
-export type ListItem = string | Readonly<Record<string, unknown>>
+type ListItem = string | Readonly<Record<string, unknown>>
 
 /** Adds an item at the end of a top-level list and leaves every other character alone. Throws `onboard-layout`. */
 export function addToList(file: EditedFile, key: string, item: ListItem): string {
@@ -80,14 +80,6 @@ export function removeItems(file: EditedFile, isRemoved: (item: ListedItem) => b
     else if (isEmptied) document.delete(key)
   }
   return text === file.text ? text : verified(file, text, document)
-}
-
-/** The items of all top-level lists. Throws `onboard-layout` for what is not one plain YAML map. */
-export function listedItemsOf(file: EditedFile): ListedItem[] {
-  const { map } = open(file)
-  const lines = new LineCounter()
-  parseDocument(file.text, { lineCounter: lines })
-  return map.items.flatMap(({ key, value }) => (isSeq(value) ? listedItems(String(key), value, lines) : []))
 }
 
 function listedItems(key: string, list: YAMLSeq, lines: LineCounter): ListedItem[] {

@@ -1,3 +1,4 @@
+import { removedWarning } from '../message/removed.ts'
 import {
   checkedAccess,
   checkedAppNumber,
@@ -8,7 +9,6 @@ import {
   checkedPath,
   checkedRef,
   checkedRole,
-  checkedStarter,
   checkedSwitch,
   checkedTeam,
   checkedUrl,
@@ -41,6 +41,7 @@ const OPTIONS = [
   '--app-installation-id',
   '--decryption',
   '--team',
+  // of an earlier release: its value is ignored, see removedOption
   '--starter',
 ] as const
 type Option = (typeof OPTIONS)[number]
@@ -92,15 +93,12 @@ export function parseOnboardArguments(args: readonly string[]): OnboardRequest {
     ...accessOf(one, url),
     ...given('decryption', one('--decryption'), checkedDecryption),
     ...given('team', one('--team'), checkedTeam),
-    ...starterOf(one('--starter')),
   }
 }
 
-/** `none` is what holds without the option. */
-function starterOf(value: string | undefined) {
-  const starter = value === undefined ? undefined : checkedStarter(value)
-  return starter === undefined ? {} : { starter }
-}
+/** The warning where a command line names an option that was removed. */
+export const removedOption = (line: string): string | undefined =>
+  /(?:^|\s)--starter(?=[\s=]|$)/.test(line) ? removedWarning('--starter') : undefined
 
 /** A field of the request where its option was given. */
 function given<K extends keyof OnboardRequest, V>(key: K, value: string | undefined, check: (value: string) => V) {
@@ -187,7 +185,6 @@ export function onboardLine(request: OnboardRequest): string {
     ...option('--app-installation-id', request.installationId),
     ...option('--decryption', request.decryption),
     ...option('--team', request.team),
-    ...option('--starter', request.starter),
   ]
   return parts.join(' ')
 }

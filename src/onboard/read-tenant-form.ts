@@ -43,7 +43,6 @@ export function readTenantForm(body: string, host: string): TenantForm | undefin
     ...one('path', '--path'),
     ...one('role', '--role'),
     ...one('access', '--access'),
-    ...one('starter', '--starter'),
     ...(team !== undefined && isTeam(team) ? ['--team', team] : []),
   ])
   return { request, ...(team === undefined ? {} : { team }) }

@@ -41,8 +41,6 @@ export interface OnboardRequest {
   readonly sopsConfig?: { readonly path: string; readonly content: string }
   /** Who works on it, as GitHub names it: `organization/team`, or one person. */
   readonly team?: string
-  /** A pull request in the tenant's repository with what its Kustomization needs; absent: none. */
-  readonly starter?: TenantStarter
   /** Directories at the root of the tenant's repository, where they are known. */
   readonly tenantDirectories?: readonly string[]
 }
@@ -62,10 +60,6 @@ export type TenantAccess = (typeof TENANT_ACCESS)[number]
 /** How a tenant may encrypt what is in its repository. */
 export const TENANT_DECRYPTION = ['sops'] as const
 export type TenantDecryption = (typeof TENANT_DECRYPTION)[number]
-
-/** How a tenant's repository gets the files to begin with. */
-export const TENANT_STARTERS = ['pull-request'] as const
-export type TenantStarter = (typeof TENANT_STARTERS)[number]
 
 /** What a tenant may be inside its namespaces: the role of the fleet's tenants, or one of Kubernetes itself, the most first. */
 export const TENANT_ROLES = ['tenant', 'cluster-admin', 'admin', 'edit'] as const

@@ -1,4 +1,4 @@
-import { NO_ACCESS, TENANT_ACCESS, TENANT_ROLES, TENANT_STARTERS } from './request.ts'
+import { NO_ACCESS, TENANT_ACCESS, TENANT_ROLES } from './request.ts'
 
 /** Label of the issues that it makes. */
 const TENANT_REQUEST_LABEL = 'tenant-request'
@@ -14,7 +14,6 @@ export const FORM_LABELS = {
   access: 'Access',
   branch: 'Branch',
   path: 'Path',
-  starter: 'Starter',
 } as const
 
 /**
@@ -57,15 +56,6 @@ ${input('clusters', 'Clusters of the tenant, separated by commas.', example, tru
       required: true
 ${input('branch', 'The branch to deploy. Default: main.', 'main', false)}
 ${input('path', 'Directory of the repository. Default: the directory named after the cluster, else the root.', './deploy', false)}
-  - type: dropdown
-    id: starter
-    attributes:
-      label: ${FORM_LABELS.starter}
-      description: A pull request in your repository with a README, an example and what to set. You must administer the repository, and the App must be installed on it.
-      options: [${[NO_ACCESS, ...TENANT_STARTERS].join(', ')}]
-      default: 0
-    validations:
-      required: true
 `
 }
 

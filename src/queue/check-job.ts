@@ -26,8 +26,6 @@ const FIELDS: { readonly [N in JobName]: Readonly<Record<keyof Required<Jobs[N]>
   'post-on-pull-request': { ...place, pull: id },
   'validate-push': { ...place, branch, sha, before: optional(sha), rerun: optional(pressed) },
   'withdraw-access': { ...place, pull: id },
-  'settle-rotation': { ...place, pull: id },
-  'report-recipients': place,
   'settle-offboarding': { ...place, pull: id },
   'evaluate-commit': { ...place, sha, rerun: optional(pressed), closed: optional(id) },
   'evaluate-followers': { ...place, ref: branch },

@@ -40,21 +40,6 @@ export interface WithdrawAccess {
   readonly pull: number
 }
 
-/** Bring the deploy keys of a rotation in line with its pull request. */
-export interface SettleRotation {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
-  readonly pull: number
-}
-
-/** Report to a fleet which encrypted files have other recipients than `.sops.yaml` names. */
-export interface ReportRecipients {
-  readonly installation: number
-  readonly owner: string
-  readonly repo: string
-}
-
 /** Go on with an offboarding, of which a pull request was merged or applied. */
 export interface SettleOffboarding {
   readonly installation: number
@@ -200,8 +185,6 @@ export interface Jobs {
   readonly 'validate-push': ValidatePush
   readonly 'evaluate-commit': EvaluateCommit
   readonly 'withdraw-access': WithdrawAccess
-  readonly 'settle-rotation': SettleRotation
-  readonly 'report-recipients': ReportRecipients
   readonly 'settle-offboarding': SettleOffboarding
   readonly 'evaluate-followers': EvaluateFollowers
   readonly 'validate-merge-group': ValidateMergeGroup

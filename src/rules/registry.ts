@@ -57,7 +57,6 @@ import { protectedObjectName } from './namespaces/protected-object-name.ts'
 import { targetNamespace } from './namespaces/target-namespace.ts'
 import { tenantRemoved } from './namespaces/tenant-removed.ts'
 import { unknownScope } from './namespaces/unknown-scope.ts'
-import { driftIgnore } from './ownership/drift-ignore.ts'
 import { forceApply } from './ownership/force-apply.ts'
 import { massDeletion } from './ownership/mass-deletion.ts'
 import { networkPolicyOpen } from './ownership/network-policy-open.ts'
@@ -79,7 +78,6 @@ import { rbacEscalation } from './rbac/rbac-escalation.ts'
 import { rbacFluxStatusWrite } from './rbac/rbac-flux-status-write.ts'
 import { rbacForeignSubject } from './rbac/rbac-foreign-subject.ts'
 import { rbacPublicSubject } from './rbac/rbac-public-subject.ts'
-import { celCost } from './references/cel-cost.ts'
 import { crossNamespaceNetworkRef } from './references/cross-namespace-network-ref.ts'
 import { crossNamespaceRef } from './references/cross-namespace-ref.ts'
 import { externalSecretClusterStore } from './references/external-secret-cluster-store.ts'
@@ -135,7 +133,6 @@ export const rules: readonly Rule[] = [
   capsulePolicyWeakened,
   capsuleProxySetting,
   capsuleTenantResource,
-  celCost,
   chartContentChange,
   chartNotRendered,
   clusterScopedForbidden,
@@ -146,7 +143,6 @@ export const rules: readonly Rule[] = [
   crossNamespaceRef,
   decryptionRef,
   defaultSaPrivileged,
-  driftIgnore,
   embeddedContent,
   embeddedItems,
   externalSecretClusterStore,

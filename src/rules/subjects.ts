@@ -60,7 +60,6 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
     'unknown-scope',
   ],
   ownership: [
-    'drift-ignore',
     'force-apply',
     'mass-deletion',
     'network-policy-open',
@@ -88,7 +87,6 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
     'rbac-public-subject',
   ],
   references: [
-    'cel-cost',
     'cross-namespace-network-ref',
     'cross-namespace-ref',
     'external-secret-cluster-store',

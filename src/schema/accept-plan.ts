@@ -1,16 +1,10 @@
 import type { ScalarValue } from '../kube/node.ts'
 import type { FieldCheck } from './core/checks-of.ts'
-import { checkDefinition, checkDefinitionWithoutSchemas } from './core/custom-definition.ts'
 import type { TypeCheck } from './core/read-field.ts'
 import { type FieldPlan, type ObjectPlan, objectPlan } from './field-plan.ts'
 
 /** How a value is looked at. */
-type Look = 'text' | 'boolean' | 'word' | 'scalar' | 'object' | 'list' | 'map' | 'schema' | 'never'
-
-/** The field of CustomResourceDefinitions that is compared as a whole, and the check that need not look at it then. */
-const VALIDATION = 'apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceValidation'
-const SCHEMA = 'openAPIV3Schema'
-const LIGHTER: ReadonlyMap<TypeCheck, TypeCheck> = new Map([[checkDefinition, checkDefinitionWithoutSchemas]])
+type Look = 'text' | 'boolean' | 'word' | 'scalar' | 'object' | 'list' | 'map' | 'never'
 
 /** A field, item or value of a plan, reduced to what tells that it has no problem. */
 export class AcceptField {
@@ -75,14 +69,13 @@ function acceptObject(plan: ObjectPlan): AcceptObject {
   const needed = new Set([...plan.required, ...plan.filled])
   const fields = new Map<string, AcceptField>()
   for (const [key, field] of plan.fields) {
-    const look = plan.name === VALIDATION && key === SCHEMA ? 'schema' : lookAt(field)
-    fields.set(key, new AcceptField(key, field, look, needed.has(key), plan.filled.includes(key)))
+    fields.set(key, new AcceptField(key, field, lookAt(field), needed.has(key), plan.filled.includes(key)))
   }
   const reduced = {
     fields,
     start: new AcceptField('', NOTHING, 'never'),
     needs: needed.size,
-    checks: plan.checks.map(check => LIGHTER.get(check) ?? check),
+    checks: plan.checks,
   }
   made.set(plan, reduced)
   return reduced

@@ -1,31 +1,20 @@
 import type { ListNode, MapNode, Node, Path } from '../kube/node.ts'
 import { type AcceptField, type AcceptObject, acceptPlan } from './accept-plan.ts'
-import { acceptsSchema } from './accept-schema.ts'
 import { areDistinct } from './are-distinct.ts'
 import { isEmpty } from './beyond-types.ts'
 import { fitsScalar } from './check-scalar.ts'
 
 /**
- * `valid`: nothing is wrong for certain. `unfinished`: of a CustomResourceDefinition only defaults and rules are still to be
- * compared. `unsure` says nothing.
- */
-type Acceptance = 'valid' | 'unfinished' | 'unsure'
-
-/**
- * Compares a value with its type only so far that it certainly has no problem. Nearly all objects are valid, and this makes
+ * Whether a value certainly has no problem of its type; false says nothing. Nearly all objects are valid, and this makes
  * neither paths of values nor messages: `TypeWalk` says what is wrong. `start`: path of the value in the object that is applied.
  */
-export function acceptanceOf(node: Node, type: string, version: number, start: Path = []): Acceptance {
+export function isAccepted(node: Node, type: string, version: number, start: Path = []): boolean {
   const plan = acceptPlan(type, version)
-  if (plan === undefined) return 'valid'
-  const walk = new AcceptWalk(start)
-  if (node.type !== 'map' || !walk.object(node, plan)) return 'unsure'
-  return walk.isUnfinished ? 'unfinished' : 'valid'
+  return plan === undefined || (node.type === 'map' && new AcceptWalk(start).object(node, plan))
 }
 
 /** One walk through a value, which ends at the first thing that is not certainly valid. */
 class AcceptWalk {
-  isUnfinished = false
   /** The path of the current object; checks ask where they are. */
   readonly #path: (string | number)[]
   #isRefused = false
@@ -78,9 +67,9 @@ class AcceptWalk {
         return false
     }
     this.#path.push(key)
-    const isAccepted = this.#inside(node, field)
+    const isValid = this.#inside(node, field)
     this.#path.pop()
-    return isAccepted
+    return isValid
   }
 
   #inside(node: Node, field: AcceptField): boolean {
@@ -88,8 +77,7 @@ class AcceptWalk {
     if (field.look === 'map') return node.type === 'map' && this.#map(node, field.below!)
     const plan = field.object()
     if (plan === undefined) return true
-    if (node.type !== 'map') return false
-    return field.look === 'schema' ? acceptsSchema(this, node, plan) : this.object(node, plan)
+    return node.type === 'map' && this.object(node, plan)
   }
 
   #map(node: MapNode, below: AcceptField): boolean {

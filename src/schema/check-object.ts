@@ -2,7 +2,7 @@ import { withoutField } from '../kube/edit-node.ts'
 import type { MapNode, Path } from '../kube/node.ts'
 import { groupOf } from '../kube/object.ts'
 import { probably } from '../message/closest.ts'
-import { acceptanceOf } from './accept-walk.ts'
+import { isAccepted } from './accept-walk.ts'
 import { nameProblem } from './core/name-problem.ts'
 import { longestName, nameForm } from './core/object-names.ts'
 import { deprecationOf } from './deprecated.ts'
@@ -25,8 +25,8 @@ export interface SchemaAnswer {
   readonly notEvaluated?: readonly { readonly path: Path; readonly rule: string; readonly why: string }[]
 }
 
-/** Of an object in which nothing is wrong for certain; of a CustomResourceDefinition neither in its defaults and rules. */
-export const VALID: SchemaAnswer = { problems: [], count: 0, isKnown: true }
+/** Of an object in which nothing is wrong for certain. */
+const VALID: SchemaAnswer = { problems: [], count: 0, isKnown: true }
 
 /** In which an object is applied. */
 interface Circumstances {
@@ -54,12 +54,12 @@ export function checkObject(
   if (entry && isKnownIn(entry, version)) {
     const object = isDecrypted ? withoutSops(root) : root
     const type = entry.type.is === 'object' ? entry.type.type : undefined
-    const acceptance = type === undefined ? 'valid' : acceptanceOf(object, type, version)
+    const isValid = type === undefined || isAccepted(object, type, version)
     const name = nameProblem(root, nameForm(apiVersion, kind, version), longestName(apiVersion, kind))
     const old = deprecated(apiVersion, kind, version, isAssumed)
-    if (acceptance === 'valid' && name === undefined && old === undefined) return VALID
+    if (isValid && name === undefined && old === undefined) return VALID
     const walk = new TypeWalk(version)
-    if (type !== undefined && acceptance === 'unsure') walk.object(object, type)
+    if (type !== undefined && !isValid) walk.object(object, type)
     walk.add(name)
     walk.add(old)
     return { problems: walk.problems, count: walk.count, isKnown: true }

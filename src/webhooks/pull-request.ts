@@ -16,10 +16,7 @@ export const pullRequest: EventJobs<'pull_request'> = {
     if (payload.action === 'closed' && !payload.pull_request.merged && head.ref.startsWith(ONBOARDING)) {
       jobs.push({ name: 'withdraw-access', data: { ...place, pull } })
     }
-    if ((payload.action === 'closed' || payload.action === 'reopened') && head.ref.startsWith(ROTATION)) {
-      jobs.push({ name: 'settle-rotation', data: { ...place, pull } })
-    }
-    if (payload.action === 'closed' && payload.pull_request.merged && OFFBOARDING.test(head.ref)) {
+    if (payload.action === 'closed' && payload.pull_request.merged && head.ref.startsWith(OFFBOARDING)) {
       jobs.push({ name: 'settle-offboarding', data: { ...place, pull } })
     }
     return jobs
@@ -28,10 +25,8 @@ export const pullRequest: EventJobs<'pull_request'> = {
 
 /** Branches of ours from which tenants are onboarded. */
 const ONBOARDING = 'bailiwick/onboard-'
-/** And from which their keys are rotated. */
-const ROTATION = 'bailiwick/rotate-'
-/** Branches of pull requests that offboard, move or rename a tenant, or hand a namespace over. */
-const OFFBOARDING = /^bailiwick\/(?:offboard|move|rename|hand-over)-/
+/** And from which they are offboarded. */
+const OFFBOARDING = 'bailiwick/offboard-'
 
 function asksForVerdict(payload: Payload<'pull_request'>): boolean {
   switch (payload.action) {

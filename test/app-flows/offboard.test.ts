@@ -28,6 +28,16 @@ describe('a tenant leaves a fleet that Flux applies', () => {
     expect(pulls('workloads')).toEqual([])
   })
 
+  test.each(['move', 'rename', 'hand-over'])(
+    '/bailiwick %s was removed: one reply says what to do instead',
+    async name => {
+      const { reactions, replies } = await say(`/bailiwick ${name} ops-team --to web`)
+      expect([reactions, replies.length]).toEqual([['confused'], 1])
+      expect(replies[0]).toContain(`/bailiwick ${name}: removed. Write the change by hand as a pull request`)
+      expect(stage.github.pullRequestsOf(FLEET).filter(({ head }) => head.ref.includes(name))).toEqual([])
+    },
+  )
+
   test.each([
     ['before the commit', 'POST', '/git/commits'],
     ['before the branch', 'POST', '/git/refs'],

@@ -58,9 +58,6 @@ describe('who may ask for what', () => {
     ['approve-source', undefined],
     ['override why not', undefined],
     ['offboard x', undefined],
-    ['move x --to staging', undefined],
-    ['rename x --to y', undefined],
-    ['hand-over x --to y', undefined],
   ])('%s needs %s of the repository', async (text, least) => {
     const from = least === undefined ? ROLES.length : ROLES.indexOf(least)
     for (const [index, role] of ROLES.entries()) {
@@ -78,17 +75,7 @@ describe('who may ask for what', () => {
         ),
       ].map(([, name]) => name)
     expect(await listed('triage')).toEqual(['help', 'status', 'explain', 'diff'])
-    expect(await listed('write')).toEqual([
-      'help',
-      'status',
-      'explain',
-      'diff',
-      'check',
-      'hold',
-      'unhold',
-      'waive',
-      'complete',
-    ])
+    expect(await listed('write')).toEqual(['help', 'status', 'explain', 'diff', 'check', 'hold', 'unhold', 'waive'])
     expect(await listed('maintain')).toContain('onboard')
     expect(await listed('admin')).not.toContain('override')
   })

@@ -1,32 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { completionScript } from '../../src/cli/completion-script.ts'
-import { completionWords } from '../../src/cli/completion-words.ts'
+import { commandWords, complete } from '../../src/cli/complete.ts'
 import { run, scratch, write } from './run-main.ts'
 
-const words = await completionWords(COMMANDS)
-const of = (name: string) => words.find(one => one.name === name)!
-
-test('every command is completed, with the options that its help names', () => {
-  expect(words.map(({ name }) => name)).toEqual([...COMMANDS.map(([name]) => name), 'version', 'help'])
-  expect(of('check').options.get('-o')).toEqual({ words: ['text', 'json', 'json-lines', 'sarif', 'junit', 'github'] })
-  expect(of('check').options.get('--output')).toEqual(of('check').options.get('-o'))
-  expect(of('check').options.get('--verbose')).toBe('none')
-  expect(of('check').options.get('--fleet')).toBe('path')
-  expect(of('check').options.get('--tenant')).toBe('any')
-  expect(of('onboard').options.get('--password-file')).toBe('path')
-  expect([...of('can-i').options.keys()]).not.toContain('-i')
-  expect(of('trail').words).toEqual(['verify', 'show'])
-  expect(of('explain').words).toEqual(expect.arrayContaining(['namespace-confinement', 'git-missing']))
-})
+const PROGRAM = join(import.meta.dirname, '../../src/cli/bailiwick.js')
 
 test.each(COMMANDS.map(([name]) => name))('%s takes every option that is completed for it', async name => {
-  for (const [option, value] of of(name).options) {
+  for (const [option, value] of (await commandWords(name)).options) {
     if (option === '--color' || option === '--help') continue
-    const args = value === 'none' ? [option] : [option, typeof value === 'string' ? 'x' : value.words[0]!]
+    const args = value === 'none' ? [option] : [option, typeof value === 'string' ? 'x' : value[0]!]
     const { stderr } = await run(scratch(), name, ...args, '--no-such-option')
     expect(stderr, `${name} ${option}`).not.toContain(`Unknown option '${option}'`)
   }
@@ -42,6 +27,33 @@ test.each([
   expect([code, stderr]).toEqual([2, expect.stringContaining(`error[usage]: ${message}`)])
 })
 
+const CASES: [line: string[], expected: string[]][] = [
+  [['com'], ['completion']],
+  [['help', 'trai'], ['trail']],
+  [['check', '--fl'], ['--fleet']],
+  [
+    ['check', '-o', ''],
+    ['text', 'json', 'sarif', 'github'],
+  ],
+  [['check', '--output', 'j'], ['json']],
+  [['check', '--fleet', 'fl'], [':files']],
+  [['onboard', '--password-file', ''], [':files']],
+  [['check', '--tenant', 'k'], []],
+  [['check', ''], [':folders']],
+  [['check', '--verbose', ''], [':folders']],
+  [['explain', 'namespace-conf'], ['namespace-confinement']],
+  [['explain', 'git-mis'], ['git-missing']],
+  [['trail', 'v'], ['verify']],
+  [['can-i', '-i'], []],
+  [['check', '--color', 'n'], ['never']],
+  [['no-such', '--q'], ['--quiet']],
+]
+test.each(CASES)('%j is completed by %j', async (line, expected) => {
+  expect(await complete(line)).toEqual(expected)
+  const { code, stdout } = await run('/', '__complete', ...line)
+  expect([code, stdout]).toEqual([0, expected.map(word => `${word}\n`).join('')])
+})
+
 const isThere = (shell: string) => {
   try {
     execFileSync(shell, ['-c', 'exit 0'])
@@ -52,50 +64,33 @@ const isThere = (shell: string) => {
 }
 
 describe.skipIf(!isThere('bash'))('in bash', () => {
-  const folder = scratch
-  function complete(line: readonly string[]): string[] {
-    const home = write(folder(), { 'fleet/x.yaml': '', 'key.txt': '' })
-    const script = join(home, 'completion.bash')
-    writeFileSync(script, completionScript('bash', words))
-    const quoted = line.map(word => `'${word}'`).join(' ')
-    const program = `source ${script}; COMP_WORDS=(${quoted}); COMP_CWORD=${line.length - 1}; _bailiwick; printf '%s\\n' "\${COMPREPLY[@]}"`
-    const { PATH } = process.env
-    const out = execFileSync('bash', ['--norc', '-uc', program], { cwd: home, encoding: 'utf8', env: { PATH } })
-    return out.split('\n').filter(Boolean).sort()
-  }
-
   test.each([
-    [['bailiwick', 'com'], ['completion']],
-    [['bailiwick', 'check', '--fl'], ['--fleet']],
-    [
-      ['bailiwick', 'check', '-o', 'j'],
-      ['json', 'json-lines', 'junit'],
-    ],
-    [['bailiwick', 'check', '--fleet', 'fl'], ['fleet']],
-    [['bailiwick', 'check', '--sops-age-key-file', 'k'], ['key.txt']],
-    [['bailiwick', 'check', '--tenant', 'k'], []],
-    [['bailiwick', 'check', ''], ['fleet']],
-    [['bailiwick', 'explain', 'namespace-conf'], ['namespace-confinement']],
-    [['bailiwick', 'trail', 'v'], ['verify']],
-    [['bailiwick', 'check', '--color', 'n'], ['never']],
-    [['bailiwick', 'no-such', '--'], []],
-  ])('%j', (line, expected) => {
-    expect(complete(line)).toEqual(expected)
+    ['check --fl', ['--fleet']],
+    ['check --fleet fl', ['fleet']],
+    ['check -o j', ['json']],
+    ['check ', ['fleet']],
+  ])('bailiwick %s', async (line, expected) => {
+    const home = write(scratch(), { 'fleet/x.yaml': '', 'key.txt': '' })
+    symlinkSync(PROGRAM, join(home, 'bailiwick'))
+    const { stdout: script } = await run('/', 'completion', 'bash')
+    const words = ['bailiwick', ...line.split(' ')].map(word => `'${word}'`)
+    const program = `${script}\nCOMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _bailiwick; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const PATH = `${home}:${join(process.execPath, '..')}:${process.env.PATH}`
+    const out = execFileSync('bash', ['--norc', '-uc', program], { cwd: home, encoding: 'utf8', env: { PATH } })
+    expect(out.split('\n').filter(Boolean)).toEqual(expected)
   })
 })
 
-describe.skipIf(!isThere('zsh'))('in zsh', () => {
-  test('the script is read, and looks up what stands behind an option', () => {
-    const script = `${completionScript('zsh', words)}\n_bailiwick_lookup check -o; print -r -- $known_kind $known_words`
-    expect(execFileSync('zsh', ['-f', '-c', script], { encoding: 'utf8' }).trim()).toBe(
-      'words text json json-lines sarif junit github',
-    )
-  })
+test.skipIf(!isThere('zsh'))('zsh reads the script', async () => {
+  const { stdout } = await run('/', 'completion', 'zsh')
+  expect(execFileSync('zsh', ['-f', '-c', `${stdout}\nwhence -w _bailiwick`], { encoding: 'utf8' })).toContain(
+    'function',
+  )
 })
 
-describe.skipIf(!isThere('fish'))('in fish', () => {
-  test('completes commands and options', () => {
-    const script = `${completionScript('fish', words)}\ncomplete -C 'bailiwick check --fl'`
-    expect(execFileSync('fish', ['--no-config', '-c', script], { encoding: 'utf8' })).toContain('--fleet')
-  })
+test.skipIf(!isThere('fish'))('fish reads the script', async () => {
+  const { stdout } = await run('/', 'completion', 'fish')
+  expect(
+    execFileSync('fish', ['--no-config', '-c', `${stdout}\nfunctions -q _bailiwick; and echo ok`]).toString(),
+  ).toBe('ok\n')
 })

@@ -218,8 +218,6 @@ test('no command that reads a fleet ends with 0 where there is none', async () =
       ['lockdown', '--cluster', 'a'],
       ['adopt', 'a'],
       ['offboard', 'a'],
-      ['move', 'a', '--to', 'b'],
-      ['rename', 'a', '--to', 'b'],
     ],
   ]) {
     const { code, stdout, stderr } = await runCommand(dir, ...argv)

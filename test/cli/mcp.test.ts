@@ -87,16 +87,17 @@ describe('over the protocol, with its own client', () => {
     const asking = `${image}          securityContext:\n            privileged: true\n`
     writeFileSync(path, text.replace(image, asking))
     const { data } = await call('check', { dir: 'dev-team', fleet: 'fleet', base: 'HEAD' })
-    expect(data.found.at(-1)).toMatchObject({ type: 'result', result: 'fail' })
-    expect(data.found).toContainEqual(
+    expect(data.result).toBe('fail')
+    expect(data.violations).toContainEqual(
       expect.objectContaining({
-        ...{ rule: 'pod-security', file: 'base/deployment.yaml', line: 21, state: 'new' },
-        fix: 'Set `privileged` to `false` at base/deployment.yaml:21.',
+        ...{ rule: 'pod-security', state: 'new' },
+        origin: expect.objectContaining({ file: 'base/deployment.yaml', line: 21 }),
+        fix: expect.stringContaining('/privileged", or set it to false.'),
       }),
     )
     writeFileSync(path, text.replace(image, asking.replace('true', 'false')))
     const { data: good } = await call('check', { dir: 'dev-team', fleet: 'fleet', base: 'HEAD' })
-    expect(good.found.at(-1)).toMatchObject({ result: 'pass' })
+    expect(good.result).toBe('pass')
   })
 
   test('can_i and who_can agree', async () => {

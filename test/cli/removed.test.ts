@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest'
 import { run, scratch } from './run-main.ts'
 
-test.each([['replay', 2]])(
-  'bailiwick %s was removed: one warning, which says what to do instead',
-  async (name, exit) => {
-    const { code, stdout, stderr } = await run(scratch(), name, 'x', '--some', 'option')
-    expect([code, stdout]).toEqual([exit, ''])
-    expect(stderr).toMatch(/^warning: bailiwick [a-z-]+: removed\. [^\n]+\n$/)
-  },
-)
+test.each([
+  ['replay', 2],
+  ['move', 0],
+  ['rename', 0],
+  ['hand-over', 0],
+])('bailiwick %s was removed: one warning, which says what to do instead', async (name, exit) => {
+  const { code, stdout, stderr } = await run(scratch(), name, 'x', '--some', 'option')
+  expect([code, stdout]).toEqual([exit, ''])
+  expect(stderr).toMatch(/^warning: bailiwick [a-z-]+: removed\. [^\n]+\n$/)
+})
 
 test.each([['-o', 'junit'], ['-ojunit'], ['--output', 'junit'], ['--output=junit']])(
   'a removed format is one warning, and the command prints text: %s %s',

@@ -6,7 +6,6 @@ import { Readable } from 'node:stream'
 import { describe, expect, test, vi } from 'vitest'
 import { globalOptions } from '../../src/cli/global-options.ts'
 import { main } from '../../src/cli/main.ts'
-import { openProgress } from '../../src/cli/progress.ts'
 import { terminalIo } from '../../src/cli/terminal-io.ts'
 import { writeInside } from '../../src/cli/write-inside.ts'
 import { run, scratch, write } from './run-main.ts'
@@ -118,53 +117,6 @@ test.each([
   [{ CI: 'true', WT_SESSION: 'x' }, true, { color: true, hasLinks: false, isTerminal: true }],
 ])('with %j, a terminal: %s', (env, isTerminal, expected) => {
   expect(terminalIo(env, isTerminal)).toEqual(expected)
-})
-
-test('progress is shown from the first second on, and erased before anything else is written', () => {
-  vi.useFakeTimers()
-  try {
-    const written: string[] = []
-    const progress = openProgress(
-      text => void written.push(text),
-      () => Date.now(),
-    )
-    progress.stage('reading \u001b[2J')
-    vi.advanceTimersByTime(999)
-    progress.clear()
-    expect(written).toEqual([])
-    vi.advanceTimersByTime(2001)
-    expect(written).toEqual([])
-    progress.stage('reading \u001b[2J')
-    vi.advanceTimersByTime(3000)
-    expect(written.at(-1)).toBe('\r\u001b[2Kreading \\u{1b}[2J (3 s)')
-    progress.clear()
-    expect(written.at(-1)).toBe('\r\u001b[2K')
-    progress.end()
-    const { length } = written
-    vi.advanceTimersByTime(5000)
-    expect(written).toHaveLength(length)
-  } finally {
-    vi.useRealTimers()
-  }
-})
-
-test('json-lines: one object per line, the result last, and no file of another repository', async () => {
-  const { stdout, code } = await run(tenantOnBranch(), ...BASE, '-o', 'json-lines')
-  expect(code).toBe(1)
-  const lines = stdout
-    .trimEnd()
-    .split('\n')
-    .map(line => JSON.parse(line))
-  expect(lines.find(({ type }) => type === 'finding')).toMatchObject({
-    rule: 'namespace-confinement',
-    state: 'new',
-    file: 'deploy/config.yaml',
-    line: 3,
-    clusters: ['prod'],
-    tenants: ['dev-team'],
-  })
-  expect(lines.at(-1)).toMatchObject({ type: 'result', result: 'fail' })
-  expect(lines.filter(({ type }) => type === 'result')).toHaveLength(1)
 })
 
 describe('check --watch', () => {

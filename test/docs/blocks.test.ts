@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { completionWords } from '../../src/cli/completion-words.ts'
+import { commandWords } from '../../src/cli/complete.ts'
 import { removedWarning } from '../../src/message/removed.ts'
 import { commands } from '../../workers/commands/registry.ts'
 import { blocksOf } from './blocks-of.ts'
@@ -71,9 +71,9 @@ describe.each(pages)('%s', page => {
   })
 
   test('names only commands and options that exist', async () => {
-    const words = await completionWords(COMMANDS)
-    const options = new Map<string, ReadonlyMap<string, unknown>>(words.map(one => [one.name, one.options]))
-    for (const name of ['--version', '--help']) options.set(name, new Map())
+    const options = new Map<string, ReadonlyMap<string, unknown>>()
+    for (const [name] of COMMANDS) options.set(name, (await commandWords(name)).options)
+    for (const name of ['version', 'help', '--version', '--help']) options.set(name, new Map())
     const usages = new Map(commands.map(({ name, usage }) => [name, usage]))
     const snippets = [
       ...read(page)

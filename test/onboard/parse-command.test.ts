@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
-import { onboardLine, parseOnboardArguments, parseOnboardCommand } from '../../src/onboard/parse-command.ts'
+import {
+  onboardLine,
+  parseOnboardArguments,
+  parseOnboardCommand,
+  removedOption,
+} from '../../src/onboard/parse-command.ts'
 
 const REST = '--repo https://github.com/acme/ops-team --namespace ops --cluster staging'
 const command = (text: string) => `/bailiwick onboard ${text}`
@@ -200,4 +205,13 @@ test('whatever comes, a request holds only checked values', () => {
     }),
     { numRuns: 3000 },
   )
+})
+
+test('an option that was removed is one warning, and its value is ignored', () => {
+  const words = ['web', '--repo', 'https://github.com/acme/web', '--namespace', 'web', '--cluster', 'staging']
+  for (const more of [['--starter', 'pull-request'], ['--starter=x']]) {
+    expect(parseOnboardArguments([...words, ...more])).toEqual(parseOnboardArguments(words))
+    expect(removedOption([...words, ...more].join(' '))).toMatch(/^--starter: removed\. /)
+  }
+  expect(removedOption('onboard web --repo https://github.com/acme/--starter')).toBeUndefined()
 })

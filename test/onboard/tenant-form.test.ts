@@ -55,7 +55,7 @@ describe('the form', () => {
     const labels = form.body.flatMap(({ attributes }) => attributes.label ?? [])
     expect(labels.sort()).toEqual(Object.values(FORM_LABELS).sort())
     const options = form.body.filter(({ type }) => type === 'dropdown').map(({ attributes }) => attributes.options)
-    expect(options).toEqual([[...TENANT_ROLES], ['none', ...TENANT_ACCESS], ['none', 'pull-request']])
+    expect(options).toEqual([[...TENANT_ROLES], ['none', ...TENANT_ACCESS]])
     expect(tenantRequestForm(['x: ['])).toContain("'staging, production'")
   })
 })

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { canonical, type Json, type MapNode, stringAt, toJson } from '../../src/kube/node.ts'
 import { scopeOf } from '../../src/kube/scope/scope.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { checkKubernetes } from '../../src/schema/custom/check-kubernetes.ts'
+import { checkObject } from '../../src/schema/check-object.ts'
 import { kindEntry } from '../../src/schema/types-table.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
 import { someMutants } from '../schema/mutants.ts'
@@ -171,7 +171,7 @@ const ACCEPTED = ['deprecated-version', 'dropped-field', 'dropped-labels']
 
 function ours(object: JsonMap): string | undefined {
   const [root] = parseDocuments({ repository: '', path: 'a.yaml' }, Buffer.from(JSON.stringify(object)))
-  const [problem] = checkKubernetes(root as MapNode, { version: VERSION }).problems.filter(
+  const [problem] = checkObject(root as MapNode, { version: VERSION }).problems.filter(
     ({ kind }) => !ACCEPTED.includes(kind),
   )
   return problem && `${problem.kind} ${problem.path.join('.')}: ${problem.allowed}`

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { at, type Json, type MapNode, toJson } from '../../src/kube/node.ts'
 import { idOf } from '../../src/kube/object.ts'
-import { acceptanceOf } from '../../src/schema/accept-walk.ts'
-import { definitionProblems } from '../../src/schema/custom/definition-problems.ts'
+import { isAccepted } from '../../src/schema/accept-walk.ts'
 import type { Problem } from '../../src/schema/model/problem.ts'
 import { TypeWalk } from '../../src/schema/type-walk.ts'
 import { kindEntry, NEWEST, VERSIONS } from '../../src/schema/types-table.ts'
 import { CHANGES, changed } from './core/cases.ts'
 import { rootOf, WIDGETS } from './custom/widget.ts'
-import { mutants, someMutants } from './mutants.ts'
+import { mutants } from './mutants.ts'
 import { OBJECTS } from './objects.ts'
 
 const typeOf = (root: MapNode): string => {
@@ -18,24 +17,21 @@ const typeOf = (root: MapNode): string => {
   return type.type
 }
 
-/** What the walks say that name what is wrong: of types and structure, and of defaults and rules. */
-function slowly(root: MapNode, version: number): { readonly types: Problem[]; readonly rest: Problem[] } {
+/** What the walk says that names what is wrong. */
+function slowly(root: MapNode, version: number): readonly Problem[] {
   const walk = new TypeWalk(version)
   walk.object(root, typeOf(root))
-  const rest: Problem[] = []
-  if (typeOf(root).endsWith('.CustomResourceDefinition')) definitionProblems(root, one => rest.push(one))
-  return { types: [...walk.problems], rest }
+  return walk.problems
 }
 
-const acceptance = (root: MapNode, version = NEWEST) => acceptanceOf(root, typeOf(root), version)
+const accepted = (root: MapNode, version = NEWEST) => isAccepted(root, typeOf(root), version)
 
 /** How it was accepted, after a comparison with what is wrong. */
-function compared(root: MapNode): 'accepted' | 'unfinished' | 'wrong' | 'twice' {
-  const [{ types, rest }, how] = [slowly(root, NEWEST), acceptance(root)]
-  if (how !== 'unsure' && types.length > 0) expect(types, JSON.stringify(toJson(root))).toEqual([])
-  if (how === 'valid' && rest.length > 0) expect(rest, JSON.stringify(toJson(root))).toEqual([])
-  if (how !== 'unsure') return how === 'valid' ? 'accepted' : 'unfinished'
-  return types.length + rest.length > 0 ? 'wrong' : 'twice'
+function compared(root: MapNode): 'accepted' | 'wrong' | 'twice' {
+  const problems = slowly(root, NEWEST)
+  if (!accepted(root)) return problems.length > 0 ? 'wrong' : 'twice'
+  if (problems.length > 0) expect(problems, JSON.stringify(toJson(root))).toEqual([])
+  return 'accepted'
 }
 
 /** Values that stand in files and have a form of their own. */
@@ -55,11 +51,11 @@ const ODD: readonly Json[] = [
 ]
 
 /** The object, all of its single changes, and some of them with odd values. */
-function* variants(text: string, seed: number): Generator<Json> {
+function* variants(text: string): Generator<Json> {
   const object = toJson(rootOf(text)) as Record<string, Json>
   yield object
   let turn = 0
-  for (const { changed } of seed === 0 ? mutants(object) : someMutants(object, seed, 80)) {
+  for (const { changed } of mutants(object)) {
     yield changed
     const odd = JSON.stringify(ODD[turn++ % ODD.length]!)
     const [json, replaced] = [JSON.stringify(changed), JSON.stringify(changed).replace(/"word"|\b7\b/, odd)]
@@ -67,52 +63,25 @@ function* variants(text: string, seed: number): Generator<Json> {
   }
 }
 
-/** Definitions with most keywords, below `properties`, `items` and `additionalProperties`. */
-const DEFINITIONS = [
-  WIDGETS,
-  ...[
-    'type: string',
-    'items: {type: string}',
-    '$ref: a',
-    'uniqueItems: true',
-    'x-kubernetes-list-type: lots',
-    "x-kubernetes-validations: [{rule: 'self =='}]",
-    'type: string, default: 7',
-  ].map(one => WIDGETS.replace('additionalProperties: {type: string}', `additionalProperties: {${one}}`)),
-  ...['type: array', 'properties: [a]', 'nullable: true, type: word', 'type: object, not: {type: string}'].map(one =>
-    WIDGETS.replace('items: {type: string}', `items: {${one}}`),
-  ),
-]
-
 test.each(OBJECTS.map(text => [/kind: (\w+)/.exec(text)![1]!, text]))('a valid %s is accepted', (_kind, text) => {
-  for (const version of VERSIONS) expect(acceptance(rootOf(text), version)).toBe('valid')
-})
-
-test('a valid definition is accepted, but for rules and seldom defaults', () => {
-  expect(acceptance(rootOf(WIDGETS))).toBe('valid')
-  for (const one of ["x-kubernetes-validations: [{rule: 'true'}]", 'default: {}, maxProperties: 1'])
-    expect(acceptance(rootOf(WIDGETS.replace('additionalProperties:', `${one}, additionalProperties:`)))).toBe(
-      'unfinished',
-    )
+  for (const version of VERSIONS) expect(accepted(rootOf(text), version)).toBe(true)
 })
 
 describe('what is accepted has no problem', () => {
   test('in changed objects of every kind', () => {
-    const count = { accepted: 0, unfinished: 0, wrong: 0, twice: 0 }
-    // the definitions differ in one place, so some changes of each are enough
-    for (const [index, text] of [...OBJECTS, ...DEFINITIONS].entries())
-      for (const json of variants(text, Math.max(0, index - OBJECTS.length)))
-        count[compared(rootOf(JSON.stringify(json)))] += 1
+    const count = { accepted: 0, wrong: 0, twice: 0 }
+    for (const text of [...OBJECTS, WIDGETS])
+      for (const json of variants(text)) count[compared(rootOf(JSON.stringify(json)))] += 1
     // neither side is empty, and few valid objects are compared twice
-    expect(count.wrong).toBeGreaterThan(2_000)
+    expect(count.wrong).toBeGreaterThan(1_000)
     expect(count.accepted).toBeGreaterThan(500)
     expect(count.twice).toBeLessThan(count.accepted / 4)
   })
 
   test('in each row that a real API server is asked about', () => {
-    const count = { accepted: 0, unfinished: 0, wrong: 0, twice: 0 }
+    const count = { accepted: 0, wrong: 0, twice: 0 }
     for (const change of CHANGES) count[compared(rootOf(changed(change)))] += 1
-    expect(count.accepted).toBeGreaterThan(100)
+    expect(count.accepted).toBeGreaterThan(30)
     expect(count.twice).toBeLessThan(10)
   })
 
@@ -127,7 +96,7 @@ describe('what is accepted has no problem', () => {
         ['spec', { key: origin, value: { ...spec, dropped: new Map([['a', { key: origin, value: spec }]]) } }],
       ]),
     }
-    expect(slowly(changed, NEWEST).types).toMatchObject([{ kind: 'dropped-field', path: ['spec', 'a'] }])
-    expect(acceptance(changed)).toBe('unsure')
+    expect(slowly(changed, NEWEST)).toMatchObject([{ kind: 'dropped-field', path: ['spec', 'a'] }])
+    expect(accepted(changed)).toBe(false)
   })
 })

@@ -99,41 +99,6 @@ describe.skipIf(missing)(`from the request to a running workload${missing ? ` ($
     expect(JSON.stringify((await staging().request('GET', SECRET)).body)).toContain(forms[3])
   })
 
-  test('a rotation: the worker brings the new key, and the old one goes when the new one was used', async ({
-    annotate,
-  }) => {
-    const { stage, issue } = world
-    const keys = () => stage.github.repositoryNamed(TEAM).deployKeys
-    const inCluster = async () => (await secret()).get('identity.pub')!.trim()
-    const old = (await secret()).get('identity')!
-    const [first] = keys()
-    const requests = stage.github.requests.length
-    const started = performance.now()
-    const said = await command(stage, { repo: FLEET, issue, as: 'ada', body: '/bailiwick rotate-key ops-team' })
-    expect(said.reactions).toContain('rocket')
-    expect([keys().length, await inCluster()]).toEqual([2, first!.key])
-    expect(stage.github.merge({ repo: FLEET, pull: pull().issue.number, as: 'ada' })).toMatchObject({ status: 200 })
-    await stage.settle()
-    const [, second] = keys()
-    expect([keys().length, await inCluster()]).toEqual([2, second!.key])
-    const comments = () => stage.github.commentsOf(FLEET, pull().issue.number).map(({ body }) => body)
-    expect(comments().join()).toContain('- GitHub shows that the new key was used\n\n')
-    expect(comments().join()).not.toContain('the worker has applied it')
-    // what source-controller does with its next look
-    second!.lastUsed = new Date().toISOString()
-    await stage.site.queue.add('sweep', {})
-    await stage.settle()
-    expect(keys()).toEqual([second])
-    expect(comments().join()).toContain('The rotation is complete: the old deploy key is deleted.')
-    expect(await liveStatus(staging(), DASHBOARD)).toBe(200)
-    const seconds = (performance.now() - started) / 1000
-    const sent = stage.github.requests.length - requests
-    await annotate(`the rotation, with a sweep: ${seconds.toFixed(1)} s and ${sent} requests to GitHub`)
-    const traces = await tracesOf(stage, printed)
-    const forms = [old, (await secret()).get('identity')!].flatMap(formsOf)
-    expect(forms.filter(form => traces.includes(form))).toEqual([])
-  })
-
   test('each request was one that GitHub describes', () => {
     expect([world.stage.github.violations, world.stage.github.unknown]).toEqual([[], []])
   })

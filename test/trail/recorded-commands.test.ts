@@ -14,6 +14,9 @@ test('commands that decide nothing are these, and no others', () => {
   expect(none.sort()).toEqual(['check', 'credentials', 'diff', 'explain', 'help', 'status'])
 })
 
+/** Kinds of earlier releases, whose entries are still read. */
+const FORMER: readonly string[] = ['move', 'rename', 'hand-over', 'completion', 'rotation']
+
 test('every kind of a decision is recorded somewhere', () => {
   const all = [
     ...workers.map(({ text }) => text),
@@ -24,7 +27,7 @@ test('every kind of a decision is recorded somewhere', () => {
   const recorded = DECISION_KINDS.filter(kind =>
     new RegExp(`(?:kind|decision): '${kind}'|\\(here, '${kind}'`).test(all),
   )
-  expect(recorded).toEqual([...DECISION_KINDS])
+  expect(recorded).toEqual(DECISION_KINDS.filter(kind => !FORMER.includes(kind)))
 })
 
 /**

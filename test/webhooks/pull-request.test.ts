@@ -44,19 +44,6 @@ test('an onboarding of ours that was closed without a merge gives back what it w
   expect(await jobs('feature', false)).toEqual([])
 })
 
-test.each([
-  ['closed', true],
-  ['closed', false],
-  ['reopened', false],
-])('a rotation of ours that is %s (merged: %s) has its keys settled', async (action, merged) => {
-  const jobs = async (ref: string) => {
-    const pull_request = { number: 5, merged, head: { sha: SHA, ref } }
-    return (await jobsOf('pull_request', payload(action, { pull_request }))).slice(1)
-  }
-  expect(await jobs('bailiwick/rotate-ops-0123456789')).toEqual([['settle-rotation', { ...place, pull: 5 }]])
-  expect(await jobs('feature')).toEqual([])
-})
-
 test.each(['auto_merge_enabled', 'enqueued', 'dequeued', 'assigned', 'review_requested', 'locked'])(
   '%s asks for nothing',
   async action => {

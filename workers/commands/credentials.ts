@@ -3,8 +3,8 @@ import type { CredentialReport } from '../../src/credentials/credential-report.t
 import { credentialsText } from '../../src/credentials/credentials-text.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import { type ListedDeployKey, listDeployKeys } from '../../src/github/keys/deploy-keys.ts'
+import { readCredentials } from '../fleets/read-credentials.ts'
 import { keepCredentialsPage } from '../publish/keep-credentials-page.ts'
-import { readCredentials } from '../rotation/read-credentials.ts'
 import type { BailiwickCommand, CommandContext } from './command-context.ts'
 import { decidesHere } from './fleets-here.ts'
 

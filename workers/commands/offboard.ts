@@ -23,7 +23,7 @@ export const offboardVerb: BailiwickCommand = {
 }
 
 /** Does the next step, or says what it waits for. */
-export async function runOffboarding(
+async function runOffboarding(
   { context, place, reader, installation, repository: fleet, comment, attempt }: CommandContext,
   { isContinued, ...command }: OffboardRequest & { readonly isContinued: boolean },
 ): ReturnType<BailiwickCommand['run']> {

@@ -1,5 +1,4 @@
-import { ONBOARD_USAGE, parseOnboardCommand } from '../../src/onboard/parse-command.ts'
-import { openStarter } from '../onboarding/open-starter.ts'
+import { ONBOARD_USAGE, parseOnboardCommand, removedOption } from '../../src/onboard/parse-command.ts'
 import { openWithAccess } from '../onboarding/open-with-access.ts'
 import { prepareOnboarding } from '../onboarding/prepare-onboarding.ts'
 import type { BailiwickCommand } from './command-context.ts'
@@ -29,7 +28,7 @@ export const onboardVerb: BailiwickCommand = {
     await refuseKnownRepository(question, prepared.plan.sources)
     const access = { context, place, reader, installation, fleet: repository, prepared, by: login }
     await openWithAccess(access, `Requested in #${comment.issue.number}.`)
-    const starter = await openStarter(access)
-    return { reaction: 'rocket', ...(starter === undefined ? {} : { reply: starter }) }
+    const warning = removedOption(comment.body.split(/\r?\n/, 1)[0]!)
+    return { reaction: 'rocket', ...(warning === undefined ? {} : { reply: warning }) }
   },
 }

@@ -5,23 +5,18 @@ import { approveSource } from './approve-source.ts'
 import { approveWaiver } from './approve-waiver.ts'
 import { check } from './check.ts'
 import type { BailiwickCommand } from './command-context.ts'
-import { complete } from './complete.ts'
 import { credentials } from './credentials.ts'
 import { designate } from './designate.ts'
 import { diff } from './diff.ts'
 import { enforcement } from './enforcement.ts'
 import { explain } from './explain.ts'
 import { gate } from './gate.ts'
-import { handOverVerb } from './hand-over.ts'
 import { helpVerb } from './help.ts'
 import { hold, unhold } from './hold.ts'
 import { lockdown } from './lockdown.ts'
-import { moveVerb } from './move.ts'
 import { offboardVerb } from './offboard.ts'
 import { onboardVerb } from './onboard.ts'
 import { override } from './override.ts'
-import { renameVerb } from './rename.ts'
-import { rotateKey } from './rotate-key.ts'
 import { status } from './status.ts'
 import { waive } from './waive.ts'
 
@@ -41,12 +36,7 @@ export const commands: readonly BailiwickCommand[] = [
   approveSource,
   override,
   onboardVerb,
-  complete,
   offboardVerb,
-  moveVerb,
-  renameVerb,
-  handOverVerb,
-  rotateKey,
   adopt,
   lockdown,
   credentials,

@@ -4,6 +4,7 @@ import { type IssueComment, readIssueComment } from '../../src/github/comments/i
 import { ourReactions, react } from '../../src/github/comments/reactions.ts'
 import { writeReply } from '../../src/github/comments/reply.ts'
 import { readRole } from '../../src/github/people/permission.ts'
+import { removedWarning } from '../../src/message/removed.ts'
 import type { Attempt, CommandJob } from '../../src/queue/queue.ts'
 import { openError } from '../../src/report/open-error.ts'
 import type { BailiwickCommand, CommandContext } from '../commands/command-context.ts'
@@ -83,10 +84,11 @@ async function answer(command: CommandContext): Promise<void> {
   }
 }
 
-/** Words that we do not know are explained to who works here; others may talk to whomever they like. */
+/** Words that we do not know, and removed commands, are explained to who works here; others may talk to whomever they like. */
 async function answerUnknown(command: CommandContext): Promise<void> {
   if (!(await mayWrite(command))) return
-  await say(command, await helpFor(command, commands, command.line.verb))
+  const { verb } = command.line
+  await say(command, removedWarning(`/bailiwick ${verb}`) ?? (await helpFor(command, commands, verb)))
   await react(command.place.octokit, command.data, command.data.comment, 'confused')
 }
 

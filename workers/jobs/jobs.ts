@@ -9,10 +9,8 @@ import { postApplied } from './post-applied.ts'
 import { postOnPullRequest } from './post-on-pull-request.ts'
 import { redeliverer } from './redeliver.ts'
 import { reportDeadCommit, reportDeadPullRequest } from './report-dead.ts'
-import { reportRecipients } from './report-recipients.ts'
 import { settleChecks } from './settle-checks.ts'
 import { settleOffboarding } from './settle-offboarding.ts'
-import { settleRotation } from './settle-rotation.ts'
 import { survey } from './survey.ts'
 import { sweep } from './sweep.ts'
 import { sweepInstallation } from './sweep-installation.ts'
@@ -45,8 +43,6 @@ export const jobs: readonly Work[] = [
   work('evaluate-commit', evaluateCommit),
   work('check-action', checkAction),
   work('withdraw-access', withdrawAccess),
-  work('settle-rotation', settleRotation),
-  work('report-recipients', reportRecipients),
   work('settle-offboarding', settleOffboarding),
   work('evaluate-followers', evaluateFollowers),
   work('command', command),

@@ -8,7 +8,6 @@ import type { ClusterPage } from '../../src/report/applied/cluster-page.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { isOffboarding } from '../offboarding/offboarding-place.ts'
 import { openPlace } from '../publish/open-place.ts'
-import { ROTATION_BRANCH } from '../rotation/rotation-pulls.ts'
 
 /** How many failed nodes of a commit are looked up for whom they concern. */
 const MAX_ASKED = 5
@@ -35,9 +34,6 @@ export async function postApplied(context: WorkerContext, data: PostApplied): Pr
   const place = await openPlace(context, data, first.repositoryId)
   const pull = await mergedPull(place.octokit, data, sha)
   if (!pull) return
-  if (pull.branch.startsWith(ROTATION_BRANCH)) {
-    await context.queue.add('settle-rotation', { installation: data.installation, owner, repo, pull: pull.number })
-  }
   if (isOffboarding(pull.branch)) {
     await context.queue.add('settle-offboarding', { installation: data.installation, owner, repo, pull: pull.number })
   }

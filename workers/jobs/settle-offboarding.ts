@@ -1,15 +1,14 @@
 import { readOwnPull } from '../../src/github/pulls/read-own-pull.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
 import type { OffboardRecord } from '../../src/offboard/offboard-record.ts'
-import { isTransfer, type OffboardStage } from '../../src/offboard/request.ts'
 import type { Attempt, SettleOffboarding } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { advanceOffboarding, isDecided, planOf, recordOf } from '../offboarding/advance-offboarding.ts'
 import type { OffboardingPlace } from '../offboarding/offboarding-place.ts'
+import { keysOfTenant, removeKeys } from '../offboarding/tenant-keys.ts'
 import { openPlace } from '../publish/open-place.ts'
-import { keysOfTenant, removeKeys } from '../rotation/change-keys.ts'
 
 /**
  * Goes on with an offboarding after a merge: opens the next pull request when the last is applied on every cluster, and
@@ -30,27 +29,12 @@ export async function settleOffboarding(
   const here = { context, place: await openPlace(context, data, fleet.id), reader, installation, fleet, attempt }
   await context.queue.withLock(`offboard ${fleet.id} ${record.tenant}`, async () => {
     const { stage } = await planOf(here, record)
-    if (record.stage === 'rest') {
-      if (!isTransfer(record)) await removeDeployKeys(here, record)
-    } else if (
-      NEXT[record.stage].includes(stage) &&
-      !isByHand(record) &&
-      !(await isDecided(here, record, stage, pull.number))
-    ) {
+    if (record.stage === 'rest') await removeDeployKeys(here, record)
+    // where the fleet is at something else, a command says what to do
+    else if (stage === 'rest' && !(await isDecided(here, record, stage, pull.number)))
       await advanceOffboarding(here, record, false)
-    }
   })
 }
-
-/** What comes after the merge of a change; where the fleet is at something else, a command says what to do. */
-const NEXT: Readonly<Record<'arrival' | 'workloads' | 'switch', readonly OffboardStage[]>> = {
-  arrival: ['workloads', 'switch'],
-  workloads: ['rest'],
-  switch: ['rest'],
-}
-
-/** The clusters' results do not show whether the former tenant has removed its objects from a namespace. */
-const isByHand = ({ namespace }: OffboardRecord) => namespace !== undefined
 
 /** A tenant that stays on a cluster goes on reading with its key. */
 async function removeDeployKeys(here: OffboardingPlace, { tenant, sources }: OffboardRecord): Promise<void> {

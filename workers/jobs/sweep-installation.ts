@@ -17,7 +17,6 @@ import { begun, type Staleness, stalenessOf, stalenessOfChecks } from '../gate/s
 import { headKey, headsThatDecide, type StandingHead, standingHeads } from '../gate/standing-heads.ts'
 import { isOffboarding } from '../offboarding/offboarding-place.ts'
 import { leftKeys } from '../onboarding/left-keys.ts'
-import { ROTATION_BRANCH } from '../rotation/rotation-pulls.ts'
 
 /**
  * Finds missing and outdated verdicts of one installation, on branches that a fleet reads and on open pull requests
@@ -68,8 +67,7 @@ const SWEPT_PAGES = 10
 const OUR_BRANCHES = 'bailiwick/'
 
 /**
- * Offboardings that may go on, rotations whose old key may still be there (of each tenant the latest that was merged), and
- * onboardings that were closed without a merge while nobody heard it.
+ * Offboardings that may go on, and onboardings that were closed without a merge while no event came.
  */
 async function askForClosed(
   context: WorkerContext,
@@ -82,16 +80,9 @@ async function askForClosed(
   const { owner, name: repo } = fleet
   const { pulls, isAll } = await listOwnPulls(octokit, app, { owner, repo }, OUR_BRANCHES, SWEPT_PAGES)
   if (!isAll) log.info({ owner, repo }, `only the ${SWEPT_PAGES * 100} pull requests that changed last were looked at`)
-  const tenants = new Set<string>()
   for (const { number: pull, branch, state } of pulls) {
     if (state === 'merged' && isOffboarding(branch)) {
       await queue.add('settle-offboarding', { installation, owner, repo, pull })
-    }
-    if (!branch.startsWith(ROTATION_BRANCH)) continue
-    const tenant = branch.replace(/-[0-9a-f]{10}$/, '')
-    if (state === 'merged' && !tenants.has(tenant)) {
-      await queue.add('settle-rotation', { installation, owner, repo, pull })
-      tenants.add(tenant)
     }
   }
   for (const { number: pull } of await leftKeys({ context, installation: here, octokit, fleet }, pulls)) {

@@ -18,7 +18,6 @@ import { githubInstallation } from '../fleets/github-installation.ts'
 import { mayReadSource } from '../fleets/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { onboardingBranch } from '../onboarding/onboarding-branch.ts'
-import { openStarter } from '../onboarding/open-starter.ts'
 import { openWithAccess } from '../onboarding/open-with-access.ts'
 import { type PreparedOnboarding, prepareOnboarding } from '../onboarding/prepare-onboarding.ts'
 import { openPlace } from '../publish/open-place.ts'
@@ -82,13 +81,11 @@ async function answer(asked: Asked, { request, team }: TenantForm): Promise<stri
   if (isReader) await refuseKnownRepository(question, prepared.plan.sources)
   const why = await reasonAgainst(asked, isReader, () => refuseForeignRepository(question))
   const pull = why === undefined ? await openFor(asked, prepared) : await openedFor(asked, request.tenant)
-  const starter = why === undefined ? await openStarter({ ...asked, prepared, by }) : undefined
-  const preview = previewText(prepared.request, prepared.plan, team, {
+  return previewText(prepared.request, prepared.plan, team, {
     by,
     ...(pull === undefined ? {} : { pull }),
     ...(why === undefined || why === NOBODY || pull !== undefined ? {} : { why }),
   })
-  return starter === undefined ? preview : `${preview}\n\n${starter}`
 }
 
 /** Why no pull request is opened for who asks; undefined where they may have it. */

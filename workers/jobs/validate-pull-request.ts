@@ -111,7 +111,7 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   if (written && !blocks(shown) && (await moved())) await context.queue.add('validate-pull-request', data)
   if (written) await enqueueSiblings(job, open)
   const statement = { own: own.said, shown: withWorse(own, shown), page: detailsUrl }
-  await context.statements.keep(data, await statementOf(context, subject, pull, statement))
+  await context.statements.keep(data, await statementOf(subject, pull, statement))
   await context.queue.add('post-on-pull-request', data)
 }
 

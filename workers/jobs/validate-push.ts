@@ -18,7 +18,6 @@ import { keepPage, type PageOwner } from '../publish/keep-page.ts'
 import { openPlace } from '../publish/open-place.ts'
 import { pageCommitOf } from '../publish/page-commit.ts'
 import { BRANCH_CHECK, type PublishOptions, type PublishTarget, publishVerdict } from '../publish/publish-verdict.ts'
-import { changesRecipients } from '../rotation/changes-recipients.ts'
 import { recordVerdict } from '../trail/record-verdict.ts'
 
 /** Jobs that one push asks for start this far apart: a hundred pull requests are no storm. */
@@ -44,9 +43,6 @@ export async function validatePush(context: WorkerContext, data: ValidatePush, a
   // only now: whatever fails here, the verdict on the commit stands
   await settleFollowed(context, subject, head, data.before, answers)
   await evaluateConcerned(context, subject, data, head, answers)
-  if (await changesRecipients(subject, data, answers)) {
-    await context.queue.add('report-recipients', { installation: installation.id, owner: data.owner, repo: data.repo })
-  }
   await keepFleetPages(context, installation, answers)
 }
 

@@ -6,7 +6,7 @@ import { type OffboardRecord, readOffboardMarker } from '../../src/offboard/offb
 import { waitingText } from '../../src/offboard/offboard-text.ts'
 import { offboardInput } from '../../src/offboard/parse-offboard.ts'
 import type { OffboardPlan } from '../../src/offboard/plan.ts'
-import { isTransfer, type OffboardRequest, type OffboardStage } from '../../src/offboard/request.ts'
+import type { OffboardRequest, OffboardStage } from '../../src/offboard/request.ts'
 import { waitingClusters } from '../fleets/waiting-clusters.ts'
 import { type OffboardAsk, type OffboardingPlace, offboardingBranch, requestOf } from './offboarding-place.ts'
 import { openOffboarding } from './open-offboarding.ts'
@@ -29,41 +29,18 @@ export async function advanceOffboarding(
   const plan = await planOf(here, asked)
   if (plan.stage === 'done') {
     throw offboardInput(
-      isTransfer(asked)
-        ? 'the fleet has nothing left to change'
-        : `the fleet has nothing of tenant ${asked.tenant} there`,
+      `the fleet has nothing of tenant ${asked.tenant} there`,
       'Check the names with `bailiwick access`.',
     )
   }
-  const isFirst = plan.stage === firstOf(asked)
-  if (isFirst && isContinued) throw offboardInput(notBegun(asked), 'Merge the first pull request first.')
-  const last = isFirst ? undefined : await mergedBefore(here, asked, plan.stage)
-  if (plan.stage === 'workloads' && !isFirst && !last) throw isThereAlready(asked)
+  const isFirst = plan.stage === 'workloads'
+  if (isFirst && isContinued)
+    throw offboardInput('the workloads are still in the fleet', 'Merge the first pull request first.')
+  const last = isFirst ? undefined : await mergedFirst(here, asked)
   const waits = isContinued || !last ? [] : await waitingClusters(here, last.pull, last.record.on)
-  if (waits.length > 0) return waitingText(asked, plan.stage, waits)
+  if (waits.length > 0) return waitingText(asked, waits)
   await openOffboarding(here, asked, plan)
   return undefined
-}
-
-function firstOf({ to, name, namespace }: OffboardAsk): OffboardStage {
-  if (namespace !== undefined) return 'switch'
-  return to === undefined && name === undefined ? 'workloads' : 'arrival'
-}
-
-function notBegun({ to, name, namespace, tenant }: OffboardAsk): string {
-  if (name !== undefined) return `nothing is named ${name} yet`
-  if (namespace !== undefined) return `namespace ${namespace} does not belong to ${tenant} yet`
-  return to === undefined ? 'the workloads are still in the fleet' : `the tenant is not on ${to}`
-}
-
-/** The stage that must be merged before this one. */
-const beforeOf = (asked: OffboardAsk, stage: OffboardStage): OffboardStage =>
-  stage === 'rest' ? (isTransfer(asked) ? 'switch' : 'workloads') : 'arrival'
-
-/** A tenant that runs on both clusters on purpose does not leave one of them by mistake. */
-function isThereAlready({ tenant, clusters, to }: OffboardAsk): BailiwickError {
-  const leave = `/bailiwick offboard ${tenant} --cluster ${clusters[0] ?? 'CLUSTER'}`
-  return offboardInput(`tenant ${tenant} is on ${to} already`, `To remove it from the other cluster, write: ${leave}`)
 }
 
 /** What is next, by the fleet's branch as it is now. */
@@ -88,13 +65,9 @@ export function recordOf({ context, fleet }: Pick<OffboardingPlace, 'context' | 
   return record?.fleet === fleet.id ? record : undefined
 }
 
-/** The change before that stage of the same offboarding, where it was merged: the latest. */
-async function mergedBefore(
-  here: OffboardingPlace,
-  asked: OffboardAsk,
-  stage: OffboardStage,
-): Promise<OffboardPull | undefined> {
-  const branch = offboardingBranch(asked, beforeOf(asked, stage))
+/** The first change of the same offboarding, where it was merged: the latest. */
+async function mergedFirst(here: OffboardingPlace, asked: OffboardAsk): Promise<OffboardPull | undefined> {
+  const branch = offboardingBranch(asked, 'workloads')
   const pulls = await listAllOwnPulls(here.reader, here.place.app, here.place, branch)
   return pulls.flatMap(pull => {
     const record = pull.state === 'merged' && pull.branch === branch ? recordOf(here, pull) : undefined

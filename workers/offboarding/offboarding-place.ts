@@ -8,40 +8,19 @@ import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { PublishTarget } from '../publish/publish-verdict.ts'
 
-/** Branches of these changes by command; src/webhooks/pull-request.ts lists them too. */
-const BRANCHES = {
-  offboard: 'bailiwick/offboard-',
-  move: 'bailiwick/move-',
-  rename: 'bailiwick/rename-',
-  handOver: 'bailiwick/hand-over-',
-} as const
+/** The branches of these changes; src/webhooks/pull-request.ts lists it too. */
+const BRANCH = 'bailiwick/offboard-'
 
-export const isOffboarding = (branch: string): boolean =>
-  Object.values(BRANCHES).some(prefix => branch.startsWith(prefix))
+export const isOffboarding = (branch: string): boolean => branch.startsWith(BRANCH)
 
 /** The branch of one of the changes; another set of clusters is another offboarding. */
-export function offboardingBranch(request: OffboardRequest, stage: string): string {
-  const { tenant, clusters, to, name, namespace } = request
-  const what = [to, name, namespace].filter(one => one !== undefined)
-  const id = hash('sha256', JSON.stringify([tenant, clusters, ...what])).slice(0, 8)
-  return `${BRANCHES[commandOf(request)]}${tenant}-${id}-${stage}`
-}
-
-function commandOf({ to, name, namespace }: OffboardRequest): keyof typeof BRANCHES {
-  if (name !== undefined) return 'rename'
-  if (namespace !== undefined) return 'handOver'
-  return to === undefined ? 'offboard' : 'move'
+export function offboardingBranch({ tenant, clusters }: OffboardRequest, stage: string): string {
+  const id = hash('sha256', JSON.stringify([tenant, clusters])).slice(0, 8)
+  return `${BRANCH}${tenant}-${id}-${stage}`
 }
 
 /** The request without the person who made it. */
-export function requestOf({ tenant, clusters, to, name, namespace }: OffboardRequest): OffboardRequest {
-  return {
-    ...{ tenant, clusters },
-    ...(to === undefined ? {} : { to }),
-    ...(name === undefined ? {} : { name }),
-    ...(namespace === undefined ? {} : { namespace }),
-  }
-}
+export const requestOf = ({ tenant, clusters }: OffboardRequest): OffboardRequest => ({ tenant, clusters })
 
 /** A fleet that a tenant leaves. */
 export interface OffboardingPlace {

@@ -8,7 +8,6 @@ import { type PullRequest, readPullRequest } from '../../src/github/pulls/pull-r
 import { offboardMarker } from '../../src/offboard/offboard-record.ts'
 import { offboardText } from '../../src/offboard/offboard-text.ts'
 import type { OffboardPlan } from '../../src/offboard/plan.ts'
-import { isTransfer } from '../../src/offboard/request.ts'
 import { evaluatePullRequest } from '../evaluate/evaluate-pull-request.ts'
 import { isFleetAdmin } from '../evaluate/is-fleet-admin.ts'
 import { recordDecision } from '../trail/record-decision.ts'
@@ -28,7 +27,6 @@ export async function openOffboarding(
   if (plan.stage === 'done') throw new TypeError('there is nothing to open')
   const text = offboardText(asked, plan)
   const { by, comment, issue, at } = asked
-  const isApproved = needsApproval(asked, plan.stage)
   const record = {
     ...{ fleet: fleet.id, ...requestOf(asked), stage: plan.stage, on: plan.clusters, sources: plan.sources },
     ...{ by, comment, issue, at },
@@ -44,23 +42,16 @@ export async function openOffboarding(
       files: plan.files.flatMap(({ path, content }) => (content === null ? [] : [{ path, content }])),
       removed: plan.files.flatMap(({ path, content }) => (content === null ? [path] : [])),
       title: text.title,
-      body: `${text.body}\n\nRequested by @${by} in #${issue}.${isApproved ? AGREED : ''}\n\n${marker}`,
+      body: `${text.body}\n\nRequested by @${by} in #${issue}.${AGREED}\n\n${marker}`,
       message: `${text.title}\n\n${marker}`,
     },
   )
-  if (isApproved) await approve(here, asked, opened)
+  await approve(here, asked, opened)
   return opened
 }
 
 const AGREED =
   ' The check finds what this change takes away. The command of a fleet admin agrees to it, for exactly this commit. If the check blocks all the same, a fleet admin comments `/bailiwick override REASON`.'
-
-/**
- * Additions are evaluated like any other change. In a transfer, only the change of a namespace's owner needs an admin's approval, and
- * the command already gives it; what a later stage removes must be unused.
- */
-const needsApproval = (asked: OffboardAsk, stage: OffboardPlan['stage']): boolean =>
-  isTransfer(asked) ? stage === 'switch' : stage !== 'arrival'
 
 /** The word of the admin counts for exactly the commit that was made for it. */
 async function approve(here: OffboardingPlace, asked: OffboardAsk, opened: OpenedPullRequest) {
@@ -83,7 +74,7 @@ async function approve(here: OffboardingPlace, asked: OffboardAsk, opened: Opene
     })
     await recordWord(here, 'approve-prune', by, pull)
   }
-  const reason = `${whyOf(asked)} pull requests that Bailiwick wrote`
+  const reason = `offboarding of tenant ${asked.tenant}, in two pull requests that Bailiwick wrote`
   await publishCheckRun(place.octokit, place.app, place, {
     ...overrideRecord({ by, reason, at, pull: pull.number, base: pull.base.ref }, opened.head),
     ...common,
@@ -92,12 +83,6 @@ async function approve(here: OffboardingPlace, asked: OffboardAsk, opened: Opene
   })
   await recordWord(here, 'override', by, pull)
   await evaluateAgain(here, pull)
-}
-
-function whyOf({ tenant, to, name, namespace }: OffboardAsk): string {
-  if (name !== undefined) return `rename of tenant ${tenant} to ${name}, in three`
-  if (namespace !== undefined) return `hand-over of namespace ${namespace} to tenant ${tenant}, in two`
-  return to === undefined ? `offboarding of tenant ${tenant}, in two` : `move of tenant ${tenant} to ${to}, in three`
 }
 
 async function evaluateAgain({ context, installation, place }: OffboardingPlace, { number: pull }: PullRequest) {

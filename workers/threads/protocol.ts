@@ -16,7 +16,6 @@ import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import type { OffboardPlan } from '../../src/offboard/plan.ts'
 import type { OffboardRequest } from '../../src/offboard/request.ts'
-import type { Completion } from '../../src/onboard/completion/plan-completion.ts'
 import type { OnboardPlan } from '../../src/onboard/plan.ts'
 import type { OnboardRequest } from '../../src/onboard/request.ts'
 import type { Evaluation, NodeFailure } from '../../src/rules/model/finding.ts'
@@ -98,17 +97,6 @@ interface OffboardPlanRequest {
   readonly branch: string
 }
 
-/** Find what new tenants of a change lack: only the fleet's own repository is read. */
-interface CompleteRequest {
-  readonly type: 'complete'
-  readonly before: TreeSnapshot
-  readonly after: TreeSnapshot
-  readonly url: string
-  readonly branch: string
-  /** The cluster that lists a new tenant, where a person said so. */
-  readonly cluster?: string
-}
-
 /** Report the credentials of a fleet: only its own repository is read. */
 interface CredentialsRequest {
   readonly type: 'credentials'
@@ -141,7 +129,6 @@ export type EvaluationRequest =
   | ChangeRequest
   | OffboardPlanRequest
   | CredentialsRequest
-  | CompleteRequest
   | SurveyRequest
   | OverviewRequest
 
@@ -196,7 +183,6 @@ export type EvaluationAnswer =
       /** Nodes at which it was ended, because they took too long. */
       readonly stopped?: readonly string[]
     }
-  | { readonly type: 'completions'; readonly completions: readonly Completion[] }
   | { readonly type: 'credentials'; readonly report: CredentialReport }
   | { readonly type: 'surveyed'; readonly survey: FleetSurvey }
   | {

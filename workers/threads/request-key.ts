@@ -22,8 +22,6 @@ function partsOf(request: EvaluationRequest): unknown[] {
       return [combination(request.head), request.from]
     case 'credentials':
       return [request.tree.id, request.url, request.branch]
-    case 'complete':
-      return [request.before.id, request.after.id, request.url, request.branch, request.cluster ?? null]
     case 'change':
       return [request.ask, request.tree.id, request.url, request.branch]
     case 'plan':

@@ -5,7 +5,6 @@ import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
 import { sayingOf } from '../../src/message/said.ts'
 import { planOffboarding } from '../../src/offboard/plan.ts'
-import { planCompletion } from '../../src/onboard/completion/plan-completion.ts'
 import { fleetAt } from '../../src/onboard/fleet-at.ts'
 import { planOnboarding } from '../../src/onboard/plan.ts'
 import { evaluate } from './evaluate.ts'
@@ -42,10 +41,6 @@ function answer(request: EvaluationRequest): EvaluationAnswer {
     if (request.type === 'offboard') {
       const { request: asked, tree, url, branch } = request
       return { type: 'offboard', plan: planOffboarding(asked, openSnapshot(tree), url, branch) }
-    }
-    if (request.type === 'complete') {
-      const [before, after] = [openSnapshot(request.before), openSnapshot(request.after)]
-      return { type: 'completions', completions: planCompletion({ ...request, before, after }) }
     }
     if (request.type === 'credentials') {
       const tree = openSnapshot(request.tree)

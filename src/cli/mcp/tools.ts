@@ -74,11 +74,11 @@ export const TOOLS: readonly Tool[] = [
         ...(await clonesOption(given, roots)),
         ...given.all('clusters').map(name => `--cluster=${name}`),
         ...given.all('tenants').map(name => `--tenant=${name}`),
-        '--output=json-lines',
+        '--output=json',
       ]
       const { stdout } = await runCommand(check, args, roots)
-      const lines = stdout.trimEnd().split('\n')
-      return { found: lines.map(line => JSON.parse(line)) }
+      const { changes: _changes, ...verdict } = JSON.parse(stdout)
+      return verdict
     },
   },
   {

@@ -2,7 +2,9 @@ import { FleetIndex } from '../../facts/fleet-index.ts'
 import { HeldNodes } from '../../facts/held-nodes.ts'
 import { addressIn } from '../../fleet/model/address-in.ts'
 import type { Fleet, NotSeen } from '../../fleet/model/fleet.ts'
+import type { Waiver } from '../../fleet/model/fleet-config.ts'
 import { mayLeadTo } from '../../fleet/model/named-repositories.ts'
+import { removedWarning } from '../../message/removed.ts'
 import { unusedWaiver, waiverUnused } from '../../rules/config/waiver-unused.ts'
 import type { Baseline } from '../../rules/model/baseline.ts'
 import type { Evaluation, Finding, NodeFailure, RequiredApproval } from '../../rules/model/finding.ts'
@@ -95,7 +97,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     tenants: head.tenants,
     violations,
     warnings: all.filter(one => one.level === 'warning' && !isNotEvaluated(one)),
-    errors: leadingErrors(errors, head),
+    errors: options.base ? leadingErrors(errors, head) : errors,
     notSeen: [...head.notSeen, ...notSeenOf(remoteFiles(head)), ...unknownNodes(head)],
     notReached: head.notReached,
     notEvaluated: all.filter(one => isNotEvaluated(one) && one.state !== 'fixed'),
@@ -248,7 +250,8 @@ function unusedWaivers(fleet: Fleet, findings: readonly Finding[], waivers: Waiv
   const [root] = fleet.nodes
   if (!root || fleet.config.waivers.length === 0 || fleet.disabledRules?.includes(waiverUnused.id)) return []
   const used = new Set(findings.flatMap(finding => waivers.about(finding)))
-  const unused = fleet.config.waivers.filter(waiver => !used.has(waiver))
+  const isKnown = ({ rule }: Waiver) => removedWarning(`rule ${rule}`) === undefined
+  const unused = fleet.config.waivers.filter(waiver => !used.has(waiver) && isKnown(waiver))
   if (unused.length === 0) return []
   const index = new FleetIndex(fleet)
   return unused.flatMap(waiver => {

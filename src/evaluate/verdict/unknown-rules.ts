@@ -1,6 +1,7 @@
 import { shown } from '../../facts/shown.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import type { NamedRule } from '../../fleet/model/fleet-config.ts'
+import { removedWarning } from '../../message/removed.ts'
 import type { NodeFailure } from '../../rules/model/finding.ts'
 import type { RuleText } from '../../rules/model/rule.ts'
 import { failureOf } from './finding-of.ts'
@@ -12,13 +13,13 @@ import { isHeavier } from './level-of.ts'
  */
 export function unknownRules(fleet: Fleet, rules: readonly RuleText[]): NodeFailure[] {
   const byId = new Map(rules.map(rule => [rule.id, rule]))
-  const said = fleet.proposed.namedRules.filter(({ id }) => !byId.has(id))
+  const said = fleet.proposed.namedRules.filter(({ id }) => !byId.has(id) && !isRemoved(id))
   const roots = said.length === 0 ? [] : fleet.nodes.filter(node => node.parent === undefined)
   const failures = said.flatMap(named => roots.map(root => failed(root, named, unknown(named))))
   for (const [tenant, { own }] of fleet.config.tenants) {
     for (const named of own?.namedRules ?? []) {
       const rule = byId.get(named.id)
-      const what = rule ? loosened(rule, named, fleet) : unknown(named)
+      const what = rule ? loosened(rule, named, fleet) : isRemoved(named.id) ? undefined : unknown(named)
       if (what === undefined) continue
       const readers = fleet.nodes.filter(node => node.tenant === tenant && node.source.url === named.origin.repository)
       const keys = new Set(readers.map(node => node.key))
@@ -27,6 +28,9 @@ export function unknownRules(fleet: Fleet, rules: readonly RuleText[]): NodeFail
   }
   return failures
 }
+
+/** One of an earlier release: `config-unused` warns of it. */
+const isRemoved = (id: string) => removedWarning(`rule ${id}`) !== undefined
 
 const unknown = ({ id, key }: NamedRule) => `${key}: ${shown(id)} is not a rule`
 

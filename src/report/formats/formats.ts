@@ -5,8 +5,6 @@ import { fitLines } from '../text/fit-lines.ts'
 import type { EvaluatedAs, FormatContext } from './format-context.ts'
 import { githubText } from './github.ts'
 import { verdictJson } from './json.ts'
-import { jsonLinesText } from './json-lines.ts'
-import { junitText } from './junit.ts'
 import { sarifText } from './sarif.ts'
 import { terminalText } from './terminal.ts'
 
@@ -25,9 +23,7 @@ export const formats: ReadonlyMap<string, (verdict: Verdict, context: FormatCont
     (verdict, { evaluatedAs, changes }) =>
       `${JSON.stringify({ ...verdictJson(verdict), changes, evaluatedAs }, null, 2)}\n`,
   ],
-  ['json-lines', jsonLinesText],
   ['sarif', sarifText],
-  ['junit', junitText],
   ['github', githubText],
 ])
 

@@ -5,7 +5,8 @@ import { capsuleTenantOf } from '../../fleet/tenancy/capsule.ts'
 import { TENANT_LABEL } from '../../fleet/tenancy/tenancy.ts'
 import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import { stringAt } from '../../kube/node.ts'
-import { codeWord, message } from '../../message/message.ts'
+import { codeWord, message, untyped } from '../../message/message.ts'
+import { removedWarning } from '../../message/removed.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
 const FIX = message`Correct the name in ${codeWord('.github/bailiwick.yaml')}, or remove the entry.`
@@ -15,7 +16,7 @@ export const configUnused: Rule = {
   id: 'config-unused',
   severity: 'low',
   level: 'warning',
-  title: 'Unknown tenant or cluster in the fleet configuration',
+  title: 'Unknown tenant or cluster, or removed rule, in the fleet configuration',
   why: 'A misspelled tenant or cluster in `.github/bailiwick.yaml` has no effect, so its setting does not apply.',
   docs: 'Use the tenant names that `bailiwick check -o json` lists, and the directory names in `clusters`.',
   *checkRepository({ isFleet, nodes: [root] }, context) {
@@ -33,6 +34,15 @@ function isShown(index: FleetIndex, cluster: string, name: string, namespaces: r
 }
 
 function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Breach> {
+  for (const { id, key, origin } of index.proposed().namedRules) {
+    const warning = removedWarning(`rule ${id}`)
+    if (warning === undefined) continue
+    yield {
+      ...{ node: root, object: root.kustomization, path: [], origin, value: `rule ${key} ${id}` },
+      message: message`${quoted('value', key)} has no effect. The ${untyped(warning)} Allowed: rules of ${codeWord('docs/rules.md')}.`,
+      fix: message`Remove the entry.`,
+    }
+  }
   const known = new Set(index.clusters())
   const isTenant = (name: string) => [...known].some(cluster => index.namespacesOf(cluster, name).length > 0)
   const isPlatform = (name: string, namespaces: readonly string[]) =>

@@ -1,6 +1,5 @@
 import { checkClusterRole, checkClusterRoleBinding, checkRole, checkRoleBinding } from './access.ts'
 import { checkConfigMap, checkSecret } from './contents.ts'
-import { checkDefinition } from './custom-definition.ts'
 import { checkNamespace, checkWebhook } from './definitions.ts'
 import { checkMetadata, checkNodeRequirement, checkRequirement } from './labels.ts'
 import {
@@ -51,7 +50,6 @@ export const TYPE_CHECKS: Readonly<Record<string, readonly TypeCheck[]>> = {
   'core.v1.ReplicationControllerSpec': [checkController],
   'core.v1.Namespace': [checkNamespace],
   'core.v1.ObjectFieldSelector': [checkFieldPath],
-  'apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition': [checkDefinition],
   'admissionregistration.v1.ValidatingWebhook': [checkWebhook],
   'admissionregistration.v1.MutatingWebhook': [checkWebhook],
   'networking.v1.NetworkPolicySpec': [checkPolicyTypes],

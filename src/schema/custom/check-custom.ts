@@ -1,6 +1,6 @@
 import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
-import { acceptanceOf } from '../accept-walk.ts'
+import { isAccepted } from '../accept-walk.ts'
 import { type SchemaAnswer, withoutSops } from '../check-object.ts'
 import { nameProblem } from '../core/name-problem.ts'
 import type { Problem } from '../model/problem.ts'
@@ -34,8 +34,7 @@ export function checkCustom(
   const metadata = at(object, METADATA)
   const ofMetadata = new TypeWalk(NEWEST, METADATA)
   ofMetadata.add(nameProblem(object, 'subdomain'))
-  if (metadata && acceptanceOf(metadata, OBJECT_META, NEWEST, METADATA) === 'unsure')
-    ofMetadata.object(metadata, OBJECT_META)
+  if (metadata && !isAccepted(metadata, OBJECT_META, NEWEST, METADATA)) ofMetadata.object(metadata, OBJECT_META)
   for (const one of withDroppedLabels(ofMetadata.problems)) walk.problem(one)
   const notEvaluated: RuleNotEvaluated[] = []
   // the API server skips CEL rules for an object that has one of these problems

@@ -135,7 +135,7 @@ export class CustomWalk implements ValueListener {
 }
 
 /** What a schema with `x-kubernetes-int-or-string` allows. */
-export const INT_OR_TEXT = 'a whole number, or a string'
+const INT_OR_TEXT = 'a whole number, or a string'
 
 /** Fields that an object inside of another must have. */
 export const NEEDED_IN_OBJECTS = ['apiVersion', 'kind']

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
-import { validateXML } from 'xmllint-wasm'
 import { formats } from '../../../src/report/formats/formats.ts'
 import type { Verdict } from '../../../src/rules/model/finding.ts'
 import { rules } from '../../../src/rules/registry.ts'
@@ -65,13 +64,6 @@ describe.each(Object.entries(verdicts))('%s', (_name, one) => {
     expect(valid(JSON.parse(print('sarif', one))), JSON.stringify(valid.errors)).toBe(true)
   })
 
-  test('junit is what the published schema says', async () => {
-    const xml = [{ fileName: 'junit.xml', contents: print('junit', one) }]
-    const answer = await validateXML({ xml, schema: [read('test/fixtures/schemas/junit-10.xsd')] })
-    expect(answer.errors.map(error => error.message)).toEqual([])
-    expect(answer.valid).toBe(true)
-  })
-
   test('github prints commands and one line that is none', () => {
     const lines = print('github', one).trimEnd().split('\n')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -80,27 +72,17 @@ describe.each(Object.entries(verdicts))('%s', (_name, one) => {
   })
 
   test('nothing that steers a terminal gets out', () => {
-    for (const name of ['text', 'junit', 'github']) {
+    for (const name of ['text', 'github']) {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
       expect(print(name, one)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
     }
   })
 })
 
-test('the schemas refuse what is not the format', async () => {
+test('the schemas refuse what is not the format', () => {
   const valid = new Ajv().compile(JSON.parse(read('docs/check.schema.json')))
   expect(valid({ result: 'pass' })).toBe(false)
   expect(valid({ ...JSON.parse(print('json', verdict())), extra: 1 })).toBe(false)
-  const xml = [{ fileName: 'a.xml', contents: '<testsuites><testcase/></testsuites>' }]
-  expect((await validateXML({ xml, schema: [read('test/fixtures/schemas/junit-10.xsd')] })).valid).toBe(false)
-})
-
-test('junit counts what blocks, per cluster and tenant', () => {
-  const xml = print('junit', verdicts['one of each']!)
-  expect(xml).toContain('<testsuite name="staging" ')
-  expect(xml.match(/<failure /g)).toHaveLength(1)
-  expect(xml.match(/<error /g)).toHaveLength(2)
-  expect(xml).toContain('existing ')
 })
 
 test('sarif knows what is new, what stands and what was waived', () => {
@@ -119,15 +101,14 @@ test.each([...formats.keys()])('%s lists errors, what is not evaluated and requi
   expect(text).toContain('infra names the remote file x')
 })
 
-test.each(['text', 'github', 'sarif', 'junit'])('%s says an error of several clusters and nodes once', name => {
+test.each(['text', 'github', 'sarif'])('%s says an error of several clusters and nodes once', name => {
   const errors = ['production', 'staging'].flatMap(cluster =>
     ['one', 'other'].map(node => failure({ cluster, tenant: '', node: `${cluster}/flux-system/${node}` })),
   )
   const text = print(name, verdict({ result: 'error', errors }))
-  // junit has a suite for each cluster
-  const times = { junit: 2, sarif: 1, text: 2, github: 2 }[name]!
+  const times = { sarif: 1, text: 2, github: 2 }[name]!
   const said = text.match(/is not supported yet/g) ?? []
-  expect(said.length).toBe(name === 'junit' ? times * 2 : times)
+  expect(said.length).toBe(times)
   for (const { node } of errors) expect(text).toContain(node)
   expect(JSON.parse(print('json', verdict({ result: 'error', errors }))).errors).toHaveLength(4)
 })

@@ -1,9 +1,6 @@
 import { OBJECTS } from '../objects.ts'
-import { DEFINITION_CHANGES } from './definition-changes.ts'
 import { POD_CHANGES } from './pod-changes.ts'
 import { QUOTA_CHANGES } from './quota-changes.ts'
-import { RULE_CHANGES } from './rule-changes.ts'
-import { SCHEMA_CHANGES } from './schema-changes.ts'
 
 /** A change of a valid object, and what is wrong with it afterwards: `<kind of problem> <field>`; '' where nothing is. */
 export type Change = readonly [what: string, kind: string, from: string, to: string, problem: string]
@@ -119,9 +116,6 @@ export const CHANGES: readonly Change[] = [
     '',
   ],
   ...POD_CHANGES,
-  ...DEFINITION_CHANGES,
-  ...SCHEMA_CHANGES,
-  ...RULE_CHANGES,
   [
     'a Deployment of Pods that end',
     'Deployment',

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import type { MapNode } from '../../../src/kube/node.ts'
 import { parseDocuments } from '../../../src/kube/yaml/parse-documents.ts'
-import { checkKubernetes } from '../../../src/schema/custom/check-kubernetes.ts'
+import { checkObject } from '../../../src/schema/check-object.ts'
 import { CHANGES, changed } from './cases.ts'
 
 const problems = (text: string, version = 36) => {
   const [root] = parseDocuments({ repository: '', path: 'a.yaml' }, Buffer.from(text))
-  return checkKubernetes(root as MapNode, { version }).problems.map(({ kind, path }) => `${kind} ${path.join('.')}`)
+  return checkObject(root as MapNode, { version }).problems.map(({ kind, path }) => `${kind} ${path.join('.')}`)
 }
 
 test.each(CHANGES.map(change => [change[0], change] as const))('%s', (_what, change) => {

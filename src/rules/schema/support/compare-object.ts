@@ -2,10 +2,9 @@ import { at, canonical, type MapNode, type Path } from '../../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../../kube/object.ts'
 import { probably } from '../../../message/closest.ts'
 import { type Message, message, part } from '../../../message/message.ts'
-import type { SchemaAnswer } from '../../../schema/check-object.ts'
+import { checkObject, type SchemaAnswer } from '../../../schema/check-object.ts'
 import { catalogued } from '../../../schema/custom/catalog.ts'
 import { checkCustom } from '../../../schema/custom/check-custom.ts'
-import { checkKubernetes } from '../../../schema/custom/check-kubernetes.ts'
 import { type Definition, definitionOf } from '../../../schema/custom/definition.ts'
 import type { Problem } from '../../../schema/model/problem.ts'
 import { VERSIONS } from '../../../schema/types-table.ts'
@@ -108,7 +107,7 @@ function compared(
   }
   const isAssumed = !version.isCertain
   const check = (root: MapNode) =>
-    checkKubernetes(root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
+    checkObject(root, { version: version.minor, runs: version.runs, isAssumed, isDecrypted })
   const answer = withoutMisspelled(check(object.root), object.root, check)
   const refusedByAll =
     isAssumed && version.runs === undefined ? refusedIn(VERSIONS, object.root, answer, isDecrypted) : []
@@ -124,7 +123,7 @@ function refusedIn(
 ): readonly Problem[] {
   return versions.reduce((left, version) => {
     if (left.length === 0) return left
-    const check = (one: MapNode) => checkKubernetes(one, { version, isDecrypted })
+    const check = (one: MapNode) => checkObject(one, { version, isDecrypted })
     const others = withoutMisspelled(check(root), root, check).problems
     return left.filter(one => others.some(other => isSame(one, other)))
   }, problems)

@@ -2,14 +2,20 @@ import type { CredentialReport } from '../../src/credentials/credential-report.t
 import { BailiwickError } from '../../src/errors.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
 import { fixOf, saidOf } from '../../src/message/said.ts'
-import type { RotationPlace } from './rotation-question.ts'
+import type { Installation } from '../context/installation.ts'
+import type { ReadableRepository } from '../context/readable-repository.ts'
+import type { WorkerContext } from '../context/worker-context.ts'
 
 /** What the default branch of a fleet says about credentials. Throws `onboard-layout` for an empty repository. */
 export async function readCredentials({
   context,
   installation,
   fleet,
-}: Pick<RotationPlace, 'context' | 'installation' | 'fleet'>): Promise<{
+}: {
+  readonly context: WorkerContext
+  readonly installation: Installation
+  readonly fleet: ReadableRepository
+}): Promise<{
   readonly report: CredentialReport
   readonly snapshot: TreeSnapshot
   readonly commit: string

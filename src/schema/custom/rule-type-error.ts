@@ -1,2 +1,0 @@
-/** Why cel-go's compiler refuses an expression. */
-export class RuleTypeError extends Error {}
