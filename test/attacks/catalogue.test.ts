@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { readRecipes } from '../recipes/read-recipes.ts'
+import { readCases } from './attack-case.ts'
 import { catalogueIds } from './catalogue-ids.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -24,6 +26,17 @@ describe('the catalogue of attacks', () => {
       const named = [...state.matchAll(/`(test\/[^`]+)`/g)].map(match => match[1]!)
       expect(named.filter(path => !existsSync(join(root, path)))).toEqual([])
     }
+  })
+
+  test('is counted by README.md as it is', () => {
+    const hundreds = (count: number) => `more than ${(Math.floor(count / 100) * 100).toLocaleString('en-US')}`
+    const readme = readFileSync(join(root, 'README.md'), 'utf8')
+    const variants = readCases().reduce((sum, one) => sum + one.variants.size, 0)
+    const rows = readRecipes().reduce((sum, { recipes }) => sum + recipes.length, 0)
+    expect(readme).toContain(
+      `${hundreds(variants)}, in ${hundreds(readCases().length)} cases, with their exact findings`,
+    )
+    expect(readme).toContain(`${hundreds(rows)} changes with the answer of Flux, Capsule or the API server`)
   })
 
   test('is the one that it was written from', ({ skip }) => {
