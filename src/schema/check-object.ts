@@ -68,7 +68,7 @@ export function checkObject(
   const since = entry && entry.since > version ? entry.since : undefined
   const group = groupOf(apiVersion).toLowerCase()
   // what a version outside of the table serves is not known, nor what a CustomResourceDefinition or an extension does
-  const isOwn = kind !== '' && isServedGroup(group) && OLDEST <= runs && runs <= NEWEST
+  const isOwn = isTypeName(apiVersion, kind) && isServedGroup(group) && OLDEST <= runs && runs <= NEWEST
   if (until === undefined ? !isOwn : until >= runs && (since === undefined || isAssumed))
     return { problems: [], count: 0, isKnown: false }
   const [names, path] = servedInstead(group, apiVersion, kind, version)
@@ -83,6 +83,10 @@ export function checkObject(
   }
   return { problems: [problem], count: 1, isKnown: true }
 }
+
+/** Whether an API version and a kind can be names at all: encrypted ones are not known. */
+const isTypeName = (apiVersion: string, kind: string): boolean =>
+  /^[a-z0-9./-]+$/i.test(apiVersion) && /^[a-z0-9]+$/i.test(kind)
 
 /** What may stand instead of a version that is not served, or of a kind that its group does not have. */
 function servedInstead(

@@ -95,7 +95,8 @@ function refusedImage(image: string, list: Node, version: number): string | unde
   const pattern = stringAt(list, ['allowedRegex'])
   const extra = [
     ...(exact.length > 0 ? [`use one from the following list (${exact.join(', ')})`] : []),
-    ...(pattern ? [` use one matching the following regex (${pattern})`] : []),
+    // Capsule writes one blank more
+    ...(pattern ? [`use one matching the following regex (${pattern})`] : []),
   ]
   const shown = registry === '' || version < 11 ? image : full
   return `Container image ${shown} registry is forbidden for the current Tenant: ${extra.join(' or ')}`
