@@ -33,6 +33,8 @@ describe.runIf(present)('fluxcd/flux2-multi-tenancy', () => {
       'warning schema-mismatch  infrastructure/kyverno/source.yaml:1',
       'warning schema-mismatch dev-team base/podinfo-release.yaml:1',
       'warning schema-mismatch dev-team base/podinfo-repository.yaml:1',
+      // a pattern of an address that Go cannot read
+      'warning source-url-malformed  infrastructure/kyverno-policies/verify-git-repositories.yaml:26',
     ])
     expect(verdict.tenants).toEqual([
       {
