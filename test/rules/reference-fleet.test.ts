@@ -135,8 +135,14 @@ describe.runIf(present)('fluxcd/flux2-multi-tenancy', () => {
     ],
   ])('one bad change of the tenant: %s', (what, dev, expected) => {
     const evaluation = evaluationOf(reference({ dev: dev() }), { base: reference() })
-    // what is patched lies in what is remote
-    const errors = what === 'remote base' ? ['error kustomize-invalid staging/podinfo-values.yaml:1'] : []
+    const errors =
+      {
+        // what is patched lies in what is remote
+        'remote base': ['error kustomize-invalid staging/podinfo-values.yaml:1'],
+        // the release waits for the source that went away
+        'foreign namespace': ['error flux-invalid base/podinfo-release.yaml:14'],
+        'foreign namespace by a patch': ['error flux-invalid base/podinfo-release.yaml:14'],
+      }[what] ?? []
     expect(evaluation.verdict.result).toBe(errors.length > 0 ? 'error' : 'fail')
     expect(new Set(said(evaluation))).toEqual(new Set([expected, ...errors]))
     expect(evaluation.verdict.violations.every(one => one.tenant === 'dev-team')).toBe(true)

@@ -89,7 +89,9 @@ function usesOf(node: FleetNode): Use[] {
       .map(({ path, kind, name }) => ({ path, target: `${kind}/${namespace}/${name}` }))
     // the source of a Kustomization is looked for where its content is read
     const needs = neededBy(object).filter(({ path }) => own !== KUSTOMIZATION || path[1] !== 'sourceRef')
-    return [...needs, ...reads].map(need => ({ ...need, node, object }))
+    // a tenant's reference to another namespace is refused before Flux looks for what it names
+    const isLookedFor = ({ target }: NeededObject) => node.tenant === undefined || target.split('/')[1] === namespace
+    return [...needs, ...reads].filter(isLookedFor).map(need => ({ ...need, node, object }))
   })
 }
 
