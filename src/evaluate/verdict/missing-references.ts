@@ -41,12 +41,16 @@ export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
     return !isByHand && !unseen.has(use.node.cluster) && meant(use, present) !== undefined
   })
   const lost = removed.size === 0 ? [] : head.nodes.flatMap(usesOf).filter(use => removed.has(atTarget(use)))
-  const missing = [...broken, ...lost].filter(use => !isThere(use.node, use.target))
+  const missing = [...broken, ...lost].filter(use => isLookedFor(use) && !isThere(use.node, use.target))
   return [...new Map(missing.map(use => [placeOf(use), failure(use)])).values()]
 }
 
 const isUnseen = ({ error, holes, source }: FleetNode) =>
   error !== undefined || holes !== undefined || source.opaque !== undefined
+
+/** A tenant's reference to another namespace is refused before Flux looks for what it names. */
+const isLookedFor = ({ node, object, target }: Use) =>
+  node.tenant === undefined || target.split('/')[1] === idOf(object).namespace
 
 /** What stands beside what is named: a source that is not in git at all may be applied by hand. */
 function meant({ node, target }: Use, present: ReadonlySet<string>): string | undefined {
@@ -89,9 +93,7 @@ function usesOf(node: FleetNode): Use[] {
       .map(({ path, kind, name }) => ({ path, target: `${kind}/${namespace}/${name}` }))
     // the source of a Kustomization is looked for where its content is read
     const needs = neededBy(object).filter(({ path }) => own !== KUSTOMIZATION || path[1] !== 'sourceRef')
-    // a tenant's reference to another namespace is refused before Flux looks for what it names
-    const isLookedFor = ({ target }: NeededObject) => node.tenant === undefined || target.split('/')[1] === namespace
-    return [...needs, ...reads].filter(isLookedFor).map(need => ({ ...need, node, object }))
+    return [...needs, ...reads].map(need => ({ ...need, node, object }))
   })
 }
 
