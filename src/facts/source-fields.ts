@@ -16,7 +16,9 @@ export function formOf(kind: string): AddressForm {
 
 /** The scp form behind ssh://, which people understand and Go does not. */
 export function noPort(written: string): string | undefined {
-  const [, port] = /^[a-z+]{1,10}:\/\/(?:[^/@]{0,300}@)?[^/:@[]{1,300}:([^/\d*?$][^/]{0,300})/i.exec(written) ?? []
+  // a password, which stands before an @, is no port and never shown
+  const form = /^[a-z+]{1,10}:\/\/(?:[^/@]{0,300}@)?[^/:@[]{1,300}:([^/?#@\d*$][^/?#@]{0,300})(?=[/?#]|$)/i
+  const [, port] = form.exec(written) ?? []
   return (
     port &&
     `has a port that is not a number (Go, and so Flux: \`invalid port ${JSON.stringify(`:${port}`)} after host\`)`

@@ -78,7 +78,7 @@ test('sa-required: absent is fine where the default names an account that the fl
     '---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default, namespace: apps}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: default, namespace: apps}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit}\nsubjects: [{kind: ServiceAccount, name: default, namespace: apps}]\n'
   const file = fleetFiles['tenants/dev-team.yaml']!.replace('  serviceAccountName: dev-team\n', '')
   const { verdict, nodes } = evaluationOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file + account } }))
-  expect(verdict.result).toBe('pass')
+  expect(verdict.violations.map(({ rule }) => rule)).toEqual(['default-sa-privileged'])
   expect(nodes[2]).toMatchObject({ user: 'system:serviceaccount:apps:default', impersonated: true })
 })
 

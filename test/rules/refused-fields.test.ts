@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { evaluationOf } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
-function refused(spec: string, dev = {}): readonly string[] {
+function refused(spec: string, dev = {}, violated: readonly string[] = []): readonly string[] {
   const file = fleetFiles['tenants/dev-team.yaml']!.replace('  path: ./deploy', `${spec}  path: ./deploy`)
   const { verdict, nodes } = evaluationOf(miniFleet({ fleet: { 'tenants/dev-team.yaml': file }, dev }))
-  expect(verdict.result).toBe('pass')
+  expect(verdict.violations.map(({ rule }) => rule)).toEqual(violated)
   return nodes.find(node => node.key === 'staging/apps/dev-team')!.refused
 }
 
@@ -27,5 +27,7 @@ test.each([
 test('an object that is still encrypted is not applied', () => {
   const value = `ENC[AES256_GCM,data:aA==,iv:${Buffer.alloc(32).toString('base64')},tag:${Buffer.alloc(16).toString('base64')},type:str]`
   const secret = `apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: apps}\nstringData: {a: "${value}"}\nsops: {mac: "${value}"}\n`
-  expect(refused('', withResource(secret))).toEqual(['SOPS encryption without spec.decryption.secretRef'])
+  expect(refused('', withResource(secret), ['sops-not-decrypted'])).toEqual([
+    'SOPS encryption without spec.decryption.secretRef',
+  ])
 })

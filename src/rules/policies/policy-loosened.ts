@@ -65,7 +65,7 @@ function* overtaken(node: FleetNode, { index, before }: RuleContext): Iterable<B
   for (const key of was?.dependsOn ?? []) {
     const policies = index.node(key)
     if (node.dependsOn.includes(key) || !policies || policies.tenant !== undefined) continue
-    const [policy] = enforcedIn(policies.objects)
+    const [policy] = enforcedIn(index.objectsOf(key))
     if (!policy) continue
     const { kind, namespace, name } = idOf(policy)
     const [who, other] = [node, policies].map(one => objectPart('Kustomization', one.namespace, one.name))

@@ -334,6 +334,7 @@ describe('the registry', () => {
     const words = [
       'admission/admission-request.ts',
       'admission/admission-world.ts',
+      'admission/defaults.ts',
       'kyverno/exception-settings.ts',
       'kyverno/jmespath/wildcard.ts',
     ]
