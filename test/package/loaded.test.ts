@@ -52,6 +52,7 @@ describe('what a start loads', () => {
       'src/message/closest.ts',
       'src/message/message.ts',
       'src/message/missing-package.ts',
+      'src/message/removed.ts',
       'src/message/visible.ts',
       'src/message/without-logins.ts',
       'src/report/text/ended.ts',

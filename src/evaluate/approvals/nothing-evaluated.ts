@@ -5,8 +5,6 @@ import type { RequiredApproval } from '../../rules/model/finding.ts'
 import { Manifests } from '../changed/manifests.ts'
 import { startFile } from './start-file.ts'
 
-export const UNEVALUATED = 'nothing-evaluated'
-
 /** Whether anything of a fleet was built. */
 export const isEvaluated = ({ nodes }: Fleet): boolean =>
   nodes.some(({ digest, objects }) => digest !== '' || objects.length > 0)
@@ -16,7 +14,7 @@ export function nothingEvaluated(head: Fleet, base: Fleet): RequiredApproval[] {
   const [cluster] = head.clusters
   if (!cluster || isEvaluated(head) || !mayMatter(head, base)) return []
   const message = 'no Kustomization of the fleet can be rendered, so nothing of this change is evaluated'
-  return [{ rule: UNEVALUATED, path: startFile(cluster, head), message }]
+  return [{ rule: 'nothing-evaluated', path: startFile(cluster, head), message }]
 }
 
 /** Whether a change that is visible has a file that a controller could read; one of what is not visible may. */

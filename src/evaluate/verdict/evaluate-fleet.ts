@@ -12,7 +12,7 @@ import { KIND_NOT_EVALUATED } from '../../rules/namespaces/kind-not-evaluated.ts
 import { UNENCRYPTED_SETTING } from '../../rules/secrets/unencrypted-setting.ts'
 import { dormantIn } from '../applied/dormant.ts'
 import { approvalsOfFindings } from '../approvals/approvals-of-findings.ts'
-import { isEvaluated, UNEVALUATED } from '../approvals/nothing-evaluated.ts'
+import { isEvaluated } from '../approvals/nothing-evaluated.ts'
 import { notSeenOf, remoteFiles } from '../approvals/remote-files.ts'
 import { requiredApprovals } from '../approvals/required-approvals.ts'
 import { tenantSources } from '../approvals/tenant-sources.ts'
@@ -230,7 +230,7 @@ function unevaluated(head: Fleet, base: Fleet | undefined): NodeFailure[] {
   const state = base && !isEvaluated(base) && base.clusters.length > 0 ? 'standing' : 'new'
   const message = 'no Kustomization of the fleet could be rendered, so nothing was evaluated'
   const fix = 'Correct the errors of the clusters, or add the missing sources.'
-  return [{ ...failureOf(where, { code: UNEVALUATED, message, fix }, at('')), state }]
+  return [{ ...failureOf(where, { code: 'nothing-evaluated', message, fix }, at('')), state }]
 }
 
 /** Nodes of which no complete build was found: what they restrict is not known, and no rule can hold it against a change. */

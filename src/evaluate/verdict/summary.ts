@@ -1,6 +1,5 @@
 import { andMore } from '../../message/and-more.ts'
 import type { Evaluated, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
-import { UNEVALUATED } from '../approvals/nothing-evaluated.ts'
 import { uncheckedText } from '../changed/group-approvals.ts'
 import { countFindings } from './group-findings.ts'
 
@@ -63,7 +62,7 @@ function lead(verdict: Unsummed, elsewhere: Elsewhere): string {
     // the mode is named first: a green check must not be read as clean
     return `Would block (report mode): ${count(countFindings(reported), 'violation')}${tail}: ${concerned(reported)}; ${within}`
   }
-  if (verdict.errors.some(({ code }) => code === UNEVALUATED))
+  if (verdict.errors.some(({ code }) => code === 'nothing-evaluated'))
     return `Nothing was evaluated, before and after the change; ${within}`
   const isClean = verdict.violations.every(({ state }) => state === 'fixed')
   return `No ${isClean ? '' : 'new '}violations${tail} in ${extent(evaluated)}`
