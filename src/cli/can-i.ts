@@ -17,7 +17,7 @@ import { identityArgument } from './identity-argument.ts'
 import { type ParsedOptions, parseOptions } from './parse-options.ts'
 import { printLines } from './print-lines.ts'
 import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
-import { type AskedResource, resourceArgument } from './resource-argument.ts'
+import { type AskedResource, placeOf, resourceArgument } from './resource-argument.ts'
 import { usageError } from './usage-error.ts'
 
 const USAGE =
@@ -150,12 +150,6 @@ function requestOf(resources: ResourceTable, verb: string, target: string, optio
   const notes = notesOn(asked, verb, namespace)
   const where = placeOf(asked, verb, namespace)
   return { request: { verb, apiGroup: group, resource, subresource, namespace: where, name }, notes }
-}
-
-/** A Namespace is asked for inside itself, but made in the cluster; another resource of the cluster has no namespace. */
-function placeOf({ group, resource, name, known }: AskedResource, verb: string, namespace: string): string {
-  if (group === '' && resource === 'namespaces') return verb === 'create' ? '' : name
-  return known?.scope === 'Cluster' ? '' : namespace
 }
 
 function notesOn({ group, resource, name, known }: AskedResource, verb: string, namespace: string): string[] {

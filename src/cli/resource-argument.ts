@@ -47,6 +47,12 @@ export function resourceArgument(verb: string, text: string, table: ResourceTabl
   )
 }
 
+/** A Namespace is asked for inside itself, but made in the cluster; another resource of the cluster has no namespace. */
+export function placeOf({ group, resource, name, known }: AskedResource, verb: string, namespace: string): string {
+  if (group === '' && resource === 'namespaces') return verb === 'create' ? '' : name
+  return known?.scope === 'Cluster' ? '' : namespace
+}
+
 function usage(message: string, fix: string): BailiwickError {
   return new BailiwickError('usage', message, { fix })
 }

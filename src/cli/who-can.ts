@@ -10,7 +10,7 @@ import { fleetPart } from './fleet-part.ts'
 import { parseOptions } from './parse-options.ts'
 import { printLines } from './print-lines.ts'
 import { FLEET_HELP, FLEET_OPTIONS, readFleet } from './read-fleet.ts'
-import { resourceArgument } from './resource-argument.ts'
+import { placeOf, resourceArgument } from './resource-argument.ts'
 import { table } from './table.ts'
 import { usageError } from './usage-error.ts'
 
@@ -39,13 +39,16 @@ Exit code 0: done; 2: a role or a Kustomization could not be read, so the list m
     const { fleet } = await readFleet(options, fleetDir, io.cwd)
     const { clusters, leftOut } = fleetPart(fleet, options, USAGE)
     const asked = resourceArgument(verb, resource, knownResources(fleet, clusters))
-    const namespace = asked.known?.scope === 'Cluster' ? '' : (options.one('namespace') ?? '')
+    const namespace = placeOf(asked, verb, options.one('namespace') ?? '')
     const known = clusters.flatMap(cluster => knownNamespaces(fleet, cluster))
     if (namespace !== '') assertKnown('namespace', [namespace], new Set(known))
     const request = { verb, apiGroup: asked.group, resource: asked.resource, namespace, name: asked.name }
     const index = new FleetIndex(fleet)
     const found = clusters.map(cluster => whoCan(fleet, index, cluster, request))
-    const title = visible(`${verb} ${resource}${namespace === '' ? '' : ` in ${namespace}`}`, 300)
+    const title = visible(
+      `${verb} ${resource}${namespace === '' || asked.known?.scope === 'Cluster' ? '' : ` in ${namespace}`}`,
+      300,
+    )
     const lines = [...found.flatMap(one => textOf(title, one, io.columns)), ...leftOut]
     if (output === 'json')
       io.stdout(`${JSON.stringify({ request, clusters: found }, null, 2)}

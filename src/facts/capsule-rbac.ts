@@ -76,9 +76,10 @@ export const capsuleUsers = (
 ): Pick<Configuration, 'users' | 'administrators'> => read(capsuleSettings(platform))
 
 function read(settings: readonly CapsuleSettings[]): Configuration {
-  const parts = settings.map(({ rendered, path, groups }) => ({ spec: at(rendered.object.root, path), groups }))
+  const parts = settings.map(({ rendered, path, ...one }) => ({ spec: at(rendered.object.root, path), ...one }))
   const texts = (field: string) => parts.flatMap(({ spec }) => textsOf(at(spec, [field])) ?? [])
-  const list = (field: string) => parts.flatMap(({ spec }) => itemsOf(at(spec, [field])).flatMap(subjectOf))
+  const list = (field: string) =>
+    parts.flatMap(({ spec, hasUsers }) => (hasUsers ? itemsOf(at(spec, [field])).flatMap(subjectOf) : []))
   const named = (field: string) => parts.map(({ spec }) => stringAt(spec, ['rbac', field])).find(Boolean)
   const groups = parts.flatMap(({ spec, groups: field }) => textsOf(at(spec, [field])) ?? [])
   return {

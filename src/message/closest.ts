@@ -8,12 +8,14 @@ export function closest(name: string, names: Iterable<string>, count = 20): stri
     .map(({ one }) => one)
 }
 
-/** The one name that `name` was probably meant to be. */
-export function probably(name: string, names: Iterable<string>): string | undefined {
+/** The one name that `name` was probably meant to be; `most`: how many characters may differ. */
+export function probably(
+  name: string,
+  names: Iterable<string>,
+  most = Math.max(1, name.length / 4),
+): string | undefined {
   const [first] = closest(name, names, 1)
-  return first !== undefined && distance(name.slice(0, MAX), first.slice(0, MAX)) <= Math.max(1, name.length / 4)
-    ? first
-    : undefined
+  return first !== undefined && distance(name.slice(0, MAX), first.slice(0, MAX)) <= most ? first : undefined
 }
 
 const MAX = 200

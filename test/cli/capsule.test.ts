@@ -6,9 +6,13 @@ const OIL = 'oil-system/gitops-reconciler'
 const impersonate = (tenant: string) => `users/system:serviceaccount:${tenant}-system:gitops-reconciler`
 
 /** Runs a command on the fleet of Capsule's document. */
-async function ask(...args: readonly string[]): Promise<string> {
+const ask = (...args: readonly string[]) => askOf({}, ...args)
+
+/** The same, with other files of the fleet. */
+async function askOf(fleet: Record<string, string>, ...args: readonly string[]): Promise<string> {
   const dir = scratch()
   for (const { name, files } of recipe.repositories) write(`${dir}/${name}`, files as Record<string, string>)
+  write(`${dir}/fleet`, fleet)
   const [, ...others] = recipe.repositories
   const given = others.flatMap(({ name, url }) => ['--repo', `${url}=${dir}/${name}`])
   const { stdout, stderr } = await run(dir, ...args, 'fleet', ...given)
@@ -32,6 +36,12 @@ test('who may create namespaces, as Capsule lets its users', async () => {
   expect(await ask('who-can', 'create', 'namespaces')).toMatch(/Group system:serviceaccounts:gas-system.*provisioner/)
 })
 
+test('who may delete a Namespace is asked inside it, as can-i asks', async () => {
+  const said = await ask('who-can', 'delete', 'namespaces/oil-dev')
+  expect(said).toMatch(/ServiceAccount oil-system\/gitops-reconciler +RoleBinding/)
+  expect(said).not.toContain('gas-system')
+})
+
 test('what a tenant needs to be itself and to make namespaces changes no namespace of another one', async () => {
   const access = await ask('access', 'oil-dev')
   expect(access).toContain('Kustomization oil-system/oil')
@@ -40,4 +50,13 @@ test('what a tenant needs to be itself and to make namespaces changes no namespa
 
 test('the account that owns a Tenant is no account without rights to audit', async () => {
   expect(await ask('audit')).not.toMatch(/weak +default-account/)
+})
+
+test('an account with rights in another Tenant is one finding, whatever roles it has and what it applies', async () => {
+  const tenant = recipe.repositories[0]!.files['tenants/oil.yaml'] as string
+  const owner = '    - name: system:serviceaccount:oil-system:gitops-reconciler\n      kind: ServiceAccount\n'
+  expect(tenant).toContain(owner)
+  const both = tenant.replace(owner, `${owner}${owner.replace('oil', 'gas')}`)
+  const said = await askOf({ 'tenants/oil.yaml': both }, 'check')
+  expect(said.match(/violation\[sa-foreign\]/g)).toHaveLength(1)
 })

@@ -1,7 +1,7 @@
 import { knownResources } from '../../access/known-names.ts'
 import { whoCan } from '../../access/who-can.ts'
 import { BailiwickError } from '../../errors.ts'
-import { resourceArgument } from '../resource-argument.ts'
+import { placeOf, resourceArgument } from '../resource-argument.ts'
 import { openFleet } from './open-fleet.ts'
 import type { Roots } from './open-roots.ts'
 import type { ToolArguments } from './read-arguments.ts'
@@ -14,6 +14,7 @@ export async function answerWhoCan(given: ToolArguments, roots: Roots) {
   }
   const { fleet, clusters, index, unknown } = await openFleet(given, roots)
   const asked = resourceArgument(verb, resource, knownResources(fleet, clusters))
-  const request = { verb, apiGroup: asked.group, resource: asked.resource, namespace, name: asked.name }
+  const place = placeOf(asked, verb, namespace ?? '')
+  const request = { verb, apiGroup: asked.group, resource: asked.resource, namespace: place, name: asked.name }
   return { request, clusters: clusters.map(cluster => whoCan(fleet, index, cluster, request)), unknown }
 }

@@ -34,9 +34,12 @@ export class RoleStore {
   meant({ kind, name }: RoleRef, namespace: string): string | undefined {
     const prefix = roleKey(kind, kind === 'ClusterRole' ? '' : namespace, '')
     const keys = [...this.#defaults.keys(), ...this.#objects.keys()].filter(key => key.startsWith(prefix))
+    // a long name with another tenant's name in it is that tenant's role
+    const most = Math.min(2, Math.max(1, name.length / 4))
     return probably(
       name,
       keys.map(key => key.slice(prefix.length)),
+      most,
     )
   }
 

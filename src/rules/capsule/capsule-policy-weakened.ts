@@ -3,7 +3,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { at, canonical, type Node, type Path } from '../../kube/node.ts'
 import { message, part } from '../../message/message.ts'
 import type { Breach, FindingLevel, Rule } from '../model/rule.ts'
-import { CONFIGURATION, TENANT } from './support/capsule-tenants.ts'
+import { CONFIGURATION, TENANT, webhookVersion } from './support/capsule-tenants.ts'
 import { CONFIGURATION_FIELDS, TENANT_FIELDS } from './support/policy-fields.ts'
 
 /** Before v1beta2, Tenants were limited by annotations. */
@@ -19,13 +19,14 @@ export const capsulePolicyWeakened: Rule = {
   source: 'GHSA-gjw4-3v3v-rqxg; Capsule: api/v1beta2',
   docs: 'Weaken a limit in a separate change and waive the rule for it. A weaker limit that separates tenants (networks, nodes, hostnames, namespace labels, classes, registries) is a violation. A higher quota or limit is a warning.',
   kinds: [TENANT, CONFIGURATION],
-  *checkObject(subject, { before }) {
+  *checkObject(subject, { index, before }) {
     const { object, id, kind, node } = subject
     const was = node.tenant === undefined ? before?.platformObject(node.cluster, kind, '', id.name) : undefined
     if (!was) return
+    const users = webhookVersion(index, node.cluster) >= 12 ? at(object.root, ['spec', 'users']) : undefined
     for (const { path, limit, level } of kind === TENANT ? TENANT_FIELDS : CONFIGURATION_FIELDS) {
       const [old, young] = [at(was.root, path), at(object.root, path)]
-      if (limit(old, young)) yield breach(subject, path, old, young, levelOf(level, old))
+      if (limit(old, young, users)) yield breach(subject, path, old, young, levelOf(level, old))
     }
     const annotations = at(was.root, ['metadata', 'annotations'])
     if (annotations?.type !== 'map') return

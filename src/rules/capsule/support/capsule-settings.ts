@@ -35,7 +35,9 @@ export function capsuleUse(settings: readonly CapsuleSettings[], names: readonly
   const isMe = (text: string) => names.includes(text)
   const listed = (field: string) => specs.flatMap(spec => textsAt(spec, [field]))
   const subjects = (field: string) =>
-    specs.flatMap(spec => listAt(spec, [field]).flatMap(item => stringAt(item, ['name']) ?? []))
+    settings.flatMap(({ hasUsers }, index) =>
+      hasUsers ? listAt(specs[index], [field]).flatMap(item => stringAt(item, ['name']) ?? []) : [],
+    )
   // an account is not a group: Capsule compares the list with the groups of a request
   const named = settings.flatMap((one, index) => textsAt(specs[index], [one.groups])).filter(text => !accountOf(text))
   const administrator = subjects('administrators').find(isMe)

@@ -2,8 +2,11 @@ import { isEmpty } from '../../../kube/edit-node.ts'
 import { at, canonical, type Node } from '../../../kube/node.ts'
 import { textsAt } from './list-at.ts'
 
-/** Ways in which a field of Capsule limits something; `was` and `is` are its values before and after a change. */
-export type Limit = (was: Node | undefined, is: Node | undefined) => boolean
+/**
+ * Ways in which a field of Capsule limits something; `was` and `is` are its values before and after a change, `users` is the
+ * list that took the place of older ones, where Capsule reads it.
+ */
+export type Limit = (was: Node | undefined, is: Node | undefined, users?: Node) => boolean
 
 /** What is forbidden: less of it, or another pattern. */
 export const forbids: Limit = (was, is) => {

@@ -60,9 +60,12 @@ export const TENANT_FIELDS: readonly PolicyField[] = [
   limits('preventDeletion', stays(true, false)),
 ]
 
+const namesOf = (users: Node | undefined, kind: string) =>
+  listAt(users, []).flatMap(item => (stringAt(item, ['kind']) === kind ? (stringAt(item, ['name']) ?? []) : []))
+
 /** Groups of people; those of accounts that own a Tenant are the rule capsule-group-missing's. */
-const keepsGroups: Limit = (was, is) => {
-  const now = new Set(textsAt(is, []))
+const keepsGroups: Limit = (was, is, users) => {
+  const now = new Set([...textsAt(is, []), ...namesOf(users, 'Group')])
   return textsAt(was, []).some(group => !now.has(group) && !group.startsWith('system:serviceaccounts:'))
 }
 
@@ -73,8 +76,8 @@ const keepsUsers: Limit = (was, is) => {
   return listAt(was, []).some(item => !now.has(canonical(item)) && !isAccount(item))
 }
 
-const keepsNames: Limit = (was, is) => {
-  const now = new Set(textsAt(is, []))
+const keepsNames: Limit = (was, is, users) => {
+  const now = new Set([...textsAt(is, []), ...namesOf(users, 'User')])
   return textsAt(was, []).some(name => !now.has(name) && !name.startsWith('system:serviceaccount:'))
 }
 

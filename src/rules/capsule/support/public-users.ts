@@ -16,13 +16,14 @@ export function* publicUsers({ object, id, node }: Subject, { index }: RuleConte
   const flux = `system:serviceaccounts:${index.rootOf(node.cluster)?.namespace}`
   for (const { rendered, path, groups } of capsuleSettings(index, node.cluster)) {
     if (rendered.object !== object) continue
-    for (const field of [groups, 'users', 'administrators']) {
+    for (const field of new Set([groups, 'users', 'administrators'])) {
       for (const [place, item] of listAt(at(object.root, path), [field]).entries()) {
-        const isGroup = field === groups || stringAt(item, ['kind']) === 'Group'
-        const name = stringAt(item, field === groups ? [] : ['name'])
+        const isText = item.type === 'scalar'
+        const isGroup = isText || stringAt(item, ['kind']) === 'Group'
+        const name = stringAt(item, isText ? [] : ['name'])
         const isFlux = name === flux && field !== 'administrators'
         if (!isGroup || name === undefined || !(isFlux || isPublic({ kind: 'Group', name }))) continue
-        const at: Path = [...path, field, place, ...(field === groups ? [] : ['name'])]
+        const at: Path = [...path, field, place, ...(isText ? [] : ['name'])]
         const who = isFlux
           ? message`Flux's own controllers`
           : message`accounts of all tenants and Flux's own controllers`

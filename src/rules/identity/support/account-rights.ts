@@ -83,7 +83,8 @@ export function lostSubject(index: FleetIndex, before: FleetIndex, place: Accoun
 
 /**
  * The smallest rights that would allow these requests, as an edit of the role that the account has there, or as a role of its
- * own beside it. A reader of another repository than the role's can only ask for it.
+ * own beside it. A reader of another repository than the role's can only ask for it. What a tenant holds in the whole cluster
+ * is not to grow: it would have the right in every namespace.
  */
 export function rightsFix(
   index: FleetIndex,
@@ -91,7 +92,8 @@ export function rightsFix(
   requests: readonly ResourceRequest[],
   reader: string,
 ): Message {
-  const own = ownBindings(index, place)
+  const isTenants = place.node.tenant !== undefined
+  const own = ownBindings(index, place).filter(one => !isTenants || one.namespace === place.namespace)
   const roles = own.flatMap(({ namespace, roleRef: { kind, name } }) => {
     const of = kind === 'Role' ? namespace : ''
     const object = writtenOf(index, place.node, kind, of, name)
