@@ -13,7 +13,6 @@ const extra = (text: string) => ({
 })
 const configMap = (fields: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: apps}\n${fields}`
 
-
 /** What a rule leaves out of a tenant's build and Flux applies, and the same with other bytes. */
 const LEFT_OUT: Readonly<Record<string, { files: Files; others: Files }>> = {
   'yaml-ambiguous': { files: extra(configMap('data: {a: !foo x}\n')), others: extra(configMap('data: {a: !foo y}\n')) },
