@@ -24,43 +24,18 @@ export interface Heads {
   readonly sources: readonly { readonly url: string; readonly ref: SourceRef; readonly commit: string }[]
 }
 
-/** The evaluation of one revision set. `disputed`: two evaluations of it differ, so neither counts. */
+/** The evaluation of one revision set, without a base: against the baseline file of the same fleet commit. */
 export interface KnownEvaluation {
+  readonly combination: string
   readonly nodes: readonly EvaluatedNode[]
   /** Fingerprints that the fleet's own baseline file lists in this combination. */
   readonly baseline: readonly string[]
-  readonly disputed: boolean
 }
 
-/** The approval state of one cluster, as plain data. */
+/** What decides what may be applied to one cluster, as plain data. */
 export interface ApprovalState {
   readonly binding: Binding
-  /** Undefined: nobody knows what is on the branch now. */
-  readonly heads: Heads | undefined
-  readonly evaluations: ReadonlyMap<string, KnownEvaluation>
-  /** Keys of nodes that a person holds back. */
-  readonly holds: ReadonlySet<string>
-}
-
-export type ApprovalEvent =
-  /** The bound branch and the sources were read just now. */
-  | { readonly type: 'heads-read'; readonly heads: Heads }
-  /** They could not be read: what was known about them is no longer the present. */
-  | { readonly type: 'heads-unknown' }
-  /** A evaluation without a base (against the baseline file of the same fleet commit) was reached. */
-  | {
-      readonly type: 'judged'
-      readonly combination: string
-      readonly nodes: readonly EvaluatedNode[]
-      readonly baseline: readonly string[]
-    }
-  | { readonly type: 'hold' | 'unhold'; readonly node: string }
-  /** Another engine or other rules run from now on: nothing that the old ones said counts. */
-  | { readonly type: 'engine-changed' }
-  /** The process starts again: only the operator's binding and the holds are still known. */
-  | { readonly type: 'restarted' }
-
-/** The initial state: nothing was evaluated, so nothing may be applied. */
-export function initialApproval(binding: Binding, holds: Iterable<string> = []): ApprovalState {
-  return { binding, heads: undefined, evaluations: new Map(), holds: new Set(holds) }
+  readonly evaluated: KnownEvaluation
+  /** Read after the evaluation. */
+  readonly heads: Heads
 }

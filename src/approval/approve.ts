@@ -5,7 +5,7 @@ import { isListedFor, SERVICE_NAMES } from '../kube/sops-services.ts'
 import type { Origin } from '../origin.ts'
 import type { EvaluatedNode, Finding, NodeFailure } from '../rules/model/finding.ts'
 import { SEALED_FIELDS, SEALED_FILES, SEALED_PATCHES, UNKNOWN_VALUES } from '../rules/model/unknown-values.ts'
-import type { ApprovalEvent, ApprovalState, KnownEvaluation } from './approval-state.ts'
+import type { ApprovalState, KnownEvaluation } from './approval-state.ts'
 
 /**
  * A node that may be applied now: exactly these objects were evaluated in the present revision set, and they passed.
@@ -30,7 +30,6 @@ export interface Held {
 }
 
 export interface Approval {
-  readonly state: ApprovalState
   /** Parents first, in the order of the evaluation. The whole of what may be applied now, not a difference. */
   readonly apply: readonly ApprovedNode[]
   readonly held: readonly Held[]
@@ -38,23 +37,19 @@ export interface Approval {
   readonly open: readonly EvaluatedNode[]
 }
 
-const REMEMBERED = 8
-
 /**
- * Returns what may be applied after `event`. Pure; never throws. A node may be applied only if the evaluation is
- * complete and of the present revision set, the node has neither an error nor a violation outside the baseline, its
- * content is visible, it impersonates an account, no hold applies to it, and its parent may be applied too.
+ * Returns what may be applied. Pure; never throws. A node may be applied only if the evaluation is complete and of the
+ * present revision set of the bound branch, the node has neither an error nor a violation outside the baseline, its
+ * content is visible, it impersonates an account, and its parent may be applied too.
  */
-export function approve(before: ApprovalState, event: ApprovalEvent): Approval {
-  const state = next(before, event)
-  const { heads } = state
-  if (!heads) return { state, apply: [], held: [], open: [] }
-  const evaluated = state.evaluations.get(heads.combination)
-  if (!evaluated) return { state, apply: [], held: [], open: [] }
-  const nodes = evaluated.nodes.filter(node => (node.hub ?? node.cluster) === state.binding.cluster)
+export function approve(state: ApprovalState): Approval {
+  const { binding, evaluated, heads } = state
+  const isBound = heads.fleet.url === binding.fleet && heads.fleet.branch === binding.branch
+  if (!isBound || heads.combination !== evaluated.combination) return { apply: [], held: [], open: [] }
+  const nodes = evaluated.nodes.filter(node => (node.hub ?? node.cluster) === binding.cluster)
   const why = new Map<string, Why | undefined>()
   for (const node of nodes)
-    why.set(node.key, why.has(node.key) ? { reason: 'two nodes have this key' } : ownReason(node, state, evaluated))
+    why.set(node.key, why.has(node.key) ? { reason: 'two nodes have this key' } : ownReason(node, state))
   const apply: ApprovedNode[] = []
   const held: Held[] = []
   const open: EvaluatedNode[] = []
@@ -67,56 +62,17 @@ export function approve(before: ApprovalState, event: ApprovalEvent): Approval {
     if (isOpened(node) && otherwise.get(node.key) === undefined && chainReason(node, byKey, otherwise) === undefined)
       open.push(node)
   }
-  return { state, apply, held, open }
+  return { apply, held, open }
 }
-
-function next(state: ApprovalState, event: ApprovalEvent): ApprovalState {
-  if (event.type === 'heads-read') {
-    const { fleet } = event.heads
-    const bound = fleet.url === state.binding.fleet && fleet.branch === state.binding.branch
-    return { ...state, heads: bound ? event.heads : undefined }
-  }
-  if (event.type === 'heads-unknown') return { ...state, heads: undefined }
-  if (event.type === 'engine-changed' || event.type === 'restarted') {
-    return { ...state, heads: undefined, evaluations: new Map() }
-  }
-  if (event.type === 'judged') return { ...state, evaluations: remember(state, event.combination, event) }
-  const holds = new Set(state.holds)
-  if (event.type === 'hold') holds.add(event.node)
-  else holds.delete(event.node)
-  return { ...state, holds }
-}
-
-/** Evaluating is deterministic: two evaluations of one combination that differ mean that one of them is wrong. */
-function remember(
-  state: ApprovalState,
-  combination: string,
-  said: Omit<KnownEvaluation, 'disputed'>,
-): Map<string, KnownEvaluation> {
-  const evaluations = new Map(state.evaluations)
-  const known = evaluations.get(combination)
-  const { nodes, baseline } = said
-  const disputed = known !== undefined && (known.disputed || signature(known) !== signature(said))
-  evaluations.delete(combination)
-  evaluations.set(combination, { nodes, baseline, disputed })
-  for (const [oldest, one] of evaluations) {
-    if (evaluations.size <= REMEMBERED) break
-    if (oldest !== state.heads?.combination && !one.disputed) evaluations.delete(oldest)
-  }
-  return evaluations
-}
-
-const signature = ({ nodes, baseline }: Omit<KnownEvaluation, 'disputed'>) =>
-  JSON.stringify([nodes, [...baseline].sort()])
 
 type Why = Omit<Held, 'node'>
 
 /** Why the node itself may not be applied, whatever its parents are. */
-function ownReason(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEvaluation): Why | undefined {
-  const reason = ownText(node, state, evaluated)
+function ownReason(node: EvaluatedNode, state: ApprovalState): Why | undefined {
+  const reason = ownText(node, state)
   if (reason === undefined) return undefined
   if (reason === AWAITS_VALUES || reason === NOT_OPENED) return { reason, by: 'values' }
-  const found = node.failures[0] ?? blockingIn(node, evaluated)
+  const found = node.failures[0] ?? blockingIn(node, state.evaluated)
   return found ? { reason, found } : { reason }
 }
 
@@ -137,10 +93,9 @@ function blockingIn({ findings }: EvaluatedNode, evaluated: KnownEvaluation): Fi
   return findings.find(one => blocks(one, baseline))
 }
 
-function ownText(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEvaluation): string | undefined {
-  const { heads } = state
-  if (!heads?.complete) return 'a source that the graph needs could not be read yet'
-  if (evaluated.disputed) return 'two evaluations of this revision set differ'
+function ownText(node: EvaluatedNode, state: ApprovalState): string | undefined {
+  const { heads, evaluated } = state
+  if (!heads.complete) return 'a source that the graph needs could not be read yet'
   const isSealed = isSealedByPatches(node)
   if (!isSealed && node.failures.length > 0) return `it could not be evaluated: ${node.failures[0]!.message}`
   const [hole] = node.holes ?? []
@@ -154,7 +109,6 @@ function ownText(node: EvaluatedNode, state: ApprovalState, evaluated: KnownEval
   if (!isSealed && (node.digest === '' || digestOfTexts(node.objects) !== node.digest))
     return 'its objects differ from the evaluated ones'
   if (!isPresent(node, heads)) return 'its source is at another commit now'
-  if (state.holds.has(node.key)) return 'it is on hold'
   const [problem] = node.problems ?? []
   if (problem) return `${problem.message} (${placeText(problem.origin)}). ${problem.fix}`
   const elsewhere = elsewhereReason(node, state)
@@ -212,7 +166,7 @@ function blocks({ rule, state, fingerprint }: Finding, baseline: ReadonlySet<str
   return state !== 'standing' || !baseline.has(fingerprint)
 }
 
-function isPresent(node: EvaluatedNode, heads: NonNullable<ApprovalState['heads']>): boolean {
+function isPresent(node: EvaluatedNode, heads: ApprovalState['heads']): boolean {
   return [node.source, ...(node.source.includes ?? [])].every(({ url, commit }) => {
     if (commit === '') return false
     if (url === heads.fleet.url && commit === heads.fleet.commit) return true

@@ -1,13 +1,12 @@
 import { kindOf } from '../facts/kind-of.ts'
 import { shown } from '../facts/shown.ts'
 import { HELM_RELEASE } from '../flux/kinds.ts'
-import { originAt } from '../kube/node.ts'
+import { at, originAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
+import { isKubernetesKind } from '../kube/scope/scope.ts'
 import { worldOf } from '../policy/admission/admission-world.ts'
-import { isImageHidden } from '../policy/images/custom-image-uses.ts'
 import { type ImageCoverage, imageCoverage } from '../policy/images/image-coverage.ts'
 import { imagePolicies } from '../policy/images/image-policies.ts'
-import { imageUses } from '../policy/images/image-uses.ts'
 import { type AuditItem, place } from './audit-item.ts'
 import { type AuditedCluster, isPlatforms, unseenPart } from './audited-cluster.ts'
 import { fewNames } from './few-names.ts'
@@ -36,7 +35,7 @@ export function* imageItems(audited: AuditedCluster): Iterable<AuditItem> {
   const byTenant = [...Map.groupBy(found, ({ tenant }) => tenant)].sort(([a], [b]) => (a < b ? -1 : 1))
   for (const [tenant, own] of byTenant) yield* itemsOf(tenant, own, unseen)
   yield* releaseItems(audited)
-  yield* operatedItems(audited)
+  yield* customItems(audited)
 }
 
 function imagesOf({ nodes, index }: AuditedCluster): Found[] {
@@ -145,12 +144,13 @@ function* releaseItems({ cluster, index }: AuditedCluster): Iterable<AuditItem> 
   }
 }
 
-/** Objects whose operator chooses the images that it runs for them. */
-function* operatedItems({ nodes, index }: AuditedCluster): Iterable<AuditItem> {
+/** Objects of custom kinds with the template of a Pod: no image of a custom kind is evaluated. */
+function* customItems({ nodes, index }: AuditedCluster): Iterable<AuditItem> {
   const hidden = nodes.flatMap(node =>
     node.objects.flatMap(object => {
       const kind = kindOf(object)
-      if (!isImageHidden(kind, object, imageUses(kind, object))) return []
+      const template = at(object.root, ['spec', 'template', 'spec', 'containers'])
+      if (isKubernetesKind(kind) || template?.type !== 'list') return []
       const { namespace, name } = idOf(object)
       return [
         { tenant: index.actsFor(node, object) ?? '', name: `${kind.split('/')[1]} ${shown(`${namespace}/${name}`)}` },
@@ -161,8 +161,8 @@ function* operatedItems({ nodes, index }: AuditedCluster): Iterable<AuditItem> {
     const names = [...new Set(own.map(({ name }) => name))].sort()
     yield {
       ...{ check: CHECK, subject: tenant, why: WHY, state: 'unknown' },
-      message: `the images of ${names.length === 1 ? '1 object' : `${names.length} objects`} of ${tenant === '' ? 'the platform' : `tenant ${shown(tenant)}`} are not visible, because their operators choose them: ${fewNames(names)}`,
-      fix: 'Name the images in the objects, or check on the cluster what the operators run.',
+      message: `the images of ${names.length === 1 ? '1 object' : `${names.length} objects`} of ${tenant === '' ? 'the platform' : `tenant ${shown(tenant)}`} are not evaluated, because they are of custom kinds: ${fewNames(names)}`,
+      fix: 'Check on the cluster whether Kyverno verifies the images of the Pods that their controllers make.',
     }
   }
 }

@@ -25,7 +25,6 @@ const OF_RULES = new Map<string, 'refused' | 'built'>([
   ['kustomize-plugin', 'refused'],
   ['kustomize-symlink', 'refused'],
   ['source-submodules', 'refused'],
-  ['proto-pollution', 'built'],
 ])
 
 /** Errors of the build as a whole for which Flux refuses it, too. */

@@ -60,8 +60,6 @@ interface FluxKind {
   readonly starts?: Field
   /** It is looked at again and again, as often as the object says. */
   readonly repeats?: true
-  /** Fields that hold CEL. */
-  readonly expressions?: readonly Field[]
   /** What signatures of its content are checked for. */
   readonly verify?: Field
   /** Maps whose keys people choose. */
@@ -70,8 +68,6 @@ interface FluxKind {
   readonly targets?: readonly Field[]
   /** Fields by which what cannot be changed is deleted and made again. */
   readonly forces?: readonly Field[]
-  /** Rules of drift that leave fields out. */
-  readonly ignores?: Field
   /** Group of the labels by which its controller knows what it applied. */
   readonly ownerLabels?: string
 }
@@ -114,13 +110,6 @@ export const KUBECONFIG_FIELD: Field = ['spec', 'kubeConfig']
 
 const AUTH = 'spec.secretRef spec.certSecretRef spec.proxySecretRef spec.verify.secretRef'
 const KUBECONFIG = 'spec.kubeConfig.secretRef spec.kubeConfig.configMapRef:ConfigMap'
-const HEALTH: readonly Field[] = ['current', 'inProgress', 'failed'].map(field => [
-  'spec',
-  'healthCheckExprs',
-  '*',
-  field,
-])
-const READY: Field = ['spec', 'dependsOn', '*', 'readyExpr']
 const SOURCE_REF: Field = ['spec', 'sourceRef']
 const URL = { path: ['spec', 'url'], form: 'url' } as const
 
@@ -140,11 +129,9 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     applies: { controller: 'kustomize-controller', fallback: 'defaultServiceAccount' },
     secrets: `${KUBECONFIG} spec.decryption.secretRef spec.postBuild.substituteFrom.*`,
     repeats: true,
-    expressions: [...HEALTH, READY],
     free: ['spec', 'postBuild', 'substitute'],
     targets: [['spec', 'targetNamespace']],
     forces: [['spec', 'force']],
-    ignores: ['spec', 'ignore'],
     ownerLabels: KUSTOMIZE_GROUP,
   },
   {
@@ -163,7 +150,6 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     secrets: `${KUBECONFIG} spec.valuesFrom.* spec.chart.spec.verify.secretRef`,
     starts: ['spec', 'values', 'instance', 'sync'],
     repeats: true,
-    expressions: [...HEALTH, READY],
     verify: ['spec', 'chart', 'spec', 'verify'],
     free: ['spec', 'values'],
     targets: [
@@ -174,7 +160,6 @@ export const FLUX_KINDS: readonly FluxKind[] = [
       ['spec', 'upgrade', 'force'],
       ['spec', 'rollback', 'force'],
     ],
-    ignores: ['spec', 'driftDetection', 'ignore'],
     ownerLabels: HELM_GROUP,
   },
   {
@@ -312,7 +297,6 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     secrets: AUTH,
     sends: { secrets: 'spec.secretRef', address: 'spec.address' },
     repeats: true,
-    expressions: [['spec', 'commitStatusExpr']],
   },
   {
     group: NOTIFICATION_GROUP,
@@ -335,7 +319,6 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     references: [{ path: ['spec', 'resources', '*'], refusedByFlux: true }],
     secrets: AUTH,
     repeats: true,
-    expressions: [['spec', 'resourceFilter']],
   },
   {
     group: OPERATOR_GROUP,
@@ -365,7 +348,6 @@ export const FLUX_KINDS: readonly FluxKind[] = [
     ],
     applies: { controller: 'flux-operator' },
     repeats: true,
-    expressions: [READY],
     ownerLabels: 'resourceset.fluxcd.controlplane.io',
   },
   {

@@ -26,9 +26,9 @@ export function readObjects(built: readonly KubeObject[]): KubeObject[] {
 
 /** What is known of the list about one of its items. */
 function notesOf(
-  { made = [], unseen, unmatched, prototypeKeys }: KubeObject,
+  { made = [], unseen, unmatched }: KubeObject,
   index: number,
-): Pick<KubeObject, 'made' | 'unseen' | 'unmatched' | 'prototypeKeys'> {
+): Pick<KubeObject, 'made' | 'unseen' | 'unmatched'> {
   const own = made.flatMap(({ path, how }) =>
     path[0] === 'items' && path[1] === index ? [{ path: path.slice(2), how }] : [],
   )
@@ -36,7 +36,6 @@ function notesOf(
     ...(own.length > 0 ? { made: own } : {}),
     ...(unseen && index === 0 ? { unseen } : {}),
     ...(unmatched && index === 0 ? { unmatched } : {}),
-    ...(prototypeKeys && index === 0 ? { prototypeKeys } : {}),
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Origin, Step } from '../origin.ts'
 import type { Listing, Made, MapNode, Node } from './node.ts'
-import type { PrototypeKey } from './prototype-keys.ts'
 
 /** One Kubernetes object as it would be applied; each field knows who wrote it. */
 export interface KubeObject {
@@ -23,8 +22,6 @@ export interface KubeObject {
   readonly unseen?: readonly Unseen[]
   /** Of the first object of a build: entries of patches whose target selected nothing. */
   readonly unmatched?: readonly UnmatchedPatch[]
-  /** Keys that it had in its file: what they are in is often left out of what is applied. */
-  readonly prototypeKeys?: readonly PrototypeKey[]
 }
 
 /** A character that people do not see, or that changes the order in which they see the others. */

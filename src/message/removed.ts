@@ -19,6 +19,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
     '/bailiwick rotate-key',
     'In a clone, run `sops updatekeys` and `sops rotate` on the file. Then replace the deploy key itself: the old data key still opens earlier commits.',
   ],
+  ['rule proto-pollution', 'Review keys such as `__proto__` in pull requests.'],
   ['rule cel-cost', 'Look at the CPU time of the controllers: cost limits of Flux hold there.'],
   ['rule drift-ignore', 'Review `spec.ignore` and `spec.driftDetection.ignore` in pull requests.'],
   ['bailiwick replay', 'Check out the commits that the entry lists, and run `bailiwick check --repos-dir DIR`.'],

@@ -35,7 +35,6 @@ import { kustomizePlugin } from './kustomize/kustomize-plugin.ts'
 import { kustomizeRemoteBase } from './kustomize/kustomize-remote-base.ts'
 import { kustomizeSymlink } from './kustomize/kustomize-symlink.ts'
 import { patchUnmatched } from './kustomize/patch-unmatched.ts'
-import { protoPollution } from './kustomize/proto-pollution.ts'
 import { renderLimits } from './kustomize/render-limits.ts'
 import { renderParity } from './kustomize/render-parity.ts'
 import { substitutionInjection } from './kustomize/substitution-injection.ts'
@@ -191,7 +190,6 @@ export const rules: readonly Rule[] = [
   policyNotEvaluated,
   policyTenantControlled,
   protectedObjectName,
-  protoPollution,
   providerTargetRepo,
   pruneAccountRemoved,
   pruneProtected,

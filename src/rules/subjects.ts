@@ -35,7 +35,6 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
     'kustomize-remote-base',
     'kustomize-symlink',
     'patch-unmatched',
-    'proto-pollution',
     'render-limits',
     'render-parity',
     'substitution-injection',

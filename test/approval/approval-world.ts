@@ -48,12 +48,12 @@ function stateOf(world: World, name: NodeName): 'clean' | 'violation' | 'known' 
   return special[dice] ?? 'clean'
 }
 
-/** What may be applied in a world if nobody holds anything back. */
-export function mayApply(world: World, name: NodeName, holds: ReadonlySet<string>): boolean {
+/** What may be applied in a world. */
+export function mayApply(world: World, name: NodeName): boolean {
   const state = stateOf(world, name)
-  if ((state !== 'clean' && state !== 'known') || holds.has(keyOf(name))) return false
+  if (state !== 'clean' && state !== 'known') return false
   const { parent } = NODES.find(node => node.name === name)!
-  return parent === null || mayApply(world, parent, holds)
+  return parent === null || mayApply(world, parent)
 }
 
 export const keyOf = (name: string) => `${CLUSTER}/flux-system/${name}`

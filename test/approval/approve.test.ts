@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type ApprovalState, initialApproval } from '../../src/approval/approval-state.ts'
+import type { ApprovalState } from '../../src/approval/approval-state.ts'
 import { approve } from '../../src/approval/approve.ts'
 import { type ApplySettings, DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
@@ -7,7 +7,7 @@ import { CLUSTER, combinationOf, evaluateFleet, FLEET, headsOf, keyOf, mayApply,
 
 /** A world in which every node is clean, found by looking. */
 const clean = worlds().find(world =>
-  ['root', 'tenants', 'own', 'team', 'child'].every(name => mayApply(world, name as 'root', new Set())),
+  ['root', 'tenants', 'own', 'team', 'child'].every(name => mayApply(world, name as 'root')),
 )!
 
 function worlds(): World[] {
@@ -20,12 +20,10 @@ function worlds(): World[] {
   }))
 }
 
-const evaluated = (world: World, nodes: readonly EvaluatedNode[] = evaluateFleet(world)) =>
-  ({ type: 'judged', combination: combinationOf(world), nodes, baseline: [] }) as const
-
-function ready(nodes: readonly EvaluatedNode[]): ReturnType<typeof approve> {
-  const start: ApprovalState = initialApproval({ cluster: CLUSTER, fleet: FLEET, branch: 'main' })
-  return approve(approve(start, { type: 'heads-read', heads: headsOf(clean) }).state, evaluated(clean, nodes))
+function ready(nodes: readonly EvaluatedNode[], more: Partial<ApprovalState['binding']> = {}) {
+  const binding = { cluster: CLUSTER, fleet: FLEET, branch: 'main', ...more }
+  const evaluated = { combination: combinationOf(clean), nodes, baseline: [] }
+  return approve({ binding, evaluated, heads: headsOf(clean) })
 }
 
 const changed = (name: string, change: Partial<EvaluatedNode>) =>
@@ -88,14 +86,7 @@ const remote = (more: Partial<EvaluatedNode> = {}): Partial<EvaluatedNode> => ({
 })
 function listed(change: Partial<EvaluatedNode>, clusters: readonly string[]) {
   const nodes = changed('team', change)
-  const before = initialApproval({
-    cluster: CLUSTER,
-    fleet: FLEET,
-    branch: 'main',
-    kubeConfigs: clusters.map(cluster => ({ cluster })),
-  })
-  const { state } = approve(before, evaluated(clean, nodes))
-  const { apply, held } = approve(state, { type: 'heads-read', heads: headsOf(clean) })
+  const { apply, held } = ready(nodes, { kubeConfigs: clusters.map(cluster => ({ cluster })) })
   if (apply.some(({ name }) => name === 'team')) return 'apply'
   return held.find(({ node }) => node === keyOf('team'))?.reason
 }
@@ -147,13 +138,6 @@ test('leaves nodes of other clusters alone', () => {
   expect(ready(evaluateFleet(clean).map(node => ({ ...node, cluster: 'production' }))).apply).toEqual([])
 })
 
-test('a combination that was judged twice with different results stays disputed', () => {
-  let { state } = ready(evaluateFleet(clean))
-  state = approve(state, evaluated(clean, changed('team', { prune: false }))).state
-  for (const world of worlds().slice(0, 20)) state = approve(state, evaluated(world)).state
-  expect(approve(state, evaluated(clean)).apply).toEqual([])
-})
-
 test('what decides how a node is applied is in its digest, and what decides when is not', () => {
   const digestOf = (change: Partial<EvaluatedNode>) =>
     ready(changed('team', change)).apply.find(node => node.name === 'team')?.applyDigest
@@ -180,9 +164,7 @@ const byServices = (...services: NonNullable<NonNullable<EvaluatedNode['decrypti
   const namespace = changed('team', {}).find(({ name }) => name === 'team')!.namespace
   const decide = (kmsKeys: readonly { service: 'aws' | 'vault'; key: string; namespaces: readonly string[] }[]) => {
     const nodes = changed('team', { decryption: { seals: [], services } })
-    const before = initialApproval({ cluster: CLUSTER, fleet: FLEET, branch: 'main', kmsKeys })
-    const { state } = approve(before, evaluated(clean, nodes))
-    const { apply, held } = approve(state, { type: 'heads-read', heads: headsOf(clean) })
+    const { apply, held } = ready(nodes, { kmsKeys })
     if (apply.some(({ name }) => name === 'team')) return 'apply'
     return held.find(({ node }) => node === keyOf('team'))?.reason
   }

@@ -1,4 +1,3 @@
-import { initialApproval } from '../../src/approval/approval-state.ts'
 import { approve } from '../../src/approval/approve.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { packSnapshot } from '../../src/git/snapshot.ts'
@@ -78,10 +77,12 @@ export class ValuedRun {
     const { evaluation, baseline } = answer
     const { combination } = evaluation.verdict
     const here = binding('staging', '')
-    const start = initialApproval({ cluster: here.name, fleet: here.fleet, branch: here.branch })
-    const { state } = approve(start, { type: 'judged', combination, nodes: evaluation.nodes, baseline })
     const heads = { combination, complete: true, fleet: { url: URL, branch: 'main', commit }, sources: [] }
-    const { apply, held, open } = approve(state, { type: 'heads-read', heads })
+    const { apply, held, open } = approve({
+      binding: { cluster: here.name, fleet: here.fleet, branch: here.branch },
+      evaluated: { combination, nodes: evaluation.nodes, baseline },
+      heads,
+    })
     const nodes = evaluation.nodes
     const approved = { nodes, evaluation, apply, held, fleetCommit: commit, open, question, heads }
     const context = {

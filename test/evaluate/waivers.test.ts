@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { initialApproval } from '../../src/approval/approval-state.ts'
 import { approve } from '../../src/approval/approve.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
 import { evaluationOf, type Given, said } from '../fleet/fleet-of.ts'
@@ -164,9 +163,8 @@ function applied(evaluation: Evaluation, baseline: readonly string[] = []): stri
     fleet: { url: FLEET_URL, branch: 'main', commit: commits.get(FLEET_URL) ?? '' },
     sources: [...commits].map(([url, commit]) => ({ url, ref: { branch: 'main' }, commit })),
   }
-  const start = initialApproval({ cluster: 'staging', fleet: FLEET_URL, branch: 'main' })
-  const { state } = approve(start, { type: 'judged', combination, nodes, baseline })
-  return approve(state, { type: 'heads-read', heads }).apply.map(node => node.name)
+  const binding = { cluster: 'staging', fleet: FLEET_URL, branch: 'main' }
+  return approve({ binding, evaluated: { combination, nodes, baseline }, heads }).apply.map(node => node.name)
 }
 
 test('a waived violation does not hold its node back, an expired one does', () => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { initialApproval } from '../../src/approval/approval-state.ts'
 import { approve } from '../../src/approval/approve.ts'
 import { evaluationOf, type Given } from '../fleet/fleet-of.ts'
 import { readFolder, sharedFleetsPresent } from '../fleet/read-folder.ts'
@@ -13,11 +12,14 @@ function outcomes(
 ): Record<string, string> {
   const { verdict, nodes } = evaluationOf(given)
   const { combination } = verdict
-  const before = initialApproval({ cluster, fleet: given.url, branch: 'main', kubeConfigs })
-  const { state } = approve(before, { type: 'judged', combination, nodes, baseline: [] })
+  const binding = { cluster, fleet: given.url, branch: 'main', kubeConfigs }
   const fleet = { url: given.url, branch: 'main', commit: nodes[0]!.source.commit }
   const sources = nodes.map(({ source }) => ({ url: source.url, ref: {}, commit: source.commit }))
-  const { apply, held } = approve(state, { type: 'heads-read', heads: { combination, complete: true, fleet, sources } })
+  const { apply, held } = approve({
+    binding,
+    evaluated: { combination, nodes, baseline: [] },
+    heads: { combination, complete: true, fleet, sources },
+  })
   return Object.fromEntries([
     ...apply.map(({ key }) => [key.replace(`${cluster}/`, ''), 'apply']),
     ...held.map(({ node, reason }) => [node.replace(`${cluster}/`, ''), reason]),

@@ -1,4 +1,3 @@
-import { initialApproval } from '../../src/approval/approval-state.ts'
 import { approve } from '../../src/approval/approve.ts'
 import { parseExact } from '../../src/cluster/exact-json.ts'
 import { idOf } from '../../src/cluster/id-of.ts'
@@ -31,11 +30,13 @@ export function approvedOfFleet(
   const combination = combinationOf(input)
   const evaluation = evaluateFleet(buildFleet(input), { combination })
   const { url, branch, commit } = input.fleet
-  const before = initialApproval({ cluster, fleet: url, branch, kubeConfigs })
-  const { state } = approve(before, { type: 'judged', combination, nodes: evaluation.nodes, baseline: [] })
   const sources = evaluation.nodes.map(({ source }) => ({ url: source.url, ref: {}, commit: source.commit }))
   const heads = { combination, complete: true, fleet: { url, branch, commit }, sources }
-  const { apply, held } = approve(state, { type: 'heads-read', heads })
+  const { apply, held } = approve({
+    binding: { cluster, fleet: url, branch, kubeConfigs },
+    evaluated: { combination, nodes: evaluation.nodes, baseline: [] },
+    heads,
+  })
   const nodes = evaluation.nodes.filter(node => node.cluster === cluster)
   return { nodes, evaluation, apply, held, fleetCommit: commit }
 }

@@ -41,8 +41,6 @@ describe('the table of kinds says what the projects say', () => {
     if (row.served) expect(fluxVersions(row)).toEqual(row.versions)
     if (!CLOUD_ACCOUNTS.includes(row.kind)) expect(row.applies !== undefined).toBe(facts.account)
     if (facts.kubeConfig) expect(row.applies).toBeDefined()
-    const expressions = (row.expressions ?? []).map(path => path.join('.'))
-    expect(expressions.sort()).toEqual(expect.arrayContaining(words(facts.expressions)))
     expect(row.verify?.join('.') ?? '').toBe(facts.verify)
     const references = (row.references ?? []).map(({ path }) => path.join('.'))
     const named = words(facts.namespaces).filter(path => !NO_REFERENCES.includes(`${facts.name} ${path}`))

@@ -90,6 +90,8 @@ describe('refusals', () => {
     ['a control character', '${A}', '\\x07', 'flux-invalid'],
     ['bytes cut inside a character', '${A:0:1}', 'é', 'flux-unsupported'],
     ['a map in a map', '${A}', 'a: b', 'flux-invalid'],
+    ['a glob that is not closed', '${A#[a}', 'ab', 'flux-unsupported'],
+    ['a glob of one character beside others than ASCII', '${A#?}', 'é', 'flux-unsupported'],
     ['a merge key', '{"${A}": 1}', '<<', 'flux-unsupported'],
     ['a key that is there', '{"${A}": 1, b: 2}', 'b', 'flux-unsupported'],
     ['an infinite number', '${A}', '.inf', 'flux-invalid'],

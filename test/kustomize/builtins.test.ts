@@ -110,8 +110,6 @@ describe('what a builtin may not do is said before anything is built', () => {
       'kustomize-unsupported kustomize-remote-base @t/t.yaml:6',
     'apiVersion: builtin\nkind: ReplacementTransformer\nreplacements:\n- path: https://e/x\n':
       'kustomize-unsupported kustomize-remote-base @t/t.yaml:6',
-    'apiVersion: builtin\nkind: ValueAddTransformer\ntargetFilePath: https://e/x\n':
-      'kustomize-unsupported kustomize-remote-base @t/t.yaml:5',
     'apiVersion: builtin\nkind: HelmChartInflationGenerator\n':
       'kustomize-unsupported kustomize-helm-inflate @t/t.yaml:1',
   }
@@ -140,7 +138,6 @@ describe('what is refused of a builtin', () => {
     'kind: LabelTransformer\nlabels:\n  a: 0.123456789\n': 'kustomize-unsupported @t.yaml:6',
     'kind: PatchJson6902Transformer\njsonOp: "[]"\n': 'kustomize-unsupported @t.yaml:1',
     'kind: ValueAddTransformer\ntargets:\n- fieldPath: metadata/labels/a\n': 'kustomize-unsupported @t.yaml:1',
-    'kind: ValueAddTransformer\nvalue: v\ntargets:\n- fieldPath: spec/0\n': 'kustomize-unsupported @t.yaml:7',
     'kind: AnnotationsTransformer\nannotations:\n  config.kubernetes.io/index: "1"\nfieldSpecs:\n- path: metadata/annotations\n  create: true\n':
       'kustomize-unsupported @t.yaml:6',
     'kind: PrefixTransformer\nprefix: a-\n': 'kustomize-invalid @t.yaml:1',
@@ -150,4 +147,20 @@ describe('what is refused of a builtin', () => {
   for (const [fields, expected] of Object.entries(cases)) {
     test(JSON.stringify(fields), () => expect(refused(fields)).toBe(expected))
   }
+
+  test('the generator of a ServiceAccount', () => {
+    const generator = 'apiVersion: builtin\nkind: IAMPolicyGenerator\nmetadata: {name: g}\ncloud: gke\n'
+    const files = { 'kustomization.yaml': 'generators: [g.yaml]\n', 'g.yaml': generator }
+    expect(refusal(files)).toBe('kustomize-unsupported @g.yaml:1')
+  })
+
+  test('annotations of what changed an object, and a patch that removes the one of where it came from', () => {
+    const notes = (name: string, patch = '') => ({
+      'kustomization.yaml': `resources: [web.yaml]\nbuildMetadata: [${name}]\n${patch}`,
+    })
+    expect(refusal(notes('transformerAnnotations'))).toBe('kustomize-unsupported @kustomization.yaml:2')
+    const removing = 'patches:\n- target: {kind: .*}\n  patch: "- op: remove\\n  path: /metadata/annotations"\n'
+    expect(refusal(notes('originAnnotations', removing))).toBe('kustomize-unsupported @kustomization.yaml:2')
+    expect(refusal(notes('managedByLabel', removing))).toBe('built')
+  })
 })

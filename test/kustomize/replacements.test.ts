@@ -22,8 +22,6 @@ spec:
   none: null
   list: [{name: b, v: x}, {name: "5", v: y}]
   yaml: |
-    # a comment
-
     a: b
   wild: [{text: "a: b"}]
 `
@@ -86,7 +84,8 @@ describe('what kustomize loses, leaks or decides by how something is written', (
     'a text below a wildcard': entry('data.word', 'spec.wild.*.text.a'),
     'an expression that finds quotes': entry('data.word', 'spec.list.[name="].v'),
     'an expression that never fits what it makes': entry('data.word', 'spec.list.[name=z$z].v', CREATE),
-    'a YAML text with a comment and a blank line': entry('data.word', 'spec.yaml.a'),
+    'a path into YAML text': entry('data.word', 'spec.yaml.a'),
+    'a path that is made in YAML text': entry('data.word', 'spec.yaml.made', CREATE),
     'a name that is a number': entry('data.number', 'metadata.name'),
     'a map into itself':
       "- source: {kind: Target, fieldPath: spec}\n  targets: [{select: {kind: Target}, fieldPaths: ['spec.made'], options: {create: true}}]\n",

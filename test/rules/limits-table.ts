@@ -86,8 +86,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
   closed: [
     'src/rules/capsule/support/capsule-list.ts MAX_STEPS',
     'src/evaluate/changed/unseen-readers.ts MANY',
-    'src/kustomize/select/compare-patterns.ts MAX_REACHED',
-    'src/sops/rules/tenant-rule.ts MAX_COMPARISON',
     'src/approval/change-prunes.ts MAX_PRINTS',
     'workers/evaluate/pull-prune-record.ts MAX_COMMITS',
     'workers/apply/attribute-results.ts MAX_GONE',

@@ -13,16 +13,9 @@ const extra = (text: string) => ({
 })
 const configMap = (fields: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: apps}\n${fields}`
 
-const labelled = (value: string) =>
-  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: apps, labels: {__proto__: {a: ${value}}}}\n`
-
 /** What a rule leaves out of a tenant's build and Flux applies, and the same with other bytes. */
 const LEFT_OUT: Readonly<Record<string, { files: Files; others: Files }>> = {
   'yaml-ambiguous': { files: extra(configMap('data: {a: !foo x}\n')), others: extra(configMap('data: {a: !foo y}\n')) },
-  'proto-pollution': {
-    files: extra(labelled('b')),
-    others: extra(labelled('c')),
-  },
   'git-lfs-pointer': { files: extra(POINTER), others: extra(POINTER.replaceAll('a', 'b').replace('sh' + 'b', 'sha')) },
   'kustomize-remote-base': {
     files: { 'deploy/kustomization.yaml': 'resources: [web.yaml, "https://example.com/a.yaml"]\n' },

@@ -1,4 +1,4 @@
-import { type Heads, initialApproval } from '../../src/approval/approval-state.ts'
+import type { Heads } from '../../src/approval/approval-state.ts'
 import { type ApprovedNode, approve, type Held } from '../../src/approval/approve.ts'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { BailiwickError } from '../../src/errors.ts'
@@ -52,11 +52,11 @@ export async function approvedNodes(
     const evaluated = await evaluateCombination(evaluator, new SourceReader(look()), { fleet: place, disabledRules })
     const { nodes, verdict } = evaluated.evaluation
     const { name: cluster, fleet, branch, kubeConfigs = [], kmsKeys = [] } = binding
-    const before = initialApproval({ cluster, fleet, branch, kubeConfigs, kmsKeys })
     const { combination } = verdict
-    const { state } = approve(before, { type: 'judged', combination, nodes, baseline: evaluated.baseline })
     const heads = await presentHeads(new SourceReader(look()), place, evaluated)
-    const { apply, held, open } = approve(state, { type: 'heads-read', heads })
+    const bound = { cluster, fleet, branch, kubeConfigs, kmsKeys }
+    const known = { combination, nodes, baseline: evaluated.baseline }
+    const { apply, held, open } = approve({ binding: bound, evaluated: known, heads })
     assertBound(binding, verdict)
     const here = nodes.filter(node => (node.hub ?? node.cluster) === binding.name)
     if (heads.combination === combination) {

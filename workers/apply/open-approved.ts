@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto'
-import { initialApproval } from '../../src/approval/approval-state.ts'
 import { approve } from '../../src/approval/approve.ts'
 import { approveOpened } from '../../src/approval/approve-opened.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
@@ -61,9 +60,11 @@ export async function openApproved(
   const { verdict, nodes } = answer.evaluation
   const { combination } = verdict
   const { name, fleet, branch, kubeConfigs = [], kmsKeys = [] } = binding
-  const start = initialApproval({ cluster: name, fleet, branch, kubeConfigs, kmsKeys })
-  const { state } = approve(start, { type: 'judged', combination, nodes, baseline: answer.baseline })
-  const approval = approve(state, { type: 'heads-read', heads: { ...heads, combination } })
+  const approval = approve({
+    binding: { cluster: name, fleet, branch, kubeConfigs, kmsKeys },
+    evaluated: { combination, nodes, baseline: answer.baseline },
+    heads: { ...heads, combination },
+  })
   const here = nodes.filter(node => (node.hub ?? node.cluster) === binding.name)
   const after = { nodes: here, approval }
   return { ...approved, ...approveOpened({ before, after, unread, unopened, seal }), awaitsValues: unread.size > 0 }

@@ -22,7 +22,7 @@ export function notReachedOf(repository: FleetRepository, nodes: readonly FleetN
   const whole = left === 0 ? [] : [unsearched(url, left)]
   if (missing.length === 0) return whole
   const rendered = renderedBy(nodes)
-  const why = whyNotReached(repository, nodes, missing)
+  const why = whyNotReached(repository, nodes)
   const found = missing.map(one => {
     const origin = { repository: url, file: one.file, line: one.line, column: one.column }
     return { id: displayName(one), origin, reason: why(one, rendered.get(placeOf(origin)) ?? []) }

@@ -1,6 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
 import { artifactPath } from '../../flux/artifact-path.ts'
-import { packTree } from '../../flux/pack-tree.ts'
 import type { Tree } from '../../git/tree.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { idOf } from '../../kube/object.ts'
@@ -9,7 +8,7 @@ import type { FleetNode, FleetRepository } from '../model/fleet.ts'
 import { nodeKey } from '../model/node-key.ts'
 import { recordReads } from '../rendering/record-reads.ts'
 import { componentsOf, touchReachable } from '../rendering/touch-reachable.ts'
-import { displayName, type Standing } from './standing-kustomizations.ts'
+import type { Standing } from './standing-kustomizations.ts'
 
 /** A Kustomization that a node renders. */
 export interface RenderedKustomization {
@@ -20,37 +19,19 @@ export interface RenderedKustomization {
 /** Why no cluster reaches a Kustomization; `rendered`: the nodes that render it without one becoming of it. */
 type WhyNotReached = (standing: Standing, rendered: readonly RenderedKustomization[]) => string
 
-/** Folders whose content is there to be copied or tried out. */
-const TEMPLATES = /^(?:_.*|\.?templates?|examples?|samples?|tests?|testdata|fixtures|e2e)$/i
-/** Marks by which templates and scripts leave a place for a name. */
-const PLACEHOLDER = /<<|\{\{|\[\[|\$\{|<[A-Za-z_-]+>/
-
 /** Answers for the own repository of a fleet; what is looked up is looked up once. */
-export function whyNotReached(
-  { url, tree }: FleetRepository,
-  nodes: readonly FleetNode[],
-  missing: readonly Standing[],
-): WhyNotReached {
-  const packed = lazy(() => artifactOf(tree))
+export function whyNotReached({ url, tree }: FleetRepository, nodes: readonly FleetNode[]): WhyNotReached {
   const partial = lazy(() => {
     const budget = new BuildBudget()
     return nodes.filter(node => isPartial(node, url)).map(node => withFiles(tree, node, budget))
   })
   return (standing, rendered) => {
-    const { file, name } = standing
+    const { file } = standing
     if (rendered[0]) return whyNotFollowed(rendered[0], nodes)
     if (standing.unreadable !== undefined) return `the file cannot be read: ${standing.unreadable}`
-    if (packed() && packed()!.entry(file) === undefined) return 'a .sourceignore or a default of Flux excludes its file'
     const above = partial().find(({ reads }) => reads(file))
     if (above) return `Kustomization ${above.key}, which leads there, ${above.why}`
-    const folders = file.split('/').slice(0, -1)
-    const folder = folders.find(part => TEMPLATES.test(part))
-    if (folder !== undefined) return `it is in the folder ${folder}, which no cluster builds`
-    if (PLACEHOLDER.test(`${standing.namespace} ${name}`)) return 'its name is a placeholder of a template'
-    if (nodes.length === 0) return 'no cluster was found in the repository'
-    const parent = missing.find(one => one !== standing && one.path !== '' && isBelow(file, artifactPath(one.path)))
-    if (parent) return `Kustomization ${displayName(parent)}, which leads there, is not reached either`
-    return 'its file is in no kustomization.yaml that a cluster builds'
+    return 'no cluster builds its file'
   }
 }
 
@@ -106,17 +87,6 @@ const opaqueText = ({ opaque, url }: FleetNode['source']) =>
 function* prefixesOf(file: string): Generator<string> {
   for (let path = file; path !== ''; path = path.slice(0, Math.max(0, path.lastIndexOf('/')))) yield path
 }
-
-function artifactOf(tree: Tree): Tree | undefined {
-  try {
-    return packTree(tree)
-  } catch (error) {
-    if (error instanceof BailiwickError) return undefined
-    throw error
-  }
-}
-
-const isBelow = (file: string, directory: string) => directory !== '' && file.startsWith(`${directory}/`)
 
 function lazy<T>(work: () => T): () => T {
   let done: { readonly value: T } | undefined

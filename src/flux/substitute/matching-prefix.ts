@@ -1,4 +1,4 @@
-import { walkGlob } from './walk-glob.ts'
+import { TemplateError } from './template-error.ts'
 
 /** One character of a glob that has a test of its own; `star` is any number of characters. */
 type Element = 'star' | ((byte: number) => boolean)
@@ -6,6 +6,7 @@ type Element = 'star' | ((byte: number) => boolean)
 /**
  * Length in bytes of the shortest or longest prefix of `text` that `pattern` matches; 0 where none does. The globs are
  * those of Go's path.Match, but a star takes slashes too. `spend` is told how many comparisons are about to be made.
+ * Throws TemplateError for a broken glob, and where `?` or a class would meet characters of several bytes.
  */
 export function matchingPrefix(
   pattern: string,
@@ -15,8 +16,13 @@ export function matchingPrefix(
 ): number {
   const bytes = Buffer.from(text)
   const glob = Buffer.from(pattern)
-  const elements = isAscii(bytes) && isAscii(glob) ? compile(pattern) : undefined
-  if (!elements) return walkGlob(glob, bytes, which, spend)
+  const elements = compile(glob.toString('latin1'))
+  if (!elements) throw new TemplateError('the pattern of # or % is not a valid glob', 'flux-unsupported')
+  if (/[?[]/.test(pattern) && !(isAscii(bytes) && isAscii(glob))) {
+    const message =
+      'the glob of # or % has ? or [ beside characters that are not ASCII. Supported beside them: text and *'
+    throw new TemplateError(message, 'flux-unsupported')
+  }
   spend((elements.length + 1) * bytes.length)
   let best = 0
   for (const length of matches(elements, bytes)) {
@@ -48,7 +54,7 @@ function skipStars(elements: readonly Element[], states: Uint8Array): void {
   for (const [place, element] of elements.entries()) if (states[place] && element === 'star') states[place + 1] = 1
 }
 
-/** Undefined for what path.Match calls a syntax error, which it sees only where it gets that far. */
+/** `pattern` has one character for each byte. Undefined for what path.Match calls a syntax error. */
 function compile(pattern: string): Element[] | undefined {
   const elements: Element[] = []
   for (let at = 0; at < pattern.length; ) {

@@ -1,7 +1,7 @@
 import { matchingPrefix } from './matching-prefix.ts'
-import { textOf } from './rune.ts'
 import type { Spent } from './substitution-budget.ts'
 import { TemplateError } from './template-error.ts'
+import { textOf } from './text-of.ts'
 
 export type Spend = (what: Spent, amount: number) => void
 

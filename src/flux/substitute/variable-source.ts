@@ -2,7 +2,7 @@ import { BailiwickError } from '../../errors.ts'
 import { at, type MapNode, stringAt, type ValueHolder } from '../../kube/node.ts'
 import { isSopsEncrypted } from '../../kube/sops-marks.ts'
 import type { Origin } from '../../origin.ts'
-import { textOf } from './rune.ts'
+import { textOf } from './text-of.ts'
 import type { Variable, VariableSource, Variables } from './variable.ts'
 
 /** Finds what `substituteFrom` names in the namespace of the Kustomization; undefined where there is none. */

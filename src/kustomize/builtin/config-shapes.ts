@@ -39,11 +39,6 @@ export const TRANSFORMER_SHAPES = {
   ReplacementTransformer: { replacements: 'any' },
   ReplicaCountTransformer: { replica: { fields: { name: 'loose', count: 'any' } }, fieldSpecs },
   SuffixTransformer: { suffix: 'loose', fieldSpecs },
-  ValueAddTransformer: {
-    value: 'loose',
-    targets: { list: { fields: { selector: SELECTOR, fieldPath: 'loose', filePathPosition: 'any' } } },
-    targetFilePath: 'loose',
-  },
 } as const satisfies Record<string, Readonly<Record<string, ConfigShape>>>
 
 export type TransformerKind = keyof typeof TRANSFORMER_SHAPES

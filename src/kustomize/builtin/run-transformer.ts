@@ -17,7 +17,6 @@ import { type NamespaceOptions, setNamespace } from '../fields/set-namespace.ts'
 import { setPairs } from '../fields/set-pairs.ts'
 import { appendHash } from '../generate/hash-name.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
-import { addValue } from './add-value.ts'
 import { shaped } from './config-shape.ts'
 import { TRANSFORMER_SHAPES, type TransformerKind } from './config-shapes.ts'
 
@@ -25,10 +24,12 @@ type Run = (config: MapNode, resources: ResourceList, context: TransformContext)
 
 /**
  * Runs the builtin that an object of `transformers` configures. Throws `kustomize-invalid` for a kind that there is not,
- * and what the builtin throws.
+ * `kustomize-unsupported` for ValueAddTransformer, and what the builtin throws.
  */
 export function runTransformer(object: MapNode, resources: ResourceList, context: TransformContext): void {
   const kind = stringAt(object, ['kind']) ?? ''
+  if (kind === 'ValueAddTransformer')
+    refuse(`${kind}: not supported`, object.origin, 'Use `replacements` with `sourceValue`, or `patches`.')
   if (!Object.hasOwn(TRANSFORMER_SHAPES, kind))
     invalid(`${kind}: not a builtin transformer of kustomize`, object.origin)
   const known = kind as TransformerKind
@@ -80,7 +81,6 @@ const RUN: Readonly<Record<TransformerKind, Run>> = {
     setReplicas(resources, readReplica(part(config, 'replica')), fieldSpecs(config), budget)
   },
   SuffixTransformer: (config, resources) => affix(config, resources, 'suffixes'),
-  ValueAddTransformer: addValue,
 }
 
 const fieldSpecs = (config: MapNode, knowsNotes = true) => readFieldSpecs(config, 'fieldSpecs', knowsNotes)
@@ -106,8 +106,8 @@ function affix(config: MapNode, resources: ResourceList, side: 'prefixes' | 'suf
     refuse('PrefixTransformer or SuffixTransformer: an empty value with create: true is not supported', config.origin)
 }
 
-function refuse(what: string, origin: Origin): never {
-  throw new BailiwickError('kustomize-unsupported', what, { origin })
+function refuse(what: string, origin: Origin, fix?: string): never {
+  throw new BailiwickError('kustomize-unsupported', what, { origin, ...(fix ? { fix } : {}) })
 }
 
 const SUBJECTS = ['defaultOnly', 'allServiceAccounts', 'none'] as const

@@ -9,7 +9,6 @@ export const commonAnnotations: TransformingField<Pairs> = {
   toEach: true,
   isOneEntry: true,
   read: root => textPairs(root, 'commonAnnotations'),
-  builtins: pairs => (pairs.length > 0 ? ['AnnotationsTransformer'] : []),
   apply: (resources, pairs, { config, budget }) => setPairs(resources, pairs, config.commonAnnotations, budget),
   docs: {
     built: 'wherever kustomize puts them',

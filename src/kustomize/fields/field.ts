@@ -57,8 +57,6 @@ export interface KustomizationField<T> extends KnownField {
 export interface TransformingField<T> extends KustomizationField<T> {
   /** Does to the objects what the field asks for. A strict build calls it for a field that is absent, too. */
   apply(resources: ResourceList, value: T, context: TransformContext): void
-  /** Names of the builtins that kustomize runs for it (kusttarget_configplugin.go, 5.8.1). */
-  builtins(value: T, isSet: (field: string) => boolean): readonly string[]
   /** It does the same to each object, so that one of them may be to blame where it fails. */
   readonly toEach?: true
   /** Its list is one entry, of pairs. */

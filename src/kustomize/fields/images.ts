@@ -12,7 +12,6 @@ export const images: TransformingField<readonly ImageEntry[]> = {
   effect: 'changes',
   toEach: true,
   read: root => [...listField(root, 'images'), ...listField(root, 'imageTags')].map(readImage),
-  builtins: entries => entries.map(() => 'ImageTagTransformer'),
   apply: (resources, entries, { config, budget }) => setImages(resources, entries, config.images, budget),
   docs: {
     built: 'all fields; every `containers` and `initContainers`, and image volumes',

@@ -42,7 +42,6 @@ export const labels: TransformingField<readonly LabelEntry[]> = {
         fields: readFieldSpecs(entry, 'fields', true),
       }
     }),
-  builtins: entries => entries.map(() => 'LabelTransformer'),
   apply: (resources, entries, { config, budget }) => {
     for (const entry of entries) setPairs(resources, entry.pairs, fieldsOf(entry, config, entry.origin), budget)
   },
@@ -56,7 +55,6 @@ export const commonLabels: TransformingField<Pairs> = {
   toEach: true,
   isOneEntry: true,
   read: root => textPairs(root, 'commonLabels'),
-  builtins: (pairs, isSet) => (pairs.length > 0 || isSet('labels') ? ['LabelTransformer'] : []),
   apply: (resources, pairs, { config, budget }) => setPairs(resources, pairs, config.commonLabels, budget),
   docs,
 }

@@ -31,7 +31,6 @@ export const namePrefix: TransformingField<Entry | undefined> = {
   effect: 'changes',
   toEach: true,
   read: root => textField(root, 'namePrefix'),
-  builtins: value => (value?.text ? ['PrefixTransformer'] : []),
   apply: (resources, value, { config, budget }) => {
     if (!value?.text) return
     budget.spendOnRenaming(resources.all, value.origin)
@@ -45,7 +44,6 @@ export const nameSuffix: TransformingField<Entry | undefined> = {
   effect: 'changes',
   toEach: true,
   read: root => textField(root, 'nameSuffix'),
-  builtins: value => (value?.text ? ['SuffixTransformer'] : []),
   apply: (resources, value, { config, budget }) => {
     if (!value?.text) return
     budget.spendOnRenaming(resources.all, value.origin)

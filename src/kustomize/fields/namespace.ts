@@ -8,7 +8,6 @@ export const namespace: TransformingField<Entry | undefined> = {
   effect: 'changes',
   toEach: true,
   read: root => textField(root, 'namespace'),
-  builtins: value => (value?.text ? ['NamespaceTransformer'] : []),
   apply: (resources, value, { config, budget }) => {
     if (!value) return
     budget.spendOnRenaming(resources.all, value.origin)

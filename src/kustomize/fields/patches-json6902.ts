@@ -24,7 +24,6 @@ export const patchesJson6902: TransformingField<readonly JsonPatchEntry[]> = {
   effect: 'changes',
   paths: pathOfEach,
   read: (root, file) => listField(root, 'patchesJson6902').map(node => readJsonPatchEntry(node, file)),
-  builtins: entries => entries.map(() => 'PatchJson6902Transformer'),
   apply: (resources, entries, { budget, file, selected }) => {
     for (const entry of entries) {
       const { origin, patch, path, target, step } = entry

@@ -15,7 +15,6 @@ export const patchesStrategicMerge: TransformingField<readonly ConfigEntry[]> = 
   effect: 'changes',
   paths: itemsOf,
   read: root => textList(root, 'patchesStrategicMerge'),
-  builtins: entries => (entries.length > 0 ? ['PatchStrategicMergeTransformer'] : []),
   apply: (resources, entries, { budget, file, writtenIn }) => {
     const patches = entries.map(entry => {
       const { text, node, origin } = entry

@@ -20,7 +20,6 @@ export const patches: TransformingField<readonly PatchEntry[]> = {
   effect: 'changes',
   paths: pathOfEach,
   read: (root, file) => listField(root, 'patches').map(node => readPatch(node, file)),
-  builtins: entries => entries.map(() => 'PatchTransformer'),
   apply: (resources, entries, { budget, file, selected }) => {
     for (const entry of entries) {
       if (entry.target) budget.spendOnEach(resources.all, entry.origin)

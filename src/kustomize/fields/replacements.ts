@@ -35,7 +35,6 @@ export const replacements: TransformingField<readonly ReplacementEntry[]> = {
   effect: 'reads',
   paths: pathOfEach,
   read: readReplacements,
-  builtins: entries => (entries.length > 0 ? ['ReplacementTransformer'] : []),
   apply: (resources, entries, { budget, file }) => {
     // kustomize reads all files before it copies anything
     const all = entries.flatMap(entry =>
@@ -47,10 +46,9 @@ export const replacements: TransformingField<readonly ReplacementEntry[]> = {
   docs: {
     built:
       'inline and by `path`; `source`, `sourceValue`, `select`, `reject`, every kind of field path, `delimiter`, `index`, ' +
-      '`create`; inside strings that contain JSON or YAML',
+      '`create`; inside strings that contain JSON',
     refused:
-      'YAML text with anchors, comments between blank lines, or strings that go-yaml writes in a special way; values that kustomize ' +
-      'loses (a path into null, into a string below `*`) or leaks (all annotations of an object that the build changed); an ' +
+      'a path into YAML text; values that kustomize loses (a path into null, into a string below `*`) or leaks (all annotations of an object that the build changed); an ' +
       'expression whose match depends on quotes or a comment',
   },
 }

@@ -22,7 +22,6 @@ export const replicas: TransformingField<readonly ReplicaEntry[]> = {
   goType: '[Replica',
   effect: 'changes',
   read: root => listField(root, 'replicas').map(readReplica),
-  builtins: entries => entries.map(() => 'ReplicaCountTransformer'),
   apply: (resources, entries, { config, budget }) => {
     for (const entry of entries) setReplicas(resources, entry, config.replicas, budget)
   },

@@ -39,11 +39,6 @@ export function setNamespace(
   resources.checkUnique()
 }
 
-/** An object as it is in another namespace, its past forgotten: what ValueAddTransformer does. */
-export function inNamespace(resource: Resource, namespace: Entry): MapNode {
-  return new Move(textNode(namespace.text, namespace.origin), [], {}).moved(resource)
-}
-
 /** One namespace for many objects. */
 class Move {
   private readonly value: Node

@@ -7,7 +7,7 @@ import { runTransformer } from '../builtin/run-transformer.ts'
 import { checkBuiltin } from '../fields/check-forbidden.ts'
 import type { TransformContext } from '../fields/field.ts'
 import type { ConfigEntry } from '../fields/generators.ts'
-import { isSet, type Kustomization } from '../fields/kustomization.ts'
+import type { Kustomization } from '../fields/kustomization.ts'
 import { SORTED_DEFAULTS } from '../fields/merge-config.ts'
 import { TRANSFORMERS } from '../fields/registry.ts'
 import type { TransformerConfig } from '../fields/transformer-config.ts'
@@ -265,24 +265,15 @@ export class Accumulation {
       check: (name: string, value: unknown) =>
         this.noteDecrypted({ directory: kustomization.directory, secretGenerator: [], patches: [], [name]: value }),
     }
-    const different = this.partOf(kustomization, kustomization.buildMetadata, 'different')
-    const isNamed = (name: string) => isSet(kustomization[name as keyof Kustomization])
     for (const transformer of TRANSFORMERS) {
       const [name, field] = transformer
       const value = kustomization[name]
       if (lenient) transformLeniently(transformer, value, resources, lenient)
       else field.apply(resources, value, context)
-      if (this.notes.wanted.length === 0) continue
-      tolerance.attempt({ ...different, ...saving }, () =>
-        this.notes.transformed(resources.all, kustomization.file, field.builtins(value, isNamed)),
-      )
     }
     for (const object of this.builtins(kustomization, kustomization.transformers, chain)) {
       const part = this.partOf(kustomization, object, 'different')
-      tolerance.attempt({ ...part, ...saving, depends: true }, () => {
-        runTransformer(object, resources, context)
-        this.notes.transformedBy(resources.all, kustomization.file, object)
-      })
+      tolerance.attempt({ ...part, ...saving, depends: true }, () => runTransformer(object, resources, context))
     }
   }
 }

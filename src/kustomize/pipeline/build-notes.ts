@@ -5,7 +5,7 @@ import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Origin } from '../../origin.ts'
 import type { Kustomization } from '../fields/kustomization.ts'
 import type { Entry } from '../model/entry.ts'
-import { describe, type Resource } from '../resource/resource.ts'
+import type { Resource } from '../resource/resource.ts'
 
 const ORIGIN = 'config.kubernetes.io/origin'
 const TRANSFORMATIONS = 'alpha.config.kubernetes.io/transformations'
@@ -14,8 +14,8 @@ const TRANSFORMATIONS = 'alpha.config.kubernetes.io/transformations'
 type Configured = readonly (readonly [string, string])[]
 
 /**
- * What `buildMetadata` of the root asks for: annotations that say where an object came from and what changed it
- * (api/resource/origin.go, 5.8.1). They are on the objects while these are built, as in kustomize, where patches and
+ * What `buildMetadata` of the root asks for: annotations that say where an object came from (api/resource/origin.go,
+ * 5.8.1). They are on the objects while these are built, as in kustomize, where patches and
  * replacements see them. Does nothing where the root asks for nothing.
  */
 export class BuildNotes {
@@ -25,6 +25,8 @@ export class BuildNotes {
 
   constructor({ buildMetadata }: Pick<Kustomization, 'buildMetadata'>) {
     this.wanted = buildMetadata
+    const transformers = this.option('transformerAnnotations')
+    if (transformers) unsupported('transformerAnnotations is', transformers.origin, 'Remove it.')
   }
 
   /** Goes into a directory that an entry names, until `leave`. */
@@ -40,40 +42,14 @@ export class BuildNotes {
   read(resources: readonly Resource[], entry: Entry): void {
     if (!this.asked) return
     const text = `path: ${this.below(entry.text, entry.origin)}\n`
-    for (const resource of resources) this.annotate(resource, ORIGIN, text)
+    for (const resource of resources) this.annotate(resource, text)
   }
 
   /** An object that a builtin made; `config` is what configured it, absent for a field of the kustomization. */
   generated(resource: Resource, file: string, kind: string, config?: MapNode): void {
     // what extends another object leaves that its origin
     if (!this.asked || resource.behavior === 'merge') return
-    this.annotate(resource, ORIGIN, lines(this.configured(file, kind, config), ''))
-  }
-
-  /** Fields of a kustomization whose builtins ran on all of these, whether or not they changed them. */
-  transformed(resources: readonly Resource[], file: string, kinds: readonly string[]): void {
-    if (!this.asked || kinds.length === 0) return
-    const removed = kinds.length > 1 && resources.find(resource => annotation(resource, ORIGIN) === undefined)
-    if (removed) {
-      const { origin } = this.wanted[0]!
-      const message = `buildMetadata: several patches, one of which removes annotations of ${describe(removed.current)},`
-      throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Remove the annotations one by one.' })
-    }
-    for (const kind of kinds) this.note(resources, this.configured(file, kind))
-  }
-
-  /** The builtin that an object of `transformers` configures. */
-  transformedBy(resources: readonly Resource[], file: string, config: MapNode): void {
-    if (this.asked) this.note(resources, this.configured(file, stringAt(config, ['kind']) ?? '', config))
-  }
-
-  private note(resources: readonly Resource[], configured: Configured): void {
-    const item = lines(configured, '  ').replace(/^ {2}/, '- ')
-    for (const resource of resources) {
-      // kustomize takes an object whose origin was removed for one that the transformer made
-      if (annotation(resource, ORIGIN) === undefined) this.annotate(resource, ORIGIN, lines(configured, ''))
-      else this.annotate(resource, TRANSFORMATIONS, `${annotation(resource, TRANSFORMATIONS) ?? ''}${item}`)
-    }
+    this.annotate(resource, lines(this.configured(file, kind, config)))
   }
 
   /** The object as it is shown: with the label of its builder, without notes that were not asked for. */
@@ -82,8 +58,9 @@ export class BuildNotes {
     const label = this.option('managedByLabel')
     const value = label && { type: 'scalar' as const, value: builder, origin: label.origin }
     const labelled = value ? withValueAt(root, ['metadata', 'labels', 'app.kubernetes.io/managed-by'], value) : root
-    const shown = this.option('originAnnotations') ? labelled : without(labelled, ORIGIN)
-    return this.option('transformerAnnotations') ? shown : without(shown, TRANSFORMATIONS)
+    const noted = this.option('originAnnotations')
+    if (noted && stringAt(root, ['metadata', 'annotations', ORIGIN]) === undefined) refuseRemoved(root, noted.origin)
+    return without(noted ? labelled : without(labelled, ORIGIN), TRANSFORMATIONS)
   }
 
   private get asked(): boolean {
@@ -94,10 +71,10 @@ export class BuildNotes {
     return this.wanted.find(entry => entry.text === name)
   }
 
-  private annotate(resource: Resource, key: string, text: string): void {
-    const option = this.option(key === ORIGIN ? 'originAnnotations' : 'transformerAnnotations') ?? this.wanted[0]!
+  private annotate(resource: Resource, text: string): void {
+    const option = this.option('originAnnotations') ?? this.wanted[0]!
     const value = { type: 'scalar', value: text, origin: option.origin, style: 'literal' } as const
-    resource.root = withValueAt(resource.root, ['metadata', 'annotations', key], value)
+    resource.root = withValueAt(resource.root, ['metadata', 'annotations', ORIGIN], value)
   }
 
   private configured(file: string, kind: string, config?: MapNode): Configured {
@@ -132,9 +109,9 @@ export class BuildNotes {
   }
 }
 
-function lines([place, ...by]: Configured, indent: string): string {
-  const inner = by.map(([key, value]) => `${indent}  ${key}: ${value}\n`)
-  return `${indent}${place![0]}: ${place![1]}\n${indent}configuredBy:\n${inner.join('')}`
+function lines([place, ...by]: Configured): string {
+  const inner = by.map(([key, value]) => `  ${key}: ${value}\n`)
+  return `${place![0]}: ${place![1]}\nconfiguredBy:\n${inner.join('')}`
 }
 
 /** A path below another as short as it can be said; both are relative. */
@@ -153,12 +130,19 @@ const OLD_BOOLEAN = /^(?:y|Y|yes|Yes|YES|on|On|ON|n|N|no|No|NO|off|Off|OFF)$/
 
 function checkPlain(text: string, origin: Origin): void {
   if (/^[\w./][\w./+-]*$/.test(text) && resolvePlain(text) === text && !OLD_BOOLEAN.test(text)) return
-  const message = `buildMetadata: the path or name ${JSON.stringify(text)}, which needs quotes in YAML,`
-  throw new BailiwickError('kustomize-unsupported', `${message} is not supported`, { origin })
+  unsupported(`the path or name ${JSON.stringify(text)}, which needs quotes in YAML, is`, origin)
 }
 
-function annotation(resource: Resource, key: string): string | undefined {
-  return stringAt(resource.root, ['metadata', 'annotations', key])
+/** kustomize would name the transformer after which the annotation was missing first. */
+function refuseRemoved(root: MapNode, origin: Origin): never {
+  const name = `${stringAt(root, ['kind'])} ${stringAt(root, ['metadata', 'name'])}`
+  const fix = 'Remove the annotations one by one.'
+  return unsupported(`a patch that removes all annotations of ${name} is`, origin, fix)
+}
+
+function unsupported(what: string, origin: Origin, fix?: string): never {
+  const message = `buildMetadata: ${what} not supported`
+  throw new BailiwickError('kustomize-unsupported', message, { origin, ...(fix ? { fix } : {}) })
 }
 
 function without(root: MapNode, key: string): MapNode {

@@ -15,27 +15,15 @@ export function fitsElement(expression: Entry, value: Node, budget: StepBudget):
   const [first, ...others] = written.map(text => containsPattern(expression, text, budget))
   if (others.some(other => other !== first)) refuse('whose match depends on quotes', value, expression)
   const comments = value.type === 'scalar' ? value.commented : undefined
-  if (comments !== undefined && !written.every(text => isSameWith(comments, text, expression, budget))) {
+  if (comments !== undefined && !written.every(text => isSameWith(comments, text, expression))) {
     refuse('that may match a comment', value, expression)
   }
   return first!
 }
 
-/** Whether an expression says the same of a text with and without comments, which kustomize may have there. */
-function isSameWith(comments: string, text: string, expression: Entry, budget: StepBudget): boolean {
-  const alone = containsPattern(expression, text, budget)
-  if (comments.includes('\n')) return alone ? !ANCHORS.test(expression.text) : isOutside(expression, comments, budget)
-  // behind the text, or on a line of its own before or after it
-  const forms = [`${text} ${comments}`, `${comments}\n${text}`, `${text}\n${comments}`, `${text}\n\n${comments}`]
-  return forms.every(form => containsPattern(expression, form, budget) === alone)
-}
-
-const ANCHORS = /[$^\\(]/
-/** It matches neither the sign of a comment nor a space or line break, so it is found in a comment or in none. */
-const WITHIN_ONE = /^[\w/:@-]+$/
-
-const isOutside = (expression: Entry, comments: string, budget: StepBudget): boolean =>
-  WITHIN_ONE.test(expression.text) && !containsPattern(expression, comments, budget)
+/** Whether an expression says the same of a text with and without comments: only a word is known to be in one of them. */
+const isSameWith = (comments: string, text: string, { text: word }: Entry): boolean =>
+  /^[\w/:@-]+$/.test(word) && (text.includes(word) || !comments.includes(word))
 
 function writtenForms(value: Node, expression: Entry): string[] {
   if (value.type !== 'scalar' || value.style)

@@ -4,20 +4,10 @@ import type { Node, ScalarNode } from '../../kube/node.ts'
 import { parseText } from '../../kube/yaml/parse-documents.ts'
 import type { Origin } from '../../origin.ts'
 
-/** 1-based, within the text. */
-export interface TextPlace {
-  readonly line: number
-  readonly column: number
-  /** A quote, a bracket, or the first character of a plain text. */
-  readonly first: string
-}
-
 /** YAML or JSON that stands in a text of an object. */
-export interface EmbeddedText {
+interface EmbeddedText {
   readonly node: Node
   readonly text: string
-  /** Where a part of it starts; undefined for what was not in the text. */
-  readonly placeOf: (origin: Origin) => TextPlace | undefined
 }
 
 /**
@@ -26,19 +16,13 @@ export interface EmbeddedText {
  */
 export function readEmbedded(scalar: ScalarNode): EmbeddedText | undefined {
   const text = writtenText(scalar)
-  const starts = new WeakMap<Origin, TextPlace>()
-  const lines = text.split('\n')
-  const parsed = parseText(text, (line, column) => {
-    const origin = { ...scalar.origin }
-    starts.set(origin, { line, column, first: lines[line - 1]?.charAt(column - 1) ?? '' })
-    return origin
-  })
+  const parsed = parseText(text, () => ({ ...scalar.origin }))
   const [node, second] = parsed.documents
   if (second || parsed.pieces > 1) refuse('several documents', scalar.origin)
-  if (node) return { node, text, placeOf: origin => starts.get(origin) }
+  if (node) return { node, text }
   const word = text.trim()
   if (word === '' || !isAbsent(scalar)) return undefined
-  return { node: { type: 'scalar', value: null, origin: scalar.origin }, text, placeOf: () => undefined }
+  return { node: { type: 'scalar', value: null, origin: scalar.origin }, text }
 }
 
 function refuse(what: string, origin: Origin): never {

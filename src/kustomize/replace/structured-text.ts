@@ -5,10 +5,9 @@ import { refuseUnknown } from '../generate/unknown-values.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
 import { type PathEdit, PathEditor } from './edit-path.ts'
 import { type FoundNode, lookUpStep } from './look-up.ts'
-import { type EmbeddedText, readEmbedded } from './read-embedded.ts'
+import { readEmbedded } from './read-embedded.ts'
 import { retype } from './retype.ts'
 import type { SourceValue } from './source-value.ts'
-import { writeYaml } from './write-yaml.ts'
 
 type How = Omit<PathEdit, 'edit'> & { readonly budget: BuildBudget }
 
@@ -19,10 +18,9 @@ interface Structured {
 }
 
 /**
- * The object with a value put inside of a text that holds YAML or JSON, where the field path leads into one; undefined
- * where it does not, or ends at nothing there. JSON is written back sorted, YAML as go-yaml writes it
- * (api/filters/replacement, setValueInStructuredData); options such as a delimiter do not count there. Throws
- * `kustomize-unsupported` for YAML that we do not write as go-yaml does.
+ * The object with a value put inside of a text that holds JSON, where the field path leads into one; undefined where it
+ * does not, or ends at nothing there. JSON is written back sorted (api/filters/replacement, setValueInStructuredData);
+ * options such as a delimiter do not count there. Throws `kustomize-unsupported` for text that is YAML and not JSON.
  */
 export function editStructuredText(
   root: Node,
@@ -37,11 +35,12 @@ export function editStructuredText(
   if (!embedded) return undefined
   how.spend(embedded.text.length)
   const isJson = /^\s*[[{]/.test(embedded.text)
-  const editor = new PathEditor({ ...how, edit: node => written(node, value, isJson, how) })
+  const editor = new PathEditor({ ...how, edit: node => (isJson ? written(node, value, how) : node) })
   if (!fits(embedded.node, found.rest)) return undefined
   const edited = editor.walk(embedded.node, found.rest)
   if (editor.count === 0) return undefined
-  const text = isJson ? asJson(edited, embedded.text) : asYaml(edited, embedded, how.origin)
+  if (!isJson) refuseYaml(how.origin)
+  const text = asJson(edited, embedded.text)
   const { origin } = found.text
   const step = value.origin.via!.at(-1)!
   const node = retype(found.text, text, { ...origin, via: [...(origin.via ?? []), step] })
@@ -64,23 +63,20 @@ function fits(node: Node, rest: readonly string[]): boolean {
   return node.type !== 'scalar' || (node.value === null && rest.length > 0)
 }
 
-function written(node: Node, value: SourceValue, isJson: boolean, { budget, origin }: How): Node {
+function written(node: Node, value: SourceValue, { budget, origin }: How): Node {
   // the place says how the part is written, so it stays; kustomize writes a wrong type out, or forgets the value
   if (node.type === 'scalar') return retype(node, value.text, node.origin, 'kustomize-unsupported', origin)
-  if (isJson || value.type === 'scalar') return value.copy(budget)
-  const message = 'replacements: writing a map or list into YAML text is not supported'
-  throw new BailiwickError('kustomize-unsupported', message, { origin })
+  return value.copy(budget)
 }
 
 function asJson(node: Node, before: string): string {
   return goJson(node, before.includes('\n') && before.includes('  ') ? '  ' : '')
 }
 
-function asYaml(node: Node, embedded: EmbeddedText, origin: Origin): string {
-  const result = writeYaml(node, embedded)
-  if (typeof result === 'object') return result.text.trim()
-  const message = `replacements: replacing inside YAML text with ${result} is not supported`
-  throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Use JSON text.' })
+function refuseYaml(origin: Origin): never {
+  const message = 'replacements: a field path into YAML text is not supported. Supported: JSON text'
+  const fix = 'Write the text as JSON, or replace the whole text with `patches`.'
+  throw new BailiwickError('kustomize-unsupported', message, { origin, fix })
 }
 
 function replaceAt(root: Node, [key, ...rest]: readonly (string | number)[], value: Node): Node {

@@ -2,7 +2,6 @@ import { BailiwickError } from '../../errors.ts'
 import { isAbsent, isEmpty } from '../../kube/edit-node.ts'
 import { listed } from '../../kube/listing.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
-import { mayHavePrototypeKeys, prototypeKeys } from '../../kube/prototype-keys.ts'
 import type { ParsedFile } from '../../kube/yaml/parse-documents.ts'
 import type { Origin, Step } from '../../origin.ts'
 import { isBuildAnnotation } from './build-annotation.ts'
@@ -15,14 +14,10 @@ import { makeResource, type Resource } from './resource.ts'
  * on which older versions of kustomize crash (CVE-2022-24878).
  */
 export function loadResources(file: ParsedFile, trail: readonly Step[]): Resource[] {
-  const suspect = mayHavePrototypeKeys(file.text)
   return loadObjects(file).map(root => {
     const hidden = localConfig(root)
     const step: Step | undefined = hidden && { step: 'local-config', file: hidden.file, line: hidden.line }
-    const resource = makeResource(root, step ? [step, ...trail] : trail)
-    const keys = suspect ? prototypeKeys(root) : []
-    if (keys.length > 0) resource.prototypeKeys = keys
-    return resource
+    return makeResource(root, step ? [step, ...trail] : trail)
   })
 }
 
@@ -94,7 +89,6 @@ function checkTextMap(document: MapNode, field: string): void {
   if (!map || isAbsent(map)) return
   if (map.type !== 'map') refuse(`metadata.${field} that is not a map`, map.origin, 'render-limits')
   for (const [key, { value, key: origin }] of map.fields) {
-    if (key === '__proto__' && value.type !== 'scalar') refusePrototype(field, origin)
     if (value.type !== 'scalar') refuse(`a value of metadata.${field}["${key}"] that is not a string`, value.origin)
     if (field === 'annotations' && isBuildAnnotation(key))
       refuse(`the annotation ${key}, which controls kustomize`, origin)
@@ -127,19 +121,6 @@ function canonicalText<T extends Node>(node: T): T {
   if (node.type === 'list') return { ...node, items: node.items.map(canonicalText) }
   const fields = new Map([...node.fields].map(([key, field]) => [key, { ...field, value: canonicalText(field.value) }]))
   return { ...node, fields }
-}
-
-function refusePrototype(field: string, origin: Origin): never {
-  throw new BailiwickError(
-    'invalid-object',
-    `metadata.${field}: contains the key "__proto__", which JavaScript programs read as the prototype of every object`,
-    {
-      origin,
-      rule: 'proto-pollution',
-      fix: 'Remove the key `__proto__`.',
-      identity: `${origin.file} has the key "__proto__" in metadata.${field}, which programs in JavaScript take for a part of every object`,
-    },
-  )
 }
 
 function refuse(what: string, origin: Origin, code: 'invalid-object' | 'render-limits' = 'invalid-object'): never {

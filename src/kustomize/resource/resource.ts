@@ -2,7 +2,6 @@ import { BailiwickError } from '../../errors.ts'
 import { writtenText } from '../../kube/edit-node.ts'
 import { at, type Listing, type MapNode, type Node, type Path } from '../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../kube/object.ts'
-import type { PrototypeKey } from '../../kube/prototype-keys.ts'
 import type { Origin, Step } from '../../origin.ts'
 import { isClusterScoped } from './cluster-scoped.ts'
 import { settleShared } from './shared-values.ts'
@@ -36,7 +35,6 @@ export class Resource {
   needsHash: boolean
   /** Some values in it may be one value at several places. */
   hasShared = false
-  prototypeKeys: readonly PrototypeKey[] | undefined
   private readonly isGenerated: boolean
   readonly behavior?: 'create' | 'merge' | 'replace'
   /** The list that it was an item of. */
@@ -226,11 +224,10 @@ export function describe(id: ResourceId): string {
 
 /** The finished object. */
 export function toKubeObject(resource: Resource, root: MapNode = resource.root): KubeObject {
-  const { trail, listing, prototypeKeys } = resource
+  const { trail, listing } = resource
   return {
     root,
     trail,
     ...(listing ? { listing } : {}),
-    ...(prototypeKeys ? { prototypeKeys } : {}),
   }
 }

@@ -1,92 +1,41 @@
-import type { Entry } from '../model/entry.ts'
-import type { State } from './automaton.ts'
-import { closure, type StepBudget, searchingAutomaton } from './pattern.ts'
+/** How the texts that match one pattern relate to those that match another. */
+type PatternRelation = 'within' | 'apart' | 'unknown'
 
-/** How the texts that match one pattern relate to those that match another; `unknown`: the limits were exceeded. */
-type PatternRelation = 'within' | 'apart' | 'overlapping' | 'unknown'
+/** A pattern of file names: `^`, a text, `.*`, an ending of YAML files and `$`, each of which may be missing. */
+const SHAPE =
+  /^(\^?)((?:[^.+*?()[\]{}|^$\\\n]|\\[.+*?()[\]{}|^$\\])*?)((?:\.\*)?)((?:\\?\.(?:yaml|ya\?ml|\((?:\?:)?(?:yaml\|yml|yml\|yaml)\)))?)(\$?)$/
 
-/** A set of prefixes that the two patterns cannot distinguish. */
-interface Reached {
-  /** Undefined: the pattern has matched, whatever follows. */
-  readonly inner: readonly State[] | undefined
-  readonly outer: readonly State[] | undefined
-  readonly before: string | undefined
+function shapeOf(pattern: string) {
+  const [all, start, text = '', rest, ending = '', end] = SHAPE.exec(pattern) ?? []
+  if (all === undefined) return undefined
+  const endsAs = ending === '' ? 'open' : ending.includes('yaml') && !/yml|\?m/.test(ending) ? 'yaml' : 'both'
+  const hasDot = !ending.startsWith('.')
+  return {
+    isAnchored: start === '^',
+    text: text.replace(/\\(.)/g, '$1'),
+    hasAny: rest !== '',
+    endsAs,
+    hasDot,
+    isWhole: end === '$',
+  }
 }
-
-/** Printable ASCII, a line break, and one character that no comparable pattern contains. */
-const ALPHABET = [...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)), '\n', '\u{1F511}']
-/** Patterns that are case-sensitive and treat all characters beyond ASCII alike. */
-const PLAIN = /^(?!.*(?:\(\?[a-zA-Z]*i|\\[pPxQ]|\\[0-7]|\[\[:))[\x20-\x7e]*$/
-const MAX_REACHED = 3_000
 
 /**
- * Whether every text that matches `inner` also matches `outer` (`within`), no text matches both (`apart`), or some do
- * (`overlapping`). Runs both automata in parallel on all texts.
+ * Whether every text that matches `inner` also matches `outer` (`within`), or none matches both (`apart`). Known for the
+ * same pattern, and for the files of a folder, `^FOLDER/.*\.yaml$`, against a pattern of the same kind or a shorter one.
  */
-export function comparePatterns(inner: Entry, outer: Entry, budget: StepBudget): PatternRelation {
-  if (!PLAIN.test(inner.text) || !PLAIN.test(outer.text)) return 'unknown'
-  const starts = { inner: searchingAutomaton(inner), outer: searchingAutomaton(outer) }
-  const first: Reached = { inner: [starts.inner], outer: [starts.outer], before: undefined }
-  const ids = new Map<State, number>()
-  const seen = new Set([keyOf(first, ids)])
-  const open = [first]
-  let [isWithin, isApart] = [true, true]
-  for (let here = open.pop(); here; here = open.pop()) {
-    const [has, hasOuter] = [isAccepted(here.inner, here.before), isAccepted(here.outer, here.before)]
-    if (has && hasOuter) isApart = false
-    if (has && !hasOuter) isWithin = false
-    if (!isWithin && !isApart) return 'overlapping'
-    for (const char of ALPHABET) {
-      budget.spend('steps', 1 + (here.inner?.length ?? 0) + (here.outer?.length ?? 0), inner.origin)
-      const next: Reached = {
-        inner: step(here.inner, here.before, char, starts.inner),
-        outer: step(here.outer, here.before, char, starts.outer),
-        before: char,
-      }
-      // from here on, `inner` can no longer match
-      if (next.inner?.length === 0) continue
-      const key = keyOf(next, ids)
-      if (seen.has(key)) continue
-      if (seen.size > MAX_REACHED) return 'unknown'
-      seen.add(key)
-      open.push(next)
-    }
-  }
-  return isWithin ? 'within' : isApart ? 'apart' : 'overlapping'
-}
-
-const isEnd = (state: State) => state.kind === 'end'
-
-const isAccepted = (states: readonly State[] | undefined, before: string | undefined): boolean =>
-  states === undefined || closure(states, before, undefined).some(isEnd)
-
-function step(
-  states: readonly State[] | undefined,
-  before: string | undefined,
-  char: string,
-  start: State,
-): readonly State[] | undefined {
-  if (states === undefined) return undefined
-  const all = closure(states, before, char)
-  if (all.some(isEnd)) return undefined
-  const next = new Set(all.flatMap(state => (state.kind === 'char' && state.accepts(char) ? [state.next] : [])))
-  // a search can start at every character, but a start anchor does not match there
-  if (canBegin(start, char)) next.add(start)
-  return [...next]
-}
-
-/** Whether a match can start after this character. */
-const canBegin = (start: State, before: string): boolean =>
-  start.kind !== 'assert' || start.holds(before, undefined) || start.holds(before, 'a') || start.holds(before, '/')
-
-/** The relevant properties of the previous character: whether there is one, and whether it is a line break or a word character. */
-function keyOf({ inner, outer, before }: Reached, ids: Map<State, number>): string {
-  const id = (state: State) => ids.get(state) ?? ids.set(state, ids.size).get(state)!
-  const of = (states: readonly State[] | undefined) =>
-    states
-      ?.map(id)
-      .sort((a, b) => a - b)
-      .join(',') ?? 'found'
-  const kind = before === undefined ? '^' : before === '\n' ? 'n' : /\w/.test(before) ? 'w' : '.'
-  return `${kind} ${of(inner)} ${of(outer)}`
+export function comparePatterns(inner: string, outer: string): PatternRelation {
+  if (inner === outer) return 'within'
+  const [one, other] = [shapeOf(inner), shapeOf(outer)]
+  if (!one || !other || !one.isAnchored) return 'unknown'
+  const isBelow = one.text.startsWith(other.text)
+  if (other.isAnchored && !isBelow && !other.text.startsWith(one.text)) return 'apart'
+  const isFound = other.isAnchored ? isBelow : one.text.includes(other.text)
+  if (!isFound) return 'unknown'
+  // what follows the text in `outer` is found behind it in every text of `inner`
+  const isFolder = one.hasAny && one.isWhole
+  if (other.endsAs === 'open') return !other.isWhole || (other.hasAny && isFolder) ? 'within' : 'unknown'
+  const isOpen = other.hasAny || (other.text === '' && !other.isAnchored)
+  const endsAlike = (one.endsAs === 'yaml' || one.endsAs === other.endsAs) && (one.hasDot || !other.hasDot)
+  return isFolder && isOpen && endsAlike ? 'within' : 'unknown'
 }

@@ -4,13 +4,12 @@ import { userInfo } from '../../kube/rbac/groups-of.ts'
 import { resourceOf } from '../../kube/rbac/resource-name.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
 import { type AdmissionWorld, worldOf } from '../admission/admission-world.ts'
-import { mayMakePods } from './custom-image-uses.ts'
-import { hasExtractors, imagePolicies } from './image-policies.ts'
+import { imagePolicies } from './image-policies.ts'
 import type { ImageRule } from './image-rule.ts'
 import type { ImageUse } from './image-use.ts'
 import { imageUses } from './image-uses.ts'
 import { kyvernoImageRules } from './kyverno-image-rules.ts'
-import { customPodRequest, podRequest } from './pod-request.ts'
+import { podRequest } from './pod-request.ts'
 import { validatingImageRules } from './validating-image-rules.ts'
 
 /** Whether a policy of the fleet asks for a signature of an image. The signature itself is not evaluated offline. */
@@ -26,14 +25,12 @@ export interface ImageCoverage {
 
 /**
  * The coverage of each image that an object runs. Asked about the object as its account applies it, and about the Pod that a
- * controller makes of it: either is enough, because what is refused does not run. Of a custom kind, the images that it names in
- * containers wherever they are, in fields of known operators, and those that `imageExtractors` of a policy find.
+ * controller makes of it: either is enough, because what is refused does not run. Images of custom kinds are not evaluated.
  */
 export function imageCoverage(index: FleetIndex, { object, id, kind, node }: Subject): ImageCoverage[] {
   const uses = imageUses(kind, object)
   const world = worldOf(index, node.cluster)
-  const isCustom = mayMakePods(kind)
-  if (uses.length === 0 && !isCustom) return []
+  if (uses.length === 0) return []
   if (imagePolicies(world).length === 0) return uses.map(use => ({ use, state: 'none', by: undefined, why: NO_POLICY }))
   const own: AdmissionRequest = {
     operation: 'CREATE',
@@ -42,20 +39,9 @@ export function imageCoverage(index: FleetIndex, { object, id, kind, node }: Sub
     resource: resourceOf(id.apiVersion, id.kind, new Map()),
     isNamespaced: id.namespace !== '',
   }
-  const ownRules = uses.length > 0 || hasExtractors(world, id.kind) ? rulesFor(world, own) : []
-  const ofPods = new Map<string, readonly ImageRule[]>()
-  const podRules = ({ path }: ImageUse): readonly ImageRule[] => {
-    const place = path.slice(0, -3)
-    const key = isCustom ? place.join('/') : ''
-    const request = isCustom ? customPodRequest(own, place) : podRequest(kind, own)
-    const known = ofPods.get(key) ?? (request ? rulesFor(world, request) : [])
-    ofPods.set(key, known)
-    return known
-  }
-  const seen = new Set(uses.map(({ path }) => path.join('/')))
-  const more = ownRules.flatMap(({ extracted = [] }) => extracted).filter(({ path }) => !seen.has(path.join('/')))
-  const found = [...uses, ...new Map(more.map(use => [use.path.join('/'), use])).values()]
-  return found.map(use => coverageOf(use, [...ownRules, ...podRules(use)]))
+  const ofPod = podRequest(kind, own)
+  const rules = [...rulesFor(world, own), ...(ofPod ? rulesFor(world, ofPod) : [])]
+  return uses.map(use => coverageOf(use, rules))
 }
 
 const rulesFor = (world: AdmissionWorld, request: AdmissionRequest): ImageRule[] => [

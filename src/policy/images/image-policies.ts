@@ -31,13 +31,4 @@ export function imagePolicies(world: AdmissionWorld): ImagePolicy[] {
   return [...kyverno, ...validating.map(object => ({ object, enforces: validatingActionOf(object) === 'deny' }))]
 }
 
-/** Whether a rule of a policy finds images of a custom kind by `imageExtractors`. */
-export function hasExtractors(world: AdmissionWorld, kind: string): boolean {
-  return [CLUSTER_POLICY, POLICY]
-    .flatMap(one => world.policies(one))
-    .some(({ root }) =>
-      itemsOf(at(root, ['spec', 'rules'])).some(rule => at(rule, ['imageExtractors', kind]) !== undefined),
-    )
-}
-
 const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])

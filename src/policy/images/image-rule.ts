@@ -9,8 +9,6 @@ export interface ImageRule extends PolicyRuleName {
   readonly enforces: boolean
   /** Why it is not known whether it selects the Pod, or whether it enforces. */
   readonly why?: string
-  /** The images that its own `imageExtractors` find in the object. */
-  readonly extracted?: readonly ImageUse[]
   verdict(use: ImageUse): ImageVerdict
 }
 

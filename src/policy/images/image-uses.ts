@@ -1,7 +1,6 @@
 import { at, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { POD_SPEC_PATHS } from '../../kube/pod-spec-paths.ts'
-import { customImageUses } from './custom-image-uses.ts'
 import type { ImageUse } from './image-use.ts'
 
 const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
@@ -17,10 +16,10 @@ export function runningPodPath(kind: string): Path | undefined {
 /** The kinds of Kubernetes that run containers, `<group>/<Kind>`. */
 export const RUNNING_KINDS: readonly string[] = [...POD_SPEC_PATHS.keys()].filter(kind => !DORMANT.has(kind))
 
-/** Every image that an object of a kind runs, in the order of its containers; of custom kinds those that it names. */
+/** Every image that an object of a kind of Kubernetes runs, in the order of its containers. */
 export function imageUses(kind: string, { root }: Pick<KubeObject, 'root'>): ImageUse[] {
   const pod = runningPodPath(kind)
-  if (!pod) return POD_SPEC_PATHS.has(kind) ? [] : customImageUses(kind, root)
+  if (!pod) return []
   return LISTS.flatMap(list => {
     const found = at(root, [...pod, list])
     const items = found?.type === 'list' ? found.items : []

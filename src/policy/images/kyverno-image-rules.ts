@@ -1,5 +1,4 @@
 import { idOf } from '../../kube/object.ts'
-import { POD_SPEC_PATHS } from '../../kube/pod-spec-paths.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { computedRules } from '../kyverno/computed-rules.ts'
@@ -14,13 +13,8 @@ import { CLUSTER_POLICY, POLICY, type WrittenRule } from '../kyverno/policy-rule
 import type { RuleRequest } from '../kyverno/rule-request.ts'
 import { ruleRequestOf } from '../kyverno/rule-request-of.ts'
 import { ruleWorld } from '../kyverno/rule-world.ts'
-import { type Extraction, extractedUses } from './extracted-uses.ts'
 import type { ImageRule, ImageVerdict } from './image-rule.ts'
 import type { ImageUse } from './image-use.ts'
-import { isMadeByUnknown } from './pod-request.ts'
-
-/** Kinds in which Kyverno finds images without imageExtractors. */
-const POD_KINDS: ReadonlySet<string> = new Set([...POD_SPEC_PATHS.keys()].map(kind => kind.split('/')[1]!))
 
 /** The `verifyImages` rules of ClusterPolicies and Policies that select a Pod, or whatever else a request creates. */
 export function kyvernoImageRules(world: AdmissionWorld, request: AdmissionRequest): ImageRule[] {
@@ -53,11 +47,10 @@ function imageRule(
   if (!answer) return []
   const { kind, namespace, name } = idOf(rule.policy)
   const enforces = isEnforced(withActionOfImages(rule), asked)
-  const extraction = extractedUses(rule.rule, request.id.kind, request.object.root)
+  const hasExtractors = isList(valueAt(rule.rule, ['imageExtractors', request.id.kind]))
   const why = [
     answer.status === 'unclear' ? answer.why : '',
     enforces === undefined ? 'failureActionOverrides selects by labels' : '',
-    isMadeByUnknown(request) && asksForAccount(rule.rule) ? OF_ACCOUNT : '',
   ].find(one => one !== '')
   const entries = entriesOf(rule.rule)
   return [
@@ -67,8 +60,7 @@ function imageRule(
       origin: rule.origin,
       enforces: enforces === true,
       ...(why === undefined ? {} : { why }),
-      ...(extraction && !isPodKind(request) ? { extracted: extraction.uses } : {}),
-      verdict: use => unseenBy(use, request, extraction) ?? verdictOf(use, entries),
+      verdict: use => (hasExtractors ? OWN_EXTRACTORS : verdictOf(use, entries)),
     },
   ]
 }
@@ -87,31 +79,9 @@ function entriesOf(rule: Fields): Fields[] {
   return isList(list) ? list.filter(isFields) : []
 }
 
-const OF_ACCOUNT = 'the rule asks for the account of a controller that is not known'
-const ACCOUNTS = ['subjects', 'roles', 'clusterRoles']
-
-const asksForAccount = (rule: Fields): boolean => ['match', 'exclude'].some(key => holdsAny(rule.get(key), ACCOUNTS))
-
-function holdsAny(value: ContextValue | undefined, keys: readonly string[]): boolean {
-  if (isList(value)) return value.some(item => holdsAny(item, keys))
-  return isFields(value) && [...value].some(([key, item]) => keys.includes(key) || holdsAny(item, keys))
-}
-
-const isPodKind = ({ id }: AdmissionRequest) => POD_KINDS.has(id.kind)
-
-/** The verdict on an image that the rule may not find in the object; undefined: it finds it. */
-function unseenBy(
-  { path }: ImageUse,
-  request: AdmissionRequest,
-  extraction: Extraction | undefined,
-): ImageVerdict | undefined {
-  const { kind } = request.id
-  if (isPodKind(request))
-    return extraction && { state: 'unknown', why: 'the rule finds images of Pods by its own imageExtractors' }
-  if (!extraction) return { state: 'unmatched', why: `the rule has no imageExtractors for ${kind}` }
-  if (extraction.uses.some(one => one.path.join('/') === path.join('/'))) return undefined
-  if (extraction.why !== '') return { state: 'unknown', why: extraction.why }
-  return { state: 'unmatched', why: `its imageExtractors for ${kind} do not find the image` }
+const OWN_EXTRACTORS: ImageVerdict = {
+  state: 'unknown',
+  why: 'the rule finds images of Pods by its own imageExtractors',
 }
 
 function verdictOf({ written }: ImageUse, entries: readonly Fields[]): ImageVerdict {

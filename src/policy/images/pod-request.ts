@@ -2,7 +2,6 @@ import { mapNode, textNode, withField } from '../../kube/edit-node.ts'
 import { at, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/groups-of.ts'
-import type { UserInfo } from '../../kube/rbac/request.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
 import { runningPodPath } from './image-uses.ts'
 
@@ -41,30 +40,6 @@ export function podRequest(kind: string, { object, id }: AdmissionRequest): Admi
     isNamespaced: true,
   }
 }
-
-/** The controllers of custom kinds, as accounts. */
-const UNKNOWN: UserInfo = { name: '', groups: [] }
-
-/** Whether the account that makes a Pod is not known. */
-export const isMadeByUnknown = ({ user }: AdmissionRequest): boolean => user === UNKNOWN
-
-/**
- * The request by which the controller of a custom kind creates a Pod: of the template whose spec is at a path, else one of which only
- * name and namespace are known.
- */
-export function customPodRequest({ object, id }: AdmissionRequest, path: Path): AdmissionRequest {
-  const name = `${id.name}-0`
-  const isTemplate = at(object.root, [...path, 'containers'])?.type === 'list'
-  const holder = isTemplate ? object : { root: BARE, trail: [] }
-  return {
-    ...{ operation: 'CREATE', user: UNKNOWN, resource: 'pods', isNamespaced: true },
-    object: podOf(holder, isTemplate ? path : ['spec'], id.namespace, name)!,
-    id: { apiVersion: 'v1', kind: 'Pod', namespace: id.namespace, name },
-  }
-}
-
-const NOWHERE = { repository: '', file: '', line: 1, column: 1 }
-const BARE = mapNode([['spec', mapNode([], NOWHERE)]], NOWHERE)
 
 function podOf({ root }: KubeObject, path: Path, namespace: string, name: string): KubeObject | undefined {
   const spec = at(root, path)

@@ -11,7 +11,6 @@ import { validatingActionOf, validatingScope } from '../validating/validating-en
 import { IMAGE_POLICY, NAMESPACED_IMAGE_POLICY } from './image-policies.ts'
 import type { ImageRule, ImageVerdict } from './image-rule.ts'
 import type { ImageUse } from './image-use.ts'
-import { isMadeByUnknown } from './pod-request.ts'
 
 /** Kyverno's ImageValidatingPolicies and NamespacedImageValidatingPolicies that select a request (pkg/cel/policies/ivpol). */
 export function validatingImageRules(world: AdmissionWorld, request: AdmissionRequest): ImageRule[] {
@@ -24,34 +23,17 @@ export function validatingImageRules(world: AdmissionWorld, request: AdmissionRe
     const selected = selects(policy, world, request)
     if (selected === false) return []
     const { kind, namespace: place, name } = policy
-    const isOfAccount = isMadeByUnknown(request) && policy.conditions.some(({ text }) => /\buserInfo\b/.test(text))
-    const whyOpen = selected !== true ? selected : isOfAccount ? OF_ACCOUNT : ''
-    const isPod = POD_RESOURCES.has(request.resource)
     return [
       {
         policy: { kind, namespace: place, name },
         rule: '',
         origin: object.root.origin,
         enforces: validatingActionOf(object) === 'deny',
-        ...(whyOpen === '' ? {} : { why: whyOpen }),
-        verdict: (use: ImageUse) => (isPod ? verdictOf(use, policy) : ofCustomKind(policy, request.id.kind)),
+        ...(selected === true ? {} : { why: selected }),
+        verdict: (use: ImageUse) => verdictOf(use, policy),
       },
     ]
   })
-}
-
-const OF_ACCOUNT = 'the policy asks for the account of a controller that is not known'
-/** Resources in which Kyverno finds images without `spec.images` (pkg/cel/compiler/images.go). */
-const POD_RESOURCES = new Set([
-  ...['pods', 'deployments', 'statefulsets', 'daemonsets', 'replicasets', 'replicationcontrollers'],
-  ...['jobs', 'cronjobs'],
-])
-
-function ofCustomKind({ object }: CelPolicy, kind: string): ImageVerdict {
-  const own = itemsOf(at(object.root, ['spec', 'images']))
-  return own.length > 0
-    ? { state: 'unknown', why: 'the policy finds images by expressions of its own' }
-    : { state: 'unmatched', why: `the policy has no expression that finds images of ${kind}` }
 }
 
 const compiled = new WeakMap<KubeObject, CelPolicy>()

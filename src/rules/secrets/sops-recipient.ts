@@ -9,7 +9,7 @@ import type { Breach, Rule } from '../model/rule.ts'
 import { documentsOf, type EncryptedDocument, encryptedDocuments } from './support/encrypted-files.ts'
 import { areNeutral } from './support/neutral-rules.ts'
 import { atReaders, isBelow } from './support/reader-of.ts'
-import { type CreationRule, creationRules, PatternSteps, SOPS_CONFIG, SopsConfigs } from './support/sops-config.ts'
+import { type CreationRule, creationRules, SOPS_CONFIG, SopsConfigs } from './support/sops-config.ts'
 import type { Recipients } from './support/sops-recipients.ts'
 
 /** Who can read a secret does not change by the way. */
@@ -19,7 +19,7 @@ export const sopsRecipient: Rule = {
   title: 'Recipients differ from .sops.yaml',
   why: "The owner of an additional key can decrypt the file. Without the cluster's key, Flux cannot deploy it. A recipient that is added to `.sops.yaml` can decrypt everything that is encrypted afterwards.",
   source: 'getsops/sops, creation_rules; Flux does not check the MAC of what it decrypts',
-  docs: 'Run `sops updatekeys`. The recipients (age, PGP, KMS, Key Vault, Vault) must equal those of the first creation rule that matches the path on the base branch. Ask a fleet admin to accept a change of recipients or of the rule order in `.sops.yaml`. A new rule is accepted if every path that it can match is encrypted as before: for the same recipients, in the same way.',
+  docs: 'Run `sops updatekeys`. The recipients (age, PGP, KMS, Key Vault, Vault) must equal those of the first creation rule that matches the path on the base branch. Ask a fleet admin to accept a change of recipients or of the rule order in `.sops.yaml`. A new rule with a pattern such as `^FOLDER/.*\\.yaml$` is accepted if its files are encrypted as before: for the same recipients, in the same way.',
   *checkRepository(repository) {
     yield* changedConfigs(repository)
     yield* otherRecipients(repository)
@@ -155,8 +155,7 @@ function* changedRules(old: readonly CreationRule[], now: readonly CreationRule[
   }
   const [was, is] = [old.map(rule => rule.text), now.map(rule => rule.text)]
   if (found || JSON.stringify(was) === JSON.stringify(is)) return
-  const steps = new PatternSteps()
-  if (areNeutral(old, now, steps) || areNeutral(now, old, steps)) return
+  if (areNeutral(old, now) || areNeutral(now, old)) return
   const moved = now.find((rule, index) => rule.text !== was[index])?.node ?? now[0]?.node
   yield say(
     hashOf(is),

@@ -2,10 +2,7 @@ import { isNode, isSeq, LineCounter, parseDocument } from 'yaml'
 import { BailiwickError } from '../../errors.ts'
 import type { Tree } from '../../git/tree.ts'
 import { comparePatterns } from '../../kustomize/select/compare-patterns.ts'
-import type { Origin } from '../../origin.ts'
 import { creationRuleFor, SOPS_CONFIG } from './creation-rule.ts'
-
-const MAX_COMPARISON = 10_000_000
 
 /** A `.sops.yaml` with one additional rule. */
 export interface TenantRuleEdit {
@@ -35,7 +32,7 @@ export async function addTenantRule(tree: Tree, directory: string, file: string)
   const folder = `^${quoted(`${directory}/`.slice(path.length - SOPS_CONFIG.length))}`
   if (before.some(one => ENDINGS.some(ending => one.path_regex === `${folder}${ending}`))) return undefined
   const matching = before.find((_, index) => lineOf(text, index) === origin.line)
-  const pattern = ENDINGS.map(ending => `${folder}${ending}`).find(one => matching && isWithin(one, matching, origin))
+  const pattern = ENDINGS.map(ending => `${folder}${ending}`).find(one => matching && isWithin(one, matching))
   if (pattern === undefined) throw unclear(path, origin.line)
   const lines = text.split('\n')
   const dash = (lines[origin.line - 1] ?? '').slice(0, origin.column - 1)
@@ -85,16 +82,10 @@ function lineOf(text: string, index: number): number | undefined {
 }
 
 /** Whether the current rule matches every path that the pattern matches, and has only fields that the new rule can take over. */
-function isWithin(pattern: string, rule: WrittenRule, origin: Origin): boolean {
+function isWithin(pattern: string, rule: WrittenRule): boolean {
   if (Object.keys(rule).some(field => !FIELDS.has(field))) return false
   const { path_regex: general } = rule
-  if (general === undefined || general === null || general === '') return true
-  let left = MAX_COMPARISON
-  const spend = (_what: 'steps', amount: number) => {
-    left -= amount
-    if (left < 0) throw unclear(origin.file, origin.line)
-  }
-  return comparePatterns({ text: pattern, origin }, { text: String(general), origin }, { spend }) === 'within'
+  return general === undefined || general === null || comparePatterns(pattern, String(general)) === 'within'
 }
 
 /** Single-quoted unless every YAML version reads the value plainly; single quotes keep backslashes literal. */
@@ -106,7 +97,7 @@ const textOf = (tree: Tree, path: string) => new TextDecoder('utf-8', { ignoreBO
 
 function unclear(file: string, line: number): BailiwickError {
   return new BailiwickError('sops-config', `${file}: no place for a creation rule of one tenant`, {
-    fix: 'Write each rule on lines of its own.',
+    fix: 'Write each rule on lines of its own, with a path_regex such as `^FOLDER/.*\\.yaml$`.',
     origin: { repository: '', file, line, column: 1 },
   })
 }

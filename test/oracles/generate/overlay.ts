@@ -78,7 +78,7 @@ const FEATURES: Readonly<Record<string, Feature>> = {
       : { order: 'legacy', legacySortOptions: { orderFirst: ['ConfigMap', 'Deployment'], orderLast: ['Namespace'] } },
   }),
   buildMetadata: ({ chance }) => ({
-    buildMetadata: chance.some(['originAnnotations', 'transformerAnnotations', 'managedByLabel'], 60),
+    buildMetadata: chance.some(['originAnnotations', 'managedByLabel'], 60),
   }),
   configurations: ({ directory, files, chance, yaml }) => {
     files.set(`${directory}/config.yaml`, yaml.document(configuration(chance)))

@@ -70,15 +70,6 @@ const TRANSFORMERS: Readonly<Record<string, Make>> = {
     return { target: target(object, chance), jsonOp: JSON.stringify(plain(jsonPatch(object, chance))) }
   },
   ReplacementTransformer: (objects, _d, _f, chance) => ({ replacements: [replacement(objects, chance)] }),
-  ValueAddTransformer: (_o, _d, _f, chance) => ({
-    value: chance.pick(['added', 'x']),
-    targets: [
-      {
-        fieldPath: chance.pick(['metadata/namespace', 'metadata/name', 'spec/value']),
-        ...chance.maybe(40, 'selector', () => ({ kind: 'Deployment' })),
-      },
-    ],
-  }),
   SortOrderTransformer: (_o, _d, _f, chance) => ({ sortOptions: { order: chance.pick(['fifo', 'legacy']) } }),
 }
 

@@ -1,5 +1,4 @@
 import type { MapNode, Node, Path, ScalarNode, ValueHolder } from '../../../kube/node.ts'
-import { isPrototypeKey, type PrototypeKey } from '../../../kube/prototype-keys.ts'
 
 /** What several rules look for in every value of an object, found in one walk. */
 interface ObjectScan {
@@ -8,7 +7,6 @@ interface ObjectScan {
   /** Unknown values: those that only the cluster has, and texts that look encrypted by SOPS. */
   readonly opaque: readonly { readonly path: Path; readonly holders: readonly ValueHolder[] }[]
   readonly encrypted: readonly Path[]
-  readonly prototypeKeys: readonly PrototypeKey[]
   /** Fields that a merge key brought, and switches that are a word. */
   readonly unclear: readonly { readonly path: Path; readonly how: 'merged' | 'word' }[]
   /** Keys and values with characters beyond ASCII. */
@@ -41,23 +39,21 @@ class Walker {
   private readonly templated: { path: Path; text: string }[] = []
   private readonly opaque: { path: Path; holders: readonly ValueHolder[] }[] = []
   private readonly encrypted: Path[] = []
-  private readonly prototypeKeys: PrototypeKey[] = []
   private readonly unclear: { path: Path; how: 'merged' | 'word' }[] = []
   private readonly foreign: { path: Path; text: string; isKey: boolean }[] = []
 
   walk(root: MapNode): ObjectScan {
     this.node(root)
-    const { prototypeKeys, unclear, templated, opaque, encrypted, foreign } = this
-    return { prototypeKeys, unclear, templated, opaque, encrypted, foreign }
+    const { unclear, templated, opaque, encrypted, foreign } = this
+    return { unclear, templated, opaque, encrypted, foreign }
   }
 
   private node(node: Node): void {
     if (node.type === 'scalar') this.scalar(node)
     else if (node.type === 'list') for (const [index, item] of node.items.entries()) this.below(index, item)
     else {
-      for (const [key, { key: origin, value, merged }] of node.fields) {
+      for (const [key, { value, merged }] of node.fields) {
         if (merged) this.unclear.push({ path: [...this.path, key], how: 'merged' })
-        if (isPrototypeKey(key, value)) this.prototypeKeys.push({ path: [...this.path, key], origin })
         if (BEYOND_ASCII.test(key)) this.foreign.push({ path: [...this.path, key], text: key, isKey: true })
         this.below(key, value)
       }

@@ -85,7 +85,7 @@ function fits({ pattern }: CreationRule, path: string, steps: PatternSteps): boo
 }
 
 /** What all files of a repository and all patterns together may take. */
-export class PatternSteps {
+class PatternSteps {
   #left = 10_000_000
 
   spend(_what: 'steps', amount: number): void {
