@@ -177,9 +177,12 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
   /** Why a request that no visible grant allows may be allowed all the same. `by`: the object for which it is sent. */
   unseenGrants(on: string, user: UserInfo, asked: ResourceRequest, was?: EarlierGrants, by?: KubeObject): string[] {
     const authorizer = this.authorizer(on)
-    const nodes = this.#facts.nodes().filter(({ cluster }) => cluster === on)
+    const made = by && `${idOf(by).kind}/${idOf(by).namespace}/${idOf(by).name}`
+    const isMade = ({ namespace, name, source }: FleetNode) =>
+      made === `Kustomization/${namespace}/${name}` || made === source.id
+    const nodes = this.#facts.nodes().filter(node => node.cluster === on && !isMade(node))
     const all = () => this.#facts.memo(`grant makers ${on}`, () => grantMakersOf(this, on))
-    // what a release creates is not there before the release
+    // what a release or Kustomization creates is not there before it, and before its source
     const makers = () => all().filter(({ object }) => object !== by)
     return unseenGrants({ index: this, cluster: on, nodes, authorizer, makers }, user, asked, was ?? {})
   }

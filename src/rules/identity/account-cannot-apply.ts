@@ -163,11 +163,12 @@ function whyUnknown(
   ]
   if (!before) return reasons
   // what was refused for certain is the same finding as before; what was applied all the same goes on, as more becomes visible
+  const old = earlier(object, node, { before })
   const lives =
-    earlier(object, node, { before }) === undefined
+    old === undefined
       ? before.appliesUnseen(cluster, user, request)
       : before.refusalOf(cluster, user, request) !== undefined &&
-        before.unseenGrants(cluster, userInfo(user), request).length > 0
+        before.unseenGrants(cluster, userInfo(user), request, undefined, old).length > 0
   return lives ? [...reasons, `the account already applies ${request.resource} there without a visible role`] : reasons
 }
 

@@ -1,7 +1,9 @@
 import { identityPart, objectPart, quoted } from '../../facts/shown.ts'
+import { FLUX_KINDS } from '../../flux/kinds.ts'
 import { groupOf } from '../../kube/object.ts'
 import { isKubernetesKind, isMisplacedClusterKind, misspelled } from '../../kube/scope/scope.ts'
-import { message, untyped } from '../../message/message.ts'
+import { probably } from '../../message/closest.ts'
+import { codeWord, message, untyped } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 import { comparedVersion } from '../schema/support/compared-version.ts'
 
@@ -26,8 +28,15 @@ export const unknownScope: Rule = {
     if (runs === undefined && isKubernetesKind(fullKind)) return
     const who = objectPart(kind, namespace, name)
     const place = { node, object, path: ['kind'], value: `${apiVersion} ${kind}` }
-    const fix = message`Render its CustomResourceDefinition in the fleet, or declare it under \`kinds\` in .github/bailiwick.yaml. Or correct apiVersion and kind.`
-    const reach = index.clusterWide(node, groupOf(apiVersion))
+    const group = groupOf(apiVersion)
+    const meant = probably(
+      kind,
+      FLUX_KINDS.flatMap(row => (row.group === group ? [row.kind] : [])),
+    )
+    const fix = meant
+      ? message`Set ${codeWord('kind')} to ${quoted('value', meant)}.`
+      : message`Render its CustomResourceDefinition in the fleet, or declare it under \`kinds\` in .github/bailiwick.yaml. Or correct apiVersion and kind.`
+    const reach = index.clusterWide(node, group)
     if (reach === undefined) {
       const told = message`${who} has a kind of unknown scope (${quoted('object', apiVersion)}). If the kind is cluster-scoped, the API server rejects the object: no ClusterRoleBinding lets ${identityPart(node.identity)} create it.`
       yield { ...place, message: told, fix, level: 'warning' }

@@ -23,7 +23,8 @@ export const rbacDanglingRole: Rule = {
       one.kind === 'ServiceAccount' ? userOfAccount(one.namespace, one.name) : one.name,
     )
     // account-cannot-apply names the role where an account lacks it
-    if (index.refusals(node.key).some(({ user }) => users.includes(user))) return
+    const nodes = binding.subjects.flatMap(one => index.nodesIn(node.cluster, one.namespace))
+    if ([node, ...nodes].some(({ key }) => index.refusals(key).some(({ user }) => users.includes(user)))) return
     const { kind, name } = binding.roleRef
     const meant = index.meantRole(node.cluster, binding)
     // what the platform binds to may come from a chart, and what its accounts lack is said of what they apply

@@ -5,16 +5,30 @@ import { identityPart, objectPart, quoted } from '../../facts/shown.ts'
 import { addressOf } from '../../facts/source-fields.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { controllerFlags, featureGate } from '../../fleet/lockdown/controller-flags.ts'
+import { accountOf, applierKinds } from '../../fleet/model/appliers.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { WANTED } from '../../fleet/model/unread.ts'
-import { FLUX_INSTANCE, GIT_REPOSITORY, HELM_CHART, HELM_RELEASE, kindsThat, sourceNamed } from '../../flux/kinds.ts'
-import { canonical } from '../../kube/node.ts'
-import { message, untyped } from '../../message/message.ts'
+import {
+  FLUX_INSTANCE,
+  GIT_REPOSITORY,
+  HELM_CHART,
+  HELM_RELEASE,
+  KUSTOMIZATION,
+  kindsThat,
+  RESOURCE_SET,
+  sourceNamed,
+} from '../../flux/kinds.ts'
+import { at, canonical } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import { userOfAccount } from '../../kube/rbac/groups-of.ts'
+import { message, part, untyped } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
 const OPAQUE = kindsThat(row => row.source === 'opaque')
 const CHARTS = [HELM_RELEASE, HELM_CHART]
 const CONTROLLERS = ['apps/Deployment', FLUX_INSTANCE]
+/** Of other controllers, which apply what only they build: Terraform, KluctlDeployment, CueInstance. */
+const APPLIERS = applierKinds.filter(kind => ![KUSTOMIZATION, HELM_RELEASE, RESOURCE_SET].includes(kind))
 const FIX = message`Review the content before the merge, or move it to git.`
 const GIT_FIX = message`Review the content before the merge, or give Bailiwick access to the repository.`
 
@@ -26,12 +40,13 @@ export const sourceOpaque: Rule = {
   title: 'Source that is not visible',
   why: 'Bailiwick does not evaluate the content of registries, buckets, charts and unreadable repositories. Only the rights of the applying account limit it.',
   source: 'flux2 docs: Helm DNS lookups; Kubernetes multi-tenancy benchmarks',
-  docs: "No action is required where the tenant's account is confined to its namespaces. The warning appears once, in the change that adds the source or chart. `notSeen` always lists it. Charts from a registry or Helm repository that the platform declares are not reported. `opaqueSources: forbid` in .github/bailiwick.yaml makes the finding a violation. Other content of a source that is not visible needs an approval where the platform applies it (source, revision, path, account or form). The rule also reports DNS lookups in charts (the feature gate AllowDNSLookups), which can leak data.",
-  kinds: [...OPAQUE, ...CHARTS, ...CONTROLLERS],
+  docs: "No action is required where the tenant's account is confined to its namespaces. The warning appears once, in the change that adds the source or chart. `notSeen` always lists it. Charts from a registry or Helm repository that the platform declares are not reported. `opaqueSources: forbid` in .github/bailiwick.yaml makes the finding a violation. Other content of a source that is not visible needs an approval where the platform applies it (source, revision, path, account or form). It names a Terraform, KluctlDeployment or CueInstance of a tenant too, because only its controller builds the content. The rule also reports DNS lookups in charts (the feature gate AllowDNSLookups), which can leak data.",
+  kinds: [...OPAQUE, ...CHARTS, ...CONTROLLERS, ...APPLIERS],
   *checkObject(subject, context) {
     if (CONTROLLERS.includes(subject.kind)) yield* evaluateController(subject)
     else if (subject.node.tenant === undefined || !isAsked(context)) return
     else if (OPAQUE.includes(subject.kind)) yield* evaluateSource(subject, context)
+    else if (APPLIERS.includes(subject.kind)) yield* evaluateApplier(subject, context)
     else yield* evaluateChart(subject, context)
   },
   *checkNode(node, context) {
@@ -59,6 +74,32 @@ function* evaluateSource({ object, id, kind, node }: Subject, context: RuleConte
     ...levelOf(context),
   }
 }
+
+/** What another controller builds and applies, where the namespace has nothing yet that builds the same. */
+function* evaluateApplier({ object, id, kind, node }: Subject, context: RuleContext): Iterable<Breach> {
+  const { index, before, config } = context
+  const value = builtText(object)
+  const isKnown = (before?.found(node.cluster, kind, id.namespace, BUILT, value) ?? []).length > 0
+  if (isKnown && !config.forbidOpaqueSources) return
+  const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
+  const user = account === undefined ? message`its controller` : part('identity', userOfAccount(id.namespace, account))
+  yield {
+    node,
+    object,
+    path: at(object.root, ['spec', 'path']) ? ['spec', 'path'] : ['kind'],
+    value,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} deploys what Bailiwick does not build and evaluate: only the rights of ${user} limit it.`,
+    fix: message`Review the content before the merge.`,
+    ...levelOf(context),
+  }
+}
+
+const builtText = (object: KubeObject): string =>
+  ['sourceRef', 'source', 'path']
+    .map(field => at(object.root, ['spec', field]))
+    .map(one => (one ? canonical(one) : ''))
+    .join(' ')
+const BUILT: Naming = { id: 'built', of: ({ object }) => [builtText(object)] }
 
 const NOWHERE = '\0'
 const WRITTEN: Naming = {

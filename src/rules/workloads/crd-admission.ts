@@ -4,6 +4,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { message, part } from '../../message/message.ts'
+import { serverAnswer } from '../model/api-refusal.ts'
 import type { Breach, Rule } from '../model/rule.ts'
 import { isUnset, textOf } from './support/scalars.ts'
 
@@ -19,7 +20,7 @@ export const crdAdmission: Rule = {
   kinds: [DEFINITION, HELM_RELEASE],
   *checkObject(subject, { index }) {
     if (subject.kind === HELM_RELEASE) yield* release(subject, index)
-    else if (subject.node.tenant !== undefined) yield definition(subject)
+    else if (subject.node.tenant !== undefined) yield definition(subject, index)
     else yield* conversion(subject, index)
   },
 }
@@ -44,14 +45,14 @@ function* release({ object, id, node }: Subject, index: FleetIndex): Iterable<Br
   }
 }
 
-function definition({ object, id, node }: Subject): Breach {
+function definition({ object, id, node }: Subject, index: FleetIndex): Breach {
   const webhook = textOf(at(object.root, ['spec', 'conversion', 'strategy'])) === 'Webhook'
   return {
     node,
     object,
     path: webhook ? ['spec', 'conversion', 'strategy'] : ['kind'],
     value: webhook ? 'Webhook' : 'CustomResourceDefinition',
-    message: message`${objectPart(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', with a conversion webhook that reads all its objects' : ''}. Allowed: CustomResourceDefinitions that the platform applies. API server, unless the account has such rights: customresourcedefinitions.apiextensions.k8s.io is forbidden.`,
+    message: message`${objectPart(id.kind, '', id.name)} defines a kind for the whole cluster${webhook ? ', with a conversion webhook that reads all its objects' : ''}. Allowed: CustomResourceDefinitions that the platform applies.${serverAnswer(index, node, object)}`,
     fix: message`Remove the object, or ask a fleet admin to add it to the fleet repository.`,
   }
 }

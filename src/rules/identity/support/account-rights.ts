@@ -1,13 +1,14 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
-import { objectPart } from '../../../facts/shown.ts'
+import { objectPart, quoted } from '../../../facts/shown.ts'
 import { unappliedText } from '../../../facts/unapplied-grants.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
+import { originAt } from '../../../kube/node.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { type Binding, displayRbac, RBAC_GROUP } from '../../../kube/rbac/binding.ts'
 import { leastRules } from '../../../kube/rbac/least-rules.ts'
 import type { PolicyRule } from '../../../kube/rbac/policy-rule.ts'
 import type { ResourceRequest } from '../../../kube/rbac/request.ts'
-import { listed, type Message, message, part, untyped } from '../../../message/message.ts'
+import { codeWord, listed, type Message, message, part, untyped } from '../../../message/message.ts'
 import type { Origin } from '../../../origin.ts'
 
 /** Where an account gets, or should get, its rights in a namespace ('': in the cluster). */
@@ -106,8 +107,13 @@ export function rightsFix(
   const [role] = roles
   const binding = own[0] && writtenOf(index, place.node, own[0].kind, own[0].namespace, own[0].name)
   const beside = role?.object ?? binding
-  // without either, where the Kustomization stands
-  const isReaders = (beside ?? place.node.kustomization).root.origin.repository === reader
+  // without either, where the platform declares the Kustomization
+  const isReaders = (beside ?? declaringOf(index, place.node)).root.origin.repository === reader
+  const meant = own[0] && index.meantRole(place.node.cluster, own[0])
+  if (meant !== undefined && binding) {
+    const { file, line } = originAt(binding.root, ['roleRef', 'name'])
+    return message`${isReaders ? 'Set' : 'Ask a fleet admin to set'} ${codeWord('roleRef.name')} to ${quoted('object', meant)} at ${part('path', file)}:${line}.`
+  }
   const ask = isReaders ? message`Add` : message`Ask a fleet admin to add`
   const to = beside ? message` (${positionOf(beside)})` : message``
   if (role) return message`${ask} to the rules of ${role.shown}${to}: ${rules}.`
@@ -116,6 +122,12 @@ export function rightsFix(
   const near =
     binding && own[0] ? message`, beside ${objectPart(own[0].kind, own[0].namespace, own[0].name)}${to}` : message``
   return message`${ask} ${where}${near} with this rule, and bind ${part('identity', place.user)} to it: ${rules}.`
+}
+
+/** The first Kustomization of a tenant on the way to a node: those below it are the tenant's. */
+function declaringOf(index: FleetIndex, node: FleetNode): KubeObject {
+  const parent = index.node(node.parent)
+  return node.tenant !== undefined && parent?.tenant === node.tenant ? declaringOf(index, parent) : node.kustomization
 }
 
 /** As one line of YAML, to be pasted into `rules`. */

@@ -21,6 +21,8 @@ const LAST_STAGE = new Set(['Role', 'RoleBinding', 'ClusterRoleBinding'])
  * that wait for it, by `dependsOn` or because it makes them.
  */
 export function lateGrants(node: FleetNode, index: FleetIndex, before: FleetIndex): LateGrant[] {
+  // `flux bootstrap` applies what the root of a new cluster contains before Flux does
+  if (node.parent === undefined && before.cluster(node.cluster) === undefined) return []
   const isChanged = (object: KubeObject) => {
     const { apiVersion, kind, namespace, name } = idOf(object)
     const was = before.versionsOf(node.cluster, `${groupOf(apiVersion)}/${kind}`, namespace, name)

@@ -41,13 +41,14 @@ export function unboundAccount(
   const was = isNodes ? before?.node(node.key)?.identity.user : undefined
   const meant = meantAccount(index, node.cluster, user, isDefault ? (was ?? CONTROLLER.user) : undefined)
   const origin = originAt(applier.root, ACCOUNT_FIELD)
+  const better = meant ?? onlyAccount(index, node.cluster, user)
   const isRoot = isNodes && node.parent === undefined
   return {
     origin: was === user ? undefined : origin,
     text: message`${what}${meant && !isDefault ? message` Did you mean ${quoted('object', meant)}?` : ''}${isRoot ? ' Flux then applies nothing on the cluster.' : ''}`,
-    ...(meant
+    ...(better
       ? {
-          fix: message`Set ${codeWord('serviceAccountName')} to ${quoted('object', meant)} at ${part('path', origin.file)}:${origin.line}.`,
+          fix: message`Set ${codeWord('serviceAccountName')} to ${quoted('object', better)} at ${part('path', origin.file)}:${origin.line}.`,
         }
       : {}),
     isRoot,
@@ -63,12 +64,24 @@ function meantAccount(
 ): string | undefined {
   const account = accountOf(user)
   if (account === undefined) return undefined
-  const { namespace } = account
-  const rendered = index.rendered(cluster, '/ServiceAccount', namespace).map(({ object }) => idOf(object).name)
-  const names = [...rendered, ...(namespace === ROOT_NAMESPACE ? INSTALLED_ACCOUNTS : [])].filter(name =>
-    index.holdsRoles(cluster, userOfAccount(namespace, name)),
-  )
+  const names = accountsWithRoles(index, cluster, account.namespace)
   const [only, ...others] = names
   if (was === undefined) return probably(account.name, names)
-  return names.find(name => userOfAccount(namespace, name) === was) ?? (others.length === 0 ? only : undefined)
+  return names.find(name => userOfAccount(account.namespace, name) === was) ?? (others.length === 0 ? only : undefined)
+}
+
+/** The one account with a role in the namespace of an account that the fleet does not render. */
+function onlyAccount(index: RuleContext['index'], cluster: string, user: string): string | undefined {
+  const account = accountOf(user)
+  if (!account || index.versionsOf(cluster, '/ServiceAccount', account.namespace, account.name).length > 0)
+    return undefined
+  const [only, ...others] = accountsWithRoles(index, cluster, account.namespace)
+  return others.length === 0 ? only : undefined
+}
+
+function accountsWithRoles(index: RuleContext['index'], cluster: string, namespace: string): string[] {
+  const rendered = index.rendered(cluster, '/ServiceAccount', namespace).map(({ object }) => idOf(object).name)
+  return [...rendered, ...(namespace === ROOT_NAMESPACE ? INSTALLED_ACCOUNTS : [])].filter(name =>
+    index.holdsRoles(cluster, userOfAccount(namespace, name)),
+  )
 }

@@ -1,5 +1,5 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
-import { identityPart, objectPart, quoted, shown } from '../../../facts/shown.ts'
+import { identityPart, objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { mayCreateNamespace } from '../../../fleet/tenancy/capsule.ts'
 import { at, type Path, stringAt } from '../../../kube/node.ts'
@@ -7,6 +7,7 @@ import { codeWord, listed, type Message, message, part } from '../../../message/
 import { asMessage } from '../../../message/said.ts'
 import { namesOf, tenantsOwnedBy } from '../../capsule/support/capsule-tenants.ts'
 import { ownerRemoved } from '../../capsule/support/owner-removed.ts'
+import { serverAnswer } from '../../model/api-refusal.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 import { claimants, keepsNamespace } from './keeps-namespace.ts'
 import { ownNamespaces } from './own-namespaces.ts'
@@ -41,7 +42,7 @@ export function* writtenNamespace(subject: Subject, tenant: string, context: Rul
       ? 'only the platform writes the Namespaces of tenants, because a writer can relabel or delete them'
       : 'it is not a namespace of the tenant'
     const allowed = ownNamespaces(index, node.cluster, tenant)
-    const told = message`${who}: ${why}. Namespaces of the tenant: ${allowed}. API server, unless the account has such rights: namespaces "${part('object', id.name, shown(id.name).slice(1, -1))}" is forbidden.`
+    const told = message`${who}: ${why}. Namespaces of the tenant: ${allowed}.${serverAnswer(index, node, object)}`
     yield breach(
       ['metadata', 'name'],
       id.name,
