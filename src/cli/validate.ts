@@ -39,7 +39,7 @@ ${PART_HELP}
   --kubernetes VERSION   such as 1.${NEWEST} (default: the declared version, else 1.${NEWEST}, the newest known)
 ${FLEET_HELP}
   --strict       warnings also give exit code 1
-  -o FORMAT      text for people; json, sarif, junit, github (workflow commands), flux-schema (its Report) for programs
+  -o FORMAT      text for people; json, sarif, github (workflow commands), flux-schema (its Report) for programs
 
 Custom kinds are compared with the CustomResourceDefinition that the fleet renders, else with a catalog of well-known projects. Others are counted, not compared. As in check, a problem is a warning if the cluster may accept the object. That is so where no version of Kubernetes is given or declared and one accepts it. It is so too where only the catalog has the kind, or Flux drops the field. Warnings are listed, and change the exit code only with --strict. Exit code 0: the API server certainly refuses no object; 1: it refuses at least one; 2: a Kustomization could not be rendered.`,
   async run(args, io) {
@@ -62,7 +62,7 @@ Custom kinds are compared with the CustomResourceDefinition that the fleet rende
   },
 }
 
-const FORMATS = ['text', 'json', 'sarif', 'junit', 'github', 'flux-schema'] as const
+const FORMATS = ['text', 'json', 'sarif', 'github', 'flux-schema'] as const
 
 function printed(
   output: string,
