@@ -22,6 +22,9 @@ export interface OnlyUnapplied {
   readonly reasons: readonly string[]
 }
 
+/** How many grants in a row may each need the one before: of more, which only who wants to keep us busy writes, the last count as applied. */
+const MAX_ROUNDS = 16
+
 /** In a sentence without its period. */
 export const unappliedText = (name: string, why: string): string => `${name} is not applied: ${why}`
 
@@ -46,7 +49,7 @@ export function unappliedGrants(
   }
   const found = new Map<string, UnappliedGrant>()
   // whom a grant lets write others may not write them without it
-  for (let count = -1; count < found.size; ) {
+  for (let count = -1, round = 0; count < found.size && round < MAX_ROUNDS; round++) {
     count = found.size
     const without = [...found.keys()]
     for (const [name, all] of byName) {
@@ -62,30 +65,46 @@ export function unappliedGrants(
 function nodeFaults(nodes: readonly FleetNode[]): (node: FleetNode) => Omit<UnappliedGrant, 'object'> | undefined {
   const held = new HeldNodes({ nodes })
   const byKey = new Map(nodes.map(node => [node.key, node]))
-  const known = new Map<string, Omit<UnappliedGrant, 'object'> | undefined>()
-  const faultOf = (node: FleetNode) => {
-    if (known.has(node.key)) return known.get(node.key)
-    const name = shownObject('Kustomization', node.namespace, node.name)
-    // until it is known: a circle of Kustomizations waits for ever
-    known.set(node.key, { why: `${name} waits for itself` })
-    const fault = work(node, name)
-    known.set(node.key, fault)
-    return fault
-  }
-  const work = (node: FleetNode, name: string) => {
+  const isUnseen = nodes.some(one => one.source.opaque !== undefined || whyIncomplete(one) !== undefined)
+  const ownFault = (node: FleetNode) => {
+    const name = nameOf(node)
     if (node.suspend) return { why: `${name} is suspended` }
     if (held.has(node.key)) {
       return { why: `what applies ${name} is suspended, or has Flux leave it alone`, goesOn: node.key }
     }
-    for (const key of node.dependsOn) {
-      const needed = byKey.get(key)
-      const [, namespace = '', needs = ''] = key.split('/')
-      const other = shownObject('Kustomization', namespace, needs)
-      if (needed && faultOf(needed)) return { why: `${name} waits for ${other}, which is never ready` }
-      const isUnseen = (one: FleetNode) => one.source.opaque !== undefined || whyIncomplete(one) !== undefined
-      if (!needed && !nodes.some(isUnseen)) return { why: `${name} waits for ${other}, which the fleet does not have` }
-    }
-    return undefined
+    const gone = isUnseen ? undefined : node.dependsOn.find(key => !byKey.has(key))
+    if (gone === undefined) return undefined
+    const [, namespace = '', needs = ''] = gone.split('/')
+    return { why: `${name} waits for ${shownObject('Kustomization', namespace, needs)}, which the fleet does not have` }
   }
-  return faultOf
+  const faults = new Map(nodes.map(node => [node.key, ownFault(node)]))
+  const ready = readyNodes(nodes, faults)
+  return node => {
+    const key = faults.get(node.key) ? undefined : node.dependsOn.find(one => byKey.has(one) && !ready.has(one))
+    const needed = key === undefined ? undefined : byKey.get(key)
+    return needed ? { why: `${nameOf(node)} waits for ${nameOf(needed)}, which is never ready` } : faults.get(node.key)
+  }
+}
+
+const nameOf = ({ namespace, name }: FleetNode) => shownObject('Kustomization', namespace, name)
+
+/** The nodes without a fault that wait for such nodes only; a circle of Kustomizations waits for ever. A tenant can make chains of any length. */
+function readyNodes(nodes: readonly FleetNode[], faults: ReadonlyMap<string, unknown>): ReadonlySet<string> {
+  const pairs = nodes.flatMap(node => [...new Set(node.dependsOn)].map(key => ({ node, key })))
+  const waiting = Map.groupBy(
+    pairs.filter(({ key }) => faults.has(key)),
+    ({ key }) => key,
+  )
+  const left = new Map<string, number>()
+  for (const { node } of [...waiting.values()].flat()) left.set(node.key, (left.get(node.key) ?? 0) + 1)
+  const ready = new Set(nodes.filter(({ key }) => !faults.get(key) && !left.has(key)).map(({ key }) => key))
+  // what is added is visited, too
+  for (const key of ready) {
+    for (const { node } of waiting.get(key) ?? []) {
+      const count = left.get(node.key)! - 1
+      left.set(node.key, count)
+      if (count === 0 && !faults.get(node.key)) ready.add(node.key)
+    }
+  }
+  return ready
 }

@@ -215,6 +215,8 @@ test('nothing evaluated is an error, and where nothing of the base was either it
     return { ...blank, repositories }
   }
   expect(evaluated(withFile('README.md'), blank).requiredApprovals).toEqual([])
+  // what looks like documentation may be a template of a chart
+  expect(evaluated(withFile('charts/web/templates/owners.tpl'), blank).requiredApprovals).toHaveLength(1)
   expect(evaluated(withFile('tenants/x.yaml'), blank).requiredApprovals).toMatchObject(stands.requiredApprovals)
   // an existing error that hides all there is leaves nothing to see, either
   const hidden = { ...blank, nodes: blank.nodes.map(one => ({ ...one, holes: [hole({ fatal: true })] })) }

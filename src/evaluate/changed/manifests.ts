@@ -10,6 +10,9 @@ const YAML = /\.(?:ya?ml|json)$/i
 const INERT =
   /(?:^|\/)(?:readme|license|changelog|contributing|codeowners|owners)[^/]*$|\.(?:md|adoc|rst|png|jpe?g|gif|svg|ico|webp|pdf)$/i
 
+/** What Helm renders of a chart. */
+const TEMPLATE = /(?:^|\/)templates\//
+
 /** Which files of two trees a build could take, whether or not one is known that does. */
 export class Manifests {
   readonly #trees: readonly Tree[]
@@ -22,8 +25,8 @@ export class Manifests {
   /** Whether any controller could apply it, or a part of it: all but documentation, pictures and what GitHub reads. */
   mayBeRead(path: string): boolean {
     if (path.startsWith('.github/') || !(this.#is(path, 'file') || this.#is(path, 'submodule'))) return false
-    // Flux applies every YAML file of a folder without a kustomization file, whatever its name
-    return YAML.test(path) || !INERT.test(path) || this.#trees.some(tree => isNamedIn(tree, folderOf(path), path))
+    // Flux applies every YAML file of a folder without a kustomization file, whatever its name, and Helm every template
+    return YAML.test(path) || !INERT.test(path) || TEMPLATE.test(path) || this.#isNamed(path)
   }
 
   /** Whether a kustomization could: an object, YAML beside a kustomization file, or what a kustomization file names. */

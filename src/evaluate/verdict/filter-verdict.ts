@@ -1,3 +1,4 @@
+import { membersOf } from '../../fleet/tenancy/delegated.ts'
 import type { EvaluatedNode, Evaluation, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
 import { evaluatedIn } from './evaluated.ts'
 import { failureOf } from './finding-of.ts'
@@ -22,7 +23,7 @@ export function filterVerdict({ verdict, nodes }: Evaluation, filter: VerdictFil
   const hubs = new Map(nodes.flatMap(({ cluster, hub }) => (hub === undefined ? [] : [[cluster, hub] as const])))
   const onCluster = (name: string) =>
     clusters.size === 0 || name === '' || clusters.has(name) || clusters.has(hubs.get(name) ?? name)
-  const ofTenant = (name: string) => tenants.size === 0 || tenants.has(name)
+  const ofTenant = (name: string) => tenants.size === 0 || membersOf(name).some(one => tenants.has(one))
   const isIn = (one: { cluster: string; tenant: string | null }) => onCluster(one.cluster) && ofTenant(one.tenant ?? '')
   const kept = nodes.filter(isIn)
   const above = keysAbove(kept, nodes)

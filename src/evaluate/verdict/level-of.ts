@@ -1,5 +1,6 @@
 import { isReported } from '../../fleet/config/is-reported.ts'
 import type { ConfiguredSeverity, FleetConfig } from '../../fleet/model/fleet-config.ts'
+import { membersOf } from '../../fleet/tenancy/delegated.ts'
 import { SEVERITIES, type Severity } from '../../rules/model/finding.ts'
 import type { Breach, FindingLevel, RuleText } from '../../rules/model/rule.ts'
 
@@ -21,12 +22,14 @@ export function levelOf(rule: RuleText, breach: Breach, config: FleetConfig): We
   const level = breach.level ?? rule.level ?? 'violation'
   const isOff = config.severities.get(rule.id) === 'off'
   if (level === 'error') return isOff && breach.code !== undefined ? undefined : { level, severity }
-  const tenant = config.tenants.get(breach.node.tenant ?? '')
-  const profile = tenant?.profile ?? config.profile
-  const softened = (breach.profile ?? rule.profile) === 'restricted' && profile === 'baseline' ? 'warning' : level
+  // of several tenants the strictest setting counts
+  const tenants = membersOf(breach.node.tenant ?? '').map(name => config.tenants.get(name))
+  const isBaseline = tenants.every(one => (one?.profile ?? config.profile) === 'baseline')
+  const softened = (breach.profile ?? rule.profile) === 'restricted' && isBaseline ? 'warning' : level
   const byFleet = configured(config.severities.get(rule.id), breach, { level: softened, severity })
-  const own = tenant?.own?.severities.get(rule.id)
-  const weight = own ? heavier(byFleet, configured(own, breach, { level: softened, severity })) : byFleet
+  const weight = tenants
+    .flatMap(one => one?.own?.severities.get(rule.id) ?? [])
+    .reduce((most, own) => heavier(most, configured(own, breach, { level: softened, severity })), byFleet)
   if (weight?.level !== 'violation' || !isReported(config, breach.node.tenant)) return weight
   return { ...weight, level: 'warning', reported: true }
 }

@@ -1,5 +1,6 @@
 import { normaliseUrl } from '../../kube/url.ts'
 import type { FleetConfig } from '../model/fleet-config.ts'
+import { membersOf } from '../tenancy/delegated.ts'
 
 /** How a pattern of addresses looks. A `*` in the host could be the host of anybody, so there is none. */
 export const sourcePattern = {
@@ -9,11 +10,13 @@ export const sourcePattern = {
     'a pattern of addresses, such as https://github.com/acme/* (`*` within one part of the path, `**` or a trailing slash for any rest)',
 }
 
-/** The patterns that hold for a tenant, each list of which must allow an address; none: any address. */
+/** The patterns that hold for a tenant, or for several, each list of which must allow an address; none: any address. */
 export function allowedSourcesOf(config: FleetConfig, tenant: string): readonly (readonly string[])[] {
-  const said = config.tenants.get(tenant)
-  const fleets = said?.allowedSources ?? config.allowedSources
-  return [...(fleets ? [fleets] : []), ...(said?.own?.allowedSources ?? [])]
+  return membersOf(tenant).flatMap(name => {
+    const said = config.tenants.get(name)
+    const fleets = said?.allowedSources ?? config.allowedSources
+    return [...(fleets ? [fleets] : []), ...(said?.own?.allowedSources ?? [])]
+  })
 }
 
 /** Whether a tenant may deploy from an address, whatever spelling of it. */

@@ -4,6 +4,7 @@ import { groupOf } from '../../kube/object.ts'
 import { isKubernetesKind, isMisplacedClusterKind, misspelled } from '../../kube/scope/scope.ts'
 import { probably } from '../../message/closest.ts'
 import { codeWord, message, untyped } from '../../message/message.ts'
+import { checkObject } from '../../schema/check-object.ts'
 import type { Rule } from '../model/rule.ts'
 import { comparedVersion } from '../schema/support/compared-version.ts'
 
@@ -24,8 +25,15 @@ export const unknownScope: Rule = {
     // and of a kind in a group of Kubernetes that is not its own the rule cluster-scoped-forbidden speaks
     if (isMisplacedClusterKind(apiVersion, kind)) return
     // a kind that Kubernetes does not serve is schema-mismatch's, where it is known what the cluster serves
-    const { runs } = comparedVersion(config, index, node.cluster)
-    if (runs === undefined && isKubernetesKind(fullKind)) return
+    const { runs, minor } = comparedVersion(config, index, node.cluster)
+    const isTold = !['off', 'warning'].includes(config.severities.get('schema-mismatch') ?? '')
+    if (
+      runs === undefined &&
+      isTold &&
+      isKubernetesKind(fullKind) &&
+      checkObject(object.root, { version: minor }).isKnown
+    )
+      return
     const who = objectPart(kind, namespace, name)
     const place = { node, object, path: ['kind'], value: `${apiVersion} ${kind}` }
     const group = groupOf(apiVersion)

@@ -28,7 +28,7 @@ export const sopsNotDecrypted: Rule = {
   title: 'Encrypted file that Flux cannot decrypt',
   why: 'Without `spec.decryption`, Flux refuses an encrypted Secret with `data`, and applies nothing of its Kustomization. It applies `stringData` and other kinds with the ciphertext as their values. A damaged data key or value cannot be decrypted either.',
   source: 'kustomize-controller, internal/decryptor',
-  docs: 'Set `spec.decryption` of the Kustomization that applies the file: `provider: sops`, and a `secretRef` to the Secret with the key. A Kustomization without `secretRef` can use a cloud KMS, or the age key of `--sops-age-secret`. An object with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled` is applied as it is. Restore a data key (`enc`) that age or PGP cannot read.',
+  docs: 'Set `spec.decryption` of the Kustomization that applies the file: `provider: sops`, and a `secretRef` to the Secret with the key. A Kustomization without `secretRef` can use a cloud KMS, or the age key of `--sops-age-secret`. An object other than a Secret with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled` is applied as it is. Flux refuses such a Secret if it has `data`. Restore a data key (`enc`) that age or PGP cannot read.',
   kinds: 'every',
   *checkObject(subject, context) {
     const what = whyNotDecrypted(subject, context.index)
@@ -41,13 +41,16 @@ export const sopsNotDecrypted: Rule = {
 interface NotDecrypted {
   readonly problem: Message
   readonly consequence: Message
+  /** Where `spec.decryption` does not help. */
+  readonly fix?: Message
 }
 
 function whyNotDecrypted({ object, kind, node }: Subject, index: FleetIndex): NotDecrypted | undefined {
-  if (isLeftSealed(object)) return undefined
   const isSecret = kind === '/Secret'
   const hasBlock = object.root.fields.has('sops')
-  if (isDecrypted(node)) {
+  const isLeft = isLeftSealed(object)
+  if (isLeft && !(isSecret && hasBlock)) return undefined
+  if (isDecrypted(node) && !isLeft) {
     const block = object.sops ?? object.sealed?.fields.get('sops')?.value
     if (!block || hasKey(node, index, [...recipientsOf(block).keys()])) return undefined
     const problem = message`names no Secret with a key, and ${part('value', '--sops-age-secret')} sets none`
@@ -56,10 +59,8 @@ function whyNotDecrypted({ object, kind, node }: Subject, index: FleetIndex): No
   if (isSecret && hasBlock) {
     const { namespace, name } = idOf(object)
     const words = `Secret/${namespace}/${name} is SOPS encrypted, configuring decryption is required for this secret to be reconciled`
-    return {
-      problem: NO_DECRYPTION,
-      consequence: message`Flux applies nothing of the Kustomization: ${part('value', words)}`,
-    }
+    const consequence = message`Flux applies nothing of the Kustomization: ${part('value', words)}`
+    return isLeft ? { ...LEFT_SEALED, consequence } : { problem: NO_DECRYPTION, consequence }
   }
   const isApplied = (object.sops && isSealed(object)) || (isSecret && holdsSealedFile(object))
   return isApplied
@@ -68,6 +69,11 @@ function whyNotDecrypted({ object, kind, node }: Subject, index: FleetIndex): No
 }
 
 const NO_DECRYPTION = message`has no ${codeWord('spec.decryption')}`
+const SWITCH = part('value', 'kustomize.toolkit.fluxcd.io/decrypt')
+const LEFT_SEALED = {
+  problem: message`leaves it encrypted, because of its annotation ${SWITCH}`,
+  fix: message`Remove the annotation ${SWITCH} from the Secret.`,
+}
 
 /** Whether a key is at hand, as far as the fleet shows; a service's may always be. */
 function hasKey({ kustomization, cluster, hub }: FleetNode, index: FleetIndex, recipients: readonly string[]): boolean {
@@ -91,7 +97,7 @@ function holdsSealedFile({ root }: KubeObject): boolean {
 function breach({ object, id, node }: Subject, { before }: RuleContext, what: NotDecrypted): Breach {
   const { kustomization } = node
   const was = before?.node(node.key)
-  const isLost = was !== undefined && isDecrypted(was)
+  const isLost = was !== undefined && isDecrypted(was) && what.fix === undefined
   const [name, place] = [
     objectPart('Kustomization', node.namespace, node.name),
     originAt(kustomization.root, DECRYPTION),
@@ -103,7 +109,9 @@ function breach({ object, id, node }: Subject, { before }: RuleContext, what: No
     value: 'not decrypted',
     ...(isLost ? { origin: place, cause: hashOf(['decryption', node.namespace, node.name]) } : {}),
     message: message`${objectPart(id.kind, id.namespace, id.name)} is encrypted with SOPS, but ${name} ${what.problem}. Allowed: encrypted objects of a Kustomization that can decrypt them. ${what.consequence}.`,
-    fix: message`Set ${codeWord('spec.decryption')} of ${name} to ${part('value', '{provider: sops, secretRef: {name: ...}}')}, with the Secret that holds the key, in ${part('path', `${place.file}:${place.line}`)}.`,
+    fix:
+      what.fix ??
+      message`Set ${codeWord('spec.decryption')} of ${name} to ${part('value', '{provider: sops, secretRef: {name: ...}}')}, with the Secret that holds the key, in ${part('path', `${place.file}:${place.line}`)}.`,
   }
 }
 

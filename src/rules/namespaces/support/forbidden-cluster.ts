@@ -1,13 +1,16 @@
 import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
+import { membersOf } from '../../../fleet/tenancy/delegated.ts'
 import { listed, message } from '../../../message/message.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 
 /** A Kustomization of a tenant on a cluster where the fleet's own file does not let that tenant be; its children follow from it. */
 export function* forbiddenCluster(node: FleetNode, { config, index }: RuleContext): Iterable<Breach> {
   const { tenant, cluster, namespace, name, kustomization, parent } = node
-  const allowed = tenant === undefined ? undefined : config.tenants.get(tenant)?.clusters
-  if (allowed === undefined || allowed.includes(cluster)) return
+  const allowed = membersOf(tenant ?? '')
+    .map(one => config.tenants.get(one)?.clusters)
+    .find(clusters => clusters?.includes(cluster) === false)
+  if (allowed === undefined) return
   const renderedBy = index.node(parent)
   if (renderedBy?.tenant === tenant) return
   const clusters = allowed.length === 0 ? message`none` : listed(allowed.map(one => quoted('object', one)))

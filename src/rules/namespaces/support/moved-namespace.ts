@@ -108,11 +108,14 @@ function nameOf(index: FleetIndex, cluster: string, tenant: string): string | un
   return homes.map(home => index.ownerOf(cluster, home)).find(one => one !== undefined)
 }
 
-/** Whether a tenant has a new name: one that nobody had, for all of its namespaces that are left, and for no others. */
+/** Whether a tenant has a new name: one that nobody had, on any cluster, for all of its namespaces that are left, and for no others. */
 function isRenamed(was: string, is: string, cluster: string, { index, before }: RuleContext): boolean {
   if (!before || before.namespacesOf(cluster, is).length > 0) return false
   if (before.capsuleHomesOf(cluster).has(is)) return false
   const former = before.namespacesOf(cluster, was)
+  // a rename goes from cluster to cluster
+  const isOthers = (one: string) => before.namespacesOf(one, is).some(name => !former.includes(name))
+  if (before.clusters().some(isOthers)) return false
   const isKept = former.every(one => [is, undefined].includes(index.ownerOf(cluster, one)))
   return isKept && index.namespacesOf(cluster, is).every(one => former.includes(one))
 }
