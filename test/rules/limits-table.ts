@@ -234,7 +234,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/kube/yaml/text-parts.ts MANY',
     'src/kube/yaml/token-list.ts MAX_SPARE',
     'src/kustomize/references/reference-table.ts MAX_KINDS',
-    'src/approval/approve.ts REMEMBERED',
     'workers/context/repository-memory.ts KEPT',
     'workers/context/designation-memory.ts MAX_AGE_MS',
     'workers/threads/evaluator.ts KEPT',

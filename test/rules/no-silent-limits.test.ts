@@ -9,7 +9,7 @@ import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const FILE = { repository: '', path: 'a.yaml' }
 const lines = (count: number, of: (i: number) => string) => Array.from({ length: count }, (_, i) => of(i)).join('\n')
-const map = (body: string, kind = 'ConfigMap') =>
+const _map = (body: string, kind = 'ConfigMap') =>
   `apiVersion: v1\nkind: ${kind}\nmetadata: {name: x, namespace: apps}\n${body}`
 
 /** Rules and codes of what is found where the files are added to the tenant's. */
@@ -42,13 +42,6 @@ describe('what comes after many harmless ones is looked at', () => {
       'render-limits',
       'source-ignore-tamper',
     ])
-  })
-
-  test('a key of JavaScript in a file', () => {
-    const key = (i: number) => `k${i}: {__proto__: {a: b}}`
-    const of = (count: number) => ({ ...withResource(map(`data2:\n  ${lines(count, key).replaceAll('\n', '\n  ')}`)) })
-    const ofBase = (count: number) => evaluationOf(miniFleet({ dev: of(count) })).verdict.violations.length
-    expect(ofBase(9) - ofBase(8)).toBe(1)
   })
 
   test('a character that is not seen, where many stood before', () => {

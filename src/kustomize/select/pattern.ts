@@ -36,9 +36,6 @@ export function checkPattern(pattern: Entry): void {
   if (!LITERAL.test(pattern.text)) compile(pattern, true)
 }
 
-/** An automaton that searches a text for a pattern from left to right. Throws as `containsPattern` does. */
-export const searchingAutomaton = (pattern: Entry): State => compile(pattern, false)
-
 function compile(pattern: Entry, whole: boolean): State {
   const text = whole ? `^(?:${pattern.text})$` : pattern.text
   const known = cache.get(text)
@@ -108,7 +105,7 @@ function charAt(text: string, index: number): string | undefined {
 }
 
 /** All states that are reached without a character, between two characters. */
-export function closure(states: readonly State[], before: string | undefined, after: string | undefined): State[] {
+function closure(states: readonly State[], before: string | undefined, after: string | undefined): State[] {
   const seen = new Set<State>()
   const stack = [...states]
   for (let state = stack.pop(); state; state = stack.pop()) {
