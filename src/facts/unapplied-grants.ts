@@ -22,7 +22,7 @@ export interface OnlyUnapplied {
   readonly reasons: readonly string[]
 }
 
-/** How many grants in a row may each need the one before: of more, which only who wants to keep us busy writes, the last count as applied. */
+/** How many grants in a row may each need the one before: of a longer row, no other grant of its author counts. */
 const MAX_ROUNDS = 16
 
 /** In a sentence without its period. */
@@ -49,8 +49,13 @@ export function unappliedGrants(
   }
   const found = new Map<string, UnappliedGrant>()
   // whom a grant lets write others may not write them without it
-  for (let count = -1, round = 0; count < found.size && round < MAX_ROUNDS; round++) {
+  for (let count = -1, round = 0; count < found.size; round++) {
+    const latest = [...found.keys()].slice(Math.max(count, 0))
     count = found.size
+    if (round === MAX_ROUNDS) {
+      for (const [name, one] of authoredLike(latest, byName)) found.set(name, one)
+      return found
+    }
     const without = [...found.keys()]
     for (const [name, all] of byName) {
       const faults = found.has(name) ? [] : all.map(one => faultOf(one, without))
@@ -59,6 +64,19 @@ export function unappliedGrants(
     }
   }
   return found
+}
+
+/** All grants of those who wrote these. */
+function* authoredLike(
+  names: readonly string[],
+  byName: readonly (readonly [string, readonly Rendered[]])[],
+): Iterable<[string, UnappliedGrant]> {
+  const wanted = new Set(names)
+  const authors = new Set(byName.flatMap(([name, all]) => (wanted.has(name) ? all.map(({ node }) => node.tenant) : [])))
+  for (const [name, all] of byName) {
+    const why = `it is one of more than ${MAX_ROUNDS} grants in a row that need each other`
+    if (all.every(({ node }) => authors.has(node.tenant))) yield [name, { object: all.at(-1)!.object, why }]
+  }
 }
 
 /** Why nothing new of a node is applied: it is suspended or held, or waits for a Kustomization that is never ready. */

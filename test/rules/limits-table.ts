@@ -84,6 +84,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/commands/request-waivers.ts MOST',
   ],
   closed: [
+    'src/facts/unapplied-grants.ts MAX_ROUNDS',
     'src/rules/capsule/support/capsule-list.ts MAX_STEPS',
     'src/evaluate/changed/unseen-readers.ts MANY',
     'src/approval/change-prunes.ts MAX_PRINTS',

@@ -9,9 +9,6 @@ import { miniFleet, withResource } from '../fleet/mini-fleet.ts'
 
 const FILE = { repository: '', path: 'a.yaml' }
 const lines = (count: number, of: (i: number) => string) => Array.from({ length: count }, (_, i) => of(i)).join('\n')
-const _map = (body: string, kind = 'ConfigMap') =>
-  `apiVersion: v1\nkind: ${kind}\nmetadata: {name: x, namespace: apps}\n${body}`
-
 /** Rules and codes of what is found where the files are added to the tenant's. */
 function found(files: Record<string, string>, base: Record<string, string> = {}): string[] {
   const { verdict } = evaluationOf(miniFleet({ dev: files }), { base: miniFleet({ dev: base }) })
