@@ -26,7 +26,7 @@ export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
   const isChanged = ({ key }: FleetNode) => before.get(key)?.digest !== after.get(key)?.digest
   const [now, then] = [head.nodes.filter(isChanged), base.nodes.filter(isChanged)]
   const known = new Map(then.flatMap(usesOf).map(use => [placeOf(use), use.target]))
-  const fresh = now.flatMap(usesOf).filter(use => known.get(placeOf(use)) !== use.target)
+  const fresh = now.flatMap(usesOf).filter(use => known.get(placeOf(use)) !== use.target && isLookedFor(use))
   const left = new Set(now.flatMap(idsOf))
   const removed = new Set(then.flatMap(idsOf).filter(id => !left.has(id)))
   if (fresh.length === 0 && removed.size === 0) return []
@@ -34,11 +34,13 @@ export function missingReferences(head: Fleet, base: Fleet): NodeFailure[] {
   const present = new Set(head.nodes.flatMap(node => [...idsOf(node), ...madeBy(node)]))
   const unseen = new Set(head.nodes.filter(isUnseen).map(({ cluster }) => cluster))
   const isThere = ({ cluster }: FleetNode, target: string) => present.has(`${cluster} ${target}`)
+  const isMeant = similarNames(present)
   const broken = fresh.filter(use => {
+    if (isThere(use.node, use.target)) return false
     const was = known.get(placeOf(use))
     if (was !== undefined && isThere(use.node, was)) return true
     const isByHand = /^(Secret|ConfigMap)\//.test(use.target)
-    return !isByHand && !unseen.has(use.node.cluster) && meant(use, present) !== undefined
+    return !isByHand && !unseen.has(use.node.cluster) && isMeant(use)
   })
   const lost = removed.size === 0 ? [] : head.nodes.flatMap(usesOf).filter(use => removed.has(atTarget(use)))
   const missing = [...broken, ...lost].filter(use => isLookedFor(use) && !isThere(use.node, use.target))
@@ -52,13 +54,26 @@ const isUnseen = ({ error, holes, source }: FleetNode) =>
 const isLookedFor = ({ node, object, target }: Use) =>
   node.tenant === undefined || target.split('/')[1] === idOf(object).namespace
 
-/** What stands beside what is named: a source that is not in git at all may be applied by hand. */
-function meant({ node, target }: Use, present: ReadonlySet<string>): string | undefined {
-  const end = target.lastIndexOf('/') + 1
-  const beside = `${node.cluster} ${target.slice(0, end)}`
-  const names = [...present].filter(id => id.startsWith(beside)).map(id => id.slice(beside.length))
-  return probably(target.slice(end), names)
+/** How many pairs of characters are compared in all. */
+const MAX_PAIRS = 20_000_000
+
+/**
+ * Whether something of a similar name stands beside what is named: a source that is not in git at all may be applied by hand.
+ * A tenant decides how many names there are, and how long: beyond the limit none is similar.
+ */
+function similarNames(present: ReadonlySet<string>): (use: Use) => boolean {
+  const beside = Map.groupBy(present, placeBefore)
+  let left = MAX_PAIRS
+  return use => {
+    const id = atTarget(use)
+    const start = placeBefore(id)
+    const names = (beside.get(start) ?? []).map(one => one.slice(start.length))
+    left -= (id.length - start.length) * names.reduce((sum, { length }) => sum + length, 0)
+    return left >= 0 && probably(id.slice(start.length), names) !== undefined
+  }
 }
+
+const placeBefore = (id: string) => id.slice(0, id.lastIndexOf('/') + 1)
 
 const atTarget = ({ node, target }: Use) => `${node.cluster} ${target}`
 const placeOf = ({ node, object, path }: Use) => `${node.cluster} ${nameOf(object)} ${path.join('.')}`
