@@ -47,23 +47,28 @@ export function compareObject(
   return { ...compared(object, version, definitions, isDecrypted, old), again }
 }
 
+/** Of so many keys of an object it is tried what is right once they are renamed: each compares the whole object again. */
+const MAX_RENAMED = 5
+
 /** A key that was probably meant to be another one is the cause of all that is right once it is renamed: nothing else is said. */
 function withoutMisspelled(answer: SchemaAnswer, root: MapNode, check: (root: MapNode) => SchemaAnswer): SchemaAnswer {
   if (answer.problems.length < 2) return answer
   const [causes, following] = [new Set<Problem>(), new Set<Problem>()]
+  let left = MAX_RENAMED
   for (const problem of answer.problems) {
     const { kind, path, names = [] } = problem
     const name = kind === 'unknown-field' || kind === 'dropped-field' ? probably(String(path.at(-1)), names) : undefined
     const place = [...path.slice(0, -1), name ?? '']
     if (name === undefined || (at(root, place) !== undefined && !isMade(root, place))) continue
+    if (left-- === 0) break
     const renamed = renamedKey(root, path, name)
     const after = renamed ? check(renamed).problems : answer.problems
     const gone = answer.problems.filter(one => one !== problem && !after.some(other => isSame(one, other)))
     if (gone.length > 0) causes.add(problem)
     for (const one of gone) following.add(one)
   }
-  const left = answer.problems.filter(one => causes.has(one) || !following.has(one))
-  const problems = left.map((one): Problem => (causes.has(one) ? { ...one, kind: 'unknown-field' } : one))
+  const remaining = answer.problems.filter(one => causes.has(one) || !following.has(one))
+  const problems = remaining.map((one): Problem => (causes.has(one) ? { ...one, kind: 'unknown-field' } : one))
   return { ...answer, problems, count: answer.count - (answer.problems.length - problems.length) }
 }
 
