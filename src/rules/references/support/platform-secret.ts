@@ -40,19 +40,20 @@ export function platformSecret(
   const { cluster } = node
   const [reader] = platformReaders(index, cluster, namespace, 'Secret', name)
   if (reader) return { why: `${readerName(reader)} reads it`, isGuess: false }
-  if (isOwnSecret(index, node, namespace, name)) return undefined
-  const text = `${namespace}/${name}`
-  const [writer] = WRITERS.flatMap(kind => index.foundAnywhere(cluster, kind, WRITTEN, text))
-  if (writer) {
-    const why = isSecret(writer.object) ? 'the platform renders it' : `${readerName(writer)} of the platform writes it`
-    return { why, isGuess: false }
-  }
+  // also where the tenant renders one of this name: the addon writes its own over it
   const homes = index.capsuleHomes(cluster)
   const accounts = (node.tenant === undefined ? [] : index.namespacesOf(cluster, node.tenant)).flatMap(
     home => homes.get(home) ?? [],
   )
   if (accounts.some(account => name === `${account}-kubeconfig` || name === `${account}-token`)) {
     return { why: "Capsule's addon or the worker writes it", isGuess: false }
+  }
+  if (isOwnSecret(index, node, namespace, name)) return undefined
+  const text = `${namespace}/${name}`
+  const [writer] = WRITERS.flatMap(kind => index.foundAnywhere(cluster, kind, WRITTEN, text))
+  if (writer) {
+    const why = isSecret(writer.object) ? 'the platform renders it' : `${readerName(writer)} of the platform writes it`
+    return { why, isGuess: false }
   }
   const account = tokenOf(index, cluster, namespace, name)
   return account === undefined ? undefined : { why: `it may hold the token of account ${account}`, isGuess: true }
