@@ -14,6 +14,7 @@ import { remoteApprovals } from './remote-approvals.ts'
 import { type RemoteFile, remoteFiles, sameFile } from './remote-files.ts'
 import { replicatedRights } from './replicated-rights.ts'
 import { sharedNodes } from './shared-nodes.ts'
+import { unfollowedObjects } from './unfollowed-objects.ts'
 import { unreadSources } from './unread-sources.ts'
 import { unrenderedSets } from './unrendered-sets.ts'
 
@@ -47,6 +48,7 @@ export function requiredApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
     ...remoteApprovals(head, base),
     ...sharedNodes(head, base),
     ...replicatedRights(head, base),
+    ...unfollowedObjects(head, base),
     ...unreadSources(head, base),
     ...unrenderedSets(head, base),
     ...artifactApprovals(head, base),
