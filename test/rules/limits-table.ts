@@ -84,6 +84,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/commands/request-waivers.ts MOST',
   ],
   closed: [
+    'src/evaluate/verdict/missing-references.ts MAX_PAIRS',
     'src/facts/unapplied-grants.ts MAX_ROUNDS',
     'src/rules/capsule/support/capsule-list.ts MAX_STEPS',
     'src/evaluate/changed/unseen-readers.ts MANY',
@@ -253,6 +254,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/jobs/redeliver.ts MOST_SENT',
   ],
   shown: [
+    'src/rules/schema/support/compare-object.ts MAX_RENAMED',
     'src/rules/capsule/support/cordoned-changes.ts MAX_SHOWN',
     'src/evaluate/changed/classify-files.ts FEW',
     'src/report/text/changed-files-lines.ts FEW',

@@ -59,7 +59,7 @@ const MAX_PAIRS = 20_000_000
 
 /**
  * Whether something of a similar name stands beside what is named: a source that is not in git at all may be applied by hand.
- * A tenant decides how many names there are, and how long: beyond the limit none is similar.
+ * A tenant decides how many names there are, and how long: beyond the limit each counts as similar.
  */
 function similarNames(present: ReadonlySet<string>): (use: Use) => boolean {
   const beside = Map.groupBy(present, placeBefore)
@@ -69,7 +69,7 @@ function similarNames(present: ReadonlySet<string>): (use: Use) => boolean {
     const start = placeBefore(id)
     const names = (beside.get(start) ?? []).map(one => one.slice(start.length))
     left -= (id.length - start.length) * names.reduce((sum, { length }) => sum + length, 0)
-    return left >= 0 && probably(id.slice(start.length), names) !== undefined
+    return left < 0 || probably(id.slice(start.length), names) !== undefined
   }
 }
 
