@@ -2,6 +2,7 @@ import type { Rendered } from '../facts/object-table.ts'
 import { shown } from '../facts/shown.ts'
 import { BUCKET, kindsThat } from '../flux/kinds.ts'
 import { at, originAt, stringAt } from '../kube/node.ts'
+import { isTrue } from '../kube/read-text.ts'
 import { normaliseUrl } from '../kube/url.ts'
 import { type AuditItem, place } from './audit-item.ts'
 import { type AuditedCluster, unseenPart } from './audited-cluster.ts'
@@ -55,7 +56,7 @@ function readSource(kind: string, { object: { root } }: Rendered): Source {
   const path = ['spec', isBucket ? 'endpoint' : 'url']
   const written = stringAt(root, path) ?? ''
   const insecure = at(root, ['spec', 'insecure'])
-  const isInsecure = insecure?.type === 'scalar' && insecure.value === true
+  const isInsecure = isTrue(insecure)
   const scheme = /^([a-z][a-z0-9+.-]{0,20}):\/\//i.exec(written)?.[1]?.toLowerCase()
   const protocol = isBucket ? (isInsecure ? 'http' : 'https') : (scheme ?? 'unknown')
   return {

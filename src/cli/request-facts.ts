@@ -2,6 +2,7 @@ import type { PostBuildFacts } from '../flux/substitute/post-build.ts'
 import { variablesOf } from '../flux/substitute/variable-source.ts'
 import { at, type MapNode, stringAt } from '../kube/node.ts'
 import { idOf } from '../kube/object.ts'
+import { isTrue } from '../kube/read-text.ts'
 
 /**
  * What a request of `render --stdin` says about the cluster: its `objects` are what `substituteFrom` finds in the
@@ -13,7 +14,7 @@ export function requestFacts(request: MapNode, kustomization: MapNode): PostBuil
   const namespace = stringAt(kustomization, ['metadata', 'namespace']) ?? ''
   const strict = at(request, ['strict'])
   return {
-    strict: strict?.type === 'scalar' && strict.value === true,
+    strict: isTrue(strict),
     findSource: (kind, name) => {
       const found = objects.find(root => {
         const id = idOf({ root, trail: [] })

@@ -2,6 +2,7 @@ import type { FleetNode } from '../fleet/model/fleet.ts'
 import { KUSTOMIZE_GROUP } from '../flux/kinds.ts'
 import { at, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
+import { isTrue } from '../kube/read-text.ts'
 import type { Fate } from './changes.ts'
 
 /**
@@ -29,7 +30,7 @@ export function fateWithout(node: FleetNode, object: KubeObject, own: Fate): Fat
 /** Whether Flux deletes an object of the cluster and makes it anew where a change of it is refused. */
 export function isForced(node: FleetNode, object: KubeObject): boolean {
   const force = at(node.kustomization.root, ['spec', 'force'])
-  return (force?.type === 'scalar' && force.value === true) || says(object, 'force', 'enabled')
+  return isTrue(force) || says(object, 'force', 'enabled')
 }
 
 const isKept = (object: KubeObject): boolean =>

@@ -1,6 +1,7 @@
 import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import { at, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
+import { itemsOf } from '../kube/read-text.ts'
 import { SecretWords } from './secret-words.ts'
 
 /** The Secrets of fleets whose values may stand in what their Kustomizations render. */
@@ -27,8 +28,7 @@ export class SecretsBeside {
 }
 
 function secretsNamed({ cluster, namespace, kustomization }: FleetNode): string[] {
-  const list = at(kustomization.root, ['spec', 'postBuild', 'substituteFrom'])
-  return (list?.type === 'list' ? list.items : []).flatMap(item => {
+  return itemsOf(at(kustomization.root, ['spec', 'postBuild', 'substituteFrom'])).flatMap(item => {
     const name = stringAt(item, ['name'])
     return stringAt(item, ['kind']) === 'Secret' && name !== undefined ? [keyOf(cluster, namespace, name)] : []
   })

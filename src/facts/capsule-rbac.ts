@@ -15,7 +15,7 @@ import { at, type MapNode, type Node, stringAt } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 import { RBAC_GROUP } from '../kube/rbac/binding.ts'
 import { accountOf, userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
-import { textsOf } from '../kube/read-text.ts'
+import { isTrue, itemsOf, textsOf } from '../kube/read-text.ts'
 import { type CapsuleSettings, capsuleSettings } from './capsule-settings.ts'
 import { capsuleVersion } from './capsule-version.ts'
 import type { Rendered } from './object-table.ts'
@@ -93,9 +93,6 @@ function read(settings: readonly CapsuleSettings[]): Configuration {
     roles: [named('provisioner') ?? 'capsule-namespace-provisioner', named('deleter') ?? 'capsule-namespace-deleter'],
   }
 }
-
-const itemsOf = (node: Node | undefined) => (node?.type === 'list' ? node.items : [])
-const isTrue = (node: Node | undefined) => node?.type === 'scalar' && node.value === true
 
 function subjectOf(node: Node): Subject[] {
   const [kind, name] = [stringAt(node, ['kind']), stringAt(node, ['name'])]

@@ -6,6 +6,7 @@ import { ARTIFACT_GENERATOR, HELM_CHART, HELM_RELEASE } from '../flux/kinds.ts'
 import type { Tree, TreeEntry } from '../git/tree.ts'
 import { at, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
+import { itemsOf } from '../kube/read-text.ts'
 import { chartKey, sourceOfChart } from './chart-source.ts'
 import type { Facts } from './facts.ts'
 import { hashOf } from './fingerprint.ts'
@@ -17,8 +18,7 @@ import { releaseInputs } from './release-inputs.ts'
 const MAKES: Naming = {
   id: 'makes artifact',
   of: ({ object }) => {
-    const list = at(object.root, ['spec', 'artifacts'])
-    return (list?.type === 'list' ? list.items : []).flatMap(item => stringAt(item, ['name']) ?? [])
+    return itemsOf(at(object.root, ['spec', 'artifacts'])).flatMap(item => stringAt(item, ['name']) ?? [])
   },
 }
 

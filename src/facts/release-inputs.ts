@@ -2,6 +2,7 @@ import { chartSpecOf, type NamedObject } from '../fleet/charts/chart-of.ts'
 import { fluxKind, HELM_CHART, HELM_RELEASE } from '../flux/kinds.ts'
 import { at, canonical, type Node, type Path, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
+import { itemsOf } from '../kube/read-text.ts'
 import { hashOf } from './fingerprint.ts'
 import { kindOf } from './kind-of.ts'
 import type { ObjectIndex } from './object-index.ts'
@@ -78,8 +79,7 @@ function sourcesOf({ object }: Rendered): NamedObject[] {
 }
 
 function valuesOf({ object }: Rendered): NamedObject[] {
-  const list = at(object.root, ['spec', 'valuesFrom'])
-  return (list?.type === 'list' ? list.items : []).map(item => ({
+  return itemsOf(at(object.root, ['spec', 'valuesFrom'])).map(item => ({
     kind: `/${stringAt(item, ['kind'])}`,
     namespace: idOf(object).namespace,
     name: stringAt(item, ['name']) ?? '',

@@ -1,4 +1,5 @@
 import { at, type Node } from './node.ts'
+import { itemsOf } from './read-text.ts'
 
 /** The services whose keys the worker can use. */
 export const KEY_SERVICES = ['aws', 'gcp', 'vault', 'azure'] as const
@@ -54,12 +55,10 @@ export const SERVICE_NAMES: Readonly<Record<KeyService, string>> = {
  * credentials on the machine of whoever encrypted it.
  */
 export function serviceKeys(block: Node | undefined): ServiceKey[] {
-  const groups = at(block, ['key_groups'])
-  const parts = [block, ...(groups?.type === 'list' ? groups.items : [])]
+  const parts = [block, ...itemsOf(at(block, ['key_groups']))]
   return parts.flatMap(part =>
     READERS.flatMap(([field, read]) => {
-      const list = at(part, [field])
-      const items = list?.type === 'list' ? list.items : []
+      const items = itemsOf(at(part, [field]))
       return items.map(read).filter(one => one !== undefined)
     }),
   )

@@ -4,6 +4,7 @@ import type { Tree } from '../git/tree.ts'
 import { withField } from '../kube/edit-node.ts'
 import { at, canonical, type MapNode, type Node, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import { itemsOf } from '../kube/read-text.ts'
 import type { Belonging } from './belongings.ts'
 import { type Edits, textAt } from './edited-tree.ts'
 
@@ -87,8 +88,7 @@ function configurations({ nodes }: Fleet): KubeObject[] {
 }
 
 const itemsAt = (root: MapNode, field: string): readonly Node[] => {
-  const list = at(root, ['spec', field])
-  return list?.type === 'list' ? list.items : []
+  return itemsOf(at(root, ['spec', field]))
 }
 
 const listsOf = (root: MapNode) => LISTS.map(field => [field, itemsAt(root, field)] as const)

@@ -2,6 +2,7 @@ import type { Fleet } from '../fleet/model/fleet.ts'
 import { apiVersionOf, fluxKind } from '../flux/kinds.ts'
 import { at, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
+import { isTrue, itemsOf } from '../kube/read-text.ts'
 
 /** The apiVersion to write for a kind of Flux (`<group>/<Kind>`). */
 export type VersionOf = (kind: string) => string
@@ -35,11 +36,9 @@ export function servedVersion(fleet: Fleet, clusters: readonly string[]): Versio
 }
 
 function servedBy({ root }: KubeObject): ReadonlySet<string> {
-  const versions = at(root, ['spec', 'versions'])
-  const items = versions?.type === 'list' ? versions.items : []
+  const items = itemsOf(at(root, ['spec', 'versions']))
   const isServed = (item: (typeof items)[number]) => {
-    const served = at(item, ['served'])
-    return served?.type === 'scalar' && served.value === true
+    return isTrue(at(item, ['served']))
   }
   return new Set(items.filter(isServed).map(item => stringAt(item, ['name']) ?? ''))
 }

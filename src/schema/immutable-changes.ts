@@ -1,4 +1,5 @@
 import { at, type MapNode, type Node, type Path, stringAt } from '../kube/node.ts'
+import { isTrue } from '../kube/read-text.ts'
 import { type ImmutableField, immutableFields } from './immutable-fields.ts'
 import { isUnknown } from './model/is-unknown.ts'
 import type { Problem } from './model/problem.ts'
@@ -26,8 +27,7 @@ function losesStored(before: MapNode, after: MapNode): boolean {
   const [was, is] = [before, after].map(root => at(root, ['spec', 'versions']))
   if (was?.type !== 'list' || is?.type !== 'list') return false
   const isStored = (node: Node) => {
-    const stored = at(node, ['storage'])
-    return stored?.type === 'scalar' && stored.value === true
+    return isTrue(at(node, ['storage']))
   }
   const names = is.items.map(node => stringAt(node, ['name']))
   return was.items.some(node => isStored(node) && !names.includes(stringAt(node, ['name'])))

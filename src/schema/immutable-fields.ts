@@ -1,4 +1,5 @@
-import { at, type MapNode, type Node, type Path } from '../kube/node.ts'
+import { at, type MapNode, type Path } from '../kube/node.ts'
+import { isTrue } from '../kube/read-text.ts'
 
 /** A field that an update may not change. */
 export interface ImmutableField {
@@ -167,7 +168,6 @@ function completions(before: MapNode, after: MapNode): readonly ImmutableField[]
   return [field('spec.completions', isWhole ? { default: '1' } : {})]
 }
 
-const isTrue = (node: Node | undefined): boolean => node?.type === 'scalar' && node.value === true
 const textAt = (root: MapNode, path: Path): string => {
   const node = at(root, path)
   return node?.type === 'scalar' ? String(node.value) : ''

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { at, type Node, type ScalarNode, stringAt } from '../kube/node.ts'
+import { isTrue } from '../kube/read-text.ts'
 import { isSealedValue } from '../kube/sealed-values.ts'
 import { dataKey, type Identities, keysForAge } from './data-key.ts'
 import { openValue } from './open-value.ts'
@@ -33,8 +34,7 @@ const SEALS: readonly Seal[] = ['corrupt', 'changed', 'unknown', 'sound']
 
 function sealBy(documents: readonly Node[], block: Node, key: Uint8Array): Seal {
   const written = openValue(stringAt(block, ['mac']) ?? '', key, stringAt(block, ['lastmodified']) ?? '')
-  const mode = at(block, ['mac_only_encrypted'])
-  const onlyEncrypted = mode?.type === 'scalar' && mode.value === true
+  const onlyEncrypted = isTrue(at(block, ['mac_only_encrypted']))
   const hash = createHash('sha512')
   if (onlyEncrypted) hash.update(ONLY_ENCRYPTED)
   for (const root of documents) {

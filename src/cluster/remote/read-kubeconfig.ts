@@ -1,6 +1,7 @@
 import { createSecureContext } from 'node:tls'
 import { BailiwickError } from '../../errors.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import { apiServerAddress } from '../api-server-address.ts'
 import type { RequestCredentials } from '../credentials.ts'
@@ -92,8 +93,7 @@ function onlyDocument(bytes: Uint8Array, refuse: Refuse): Node {
 }
 
 function entry(root: Node, list: string, part: 'context' | 'cluster' | 'user', name: string, refuse: Refuse): Node {
-  const found = at(root, [list])
-  const items = found?.type === 'list' ? found.items : []
+  const items = itemsOf(at(root, [list]))
   const named = items.filter(item => stringAt(item, ['name']) === name)
   const value = named[0] && at(named[0], [part])
   if (name === '' || named.length !== 1 || value?.type !== 'map')

@@ -4,6 +4,7 @@ import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import { fluxKind } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { isTrue } from '../../kube/read-text.ts'
 import type { Finding } from '../../rules/model/finding.ts'
 
 type Where = Pick<Finding, 'node' | 'object'>
@@ -38,7 +39,6 @@ const isLeftAlone = (object: KubeObject) => isMarked(object) || isSuspended(obje
 function isSuspended(object: KubeObject): boolean {
   const row = fluxKind(kindOf(object))
   if (!row) return false
-  const suspend = at(object.root, ['spec', 'suspend'])
-  if (suspend?.type === 'scalar' && suspend.value === true) return true
+  if (isTrue(at(object.root, ['spec', 'suspend']))) return true
   return stringAt(object.root, ['metadata', 'annotations', `${row.group}/reconcile`])?.toLowerCase() === 'disabled'
 }

@@ -1,4 +1,5 @@
 import { at, type Node, originAt, stringAt } from '../../kube/node.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import { fillIn, holds, type Lookup, unknownNames } from './expression.ts'
 import { folderAt, WORKSPACE } from './flux-command.ts'
 import { isHarmlessAction, PUSHES, STEERS } from './known-commands.ts'
@@ -87,7 +88,7 @@ function runJob(job: Job): void {
   readEnv(job.workflow, state, lookup)
   readEnv(job.job, state, lookup)
   const steps = at(job.job, ['steps'])
-  for (const step of steps?.type === 'list' ? steps.items : []) {
+  for (const step of itemsOf(steps)) {
     if (++job.counted.steps > MAX_STEPS) state.changed = `the workflow has more than ${MAX_STEPS} steps`
     runStep(job, step, state, is === 'unknown')
   }

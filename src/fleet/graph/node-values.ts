@@ -4,6 +4,7 @@ import type { FindVariableSource, SourceKind } from '../../flux/substitute/varia
 import { plainVariable } from '../../flux/substitute/variable-source.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { isTrue, itemsOf } from '../../kube/read-text.ts'
 import { codeWord, message, part } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import type { ReadData, ValueNeed } from '../model/cluster-values.ts'
@@ -31,12 +32,12 @@ const known = new WeakMap<KubeObject, readonly Need[]>()
 function readNeeds(kustomization: KubeObject): Need[] {
   const list = at(kustomization.root, ['spec', 'postBuild', 'substituteFrom'])
   const { namespace } = idOf(kustomization)
-  return (list?.type === 'list' ? list.items : []).flatMap(item => {
+  return itemsOf(list).flatMap(item => {
     const kind = stringAt(item, ['kind'])
     const name = stringAt(item, ['name'])
     if ((kind !== 'ConfigMap' && kind !== 'Secret') || !name) return []
     const optional = at(item, ['optional'])
-    const isOptional = optional?.type === 'scalar' && optional.value === true
+    const isOptional = isTrue(optional)
     return [{ id: valueId(kind, namespace, name), kind, name, optional: isOptional, origin: item.origin }]
   })
 }

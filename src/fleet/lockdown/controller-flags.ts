@@ -1,5 +1,6 @@
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import type { ControllerFlag } from '../model/fleet.ts'
 
 /** The flags of Flux's controllers that are booleans: they never take the next argument as their value. */
@@ -41,8 +42,7 @@ export function flagsOf(workload: KubeObject, controller: string): readonly Cont
 
 /** The container that runs the controller: by its image, else the one that Flux calls `manager`, else the first. */
 function managerOf({ root }: KubeObject, controller: string): Node | undefined {
-  const containers = at(root, ['spec', 'template', 'spec', 'containers'])
-  const items = containers?.type === 'list' ? containers.items : []
+  const items = itemsOf(at(root, ['spec', 'template', 'spec', 'containers']))
   const isItsImage = (item: Node) => imageName(stringAt(item, ['image']) ?? '') === controller
   return items.find(isItsImage) ?? items.find(item => stringAt(item, ['name']) === 'manager') ?? items[0]
 }
@@ -57,8 +57,7 @@ const imageName = (image: string) =>
 /** Flux's images start their controller by themselves; a command of its own has to start it with the arguments behind it. */
 function argumentsOf(container: Node | undefined, controller: string): readonly Node[] {
   const [command, args] = ['command', 'args'].map(field => {
-    const list = at(container, [field])
-    return list?.type === 'list' ? list.items : []
+    return itemsOf(at(container, [field]))
   }) as [readonly Node[], readonly Node[]]
   if (command.length === 0) return args
   const texts = command.map(item => stringAt(item, []) ?? '')

@@ -1,6 +1,7 @@
 import { EXTENSIONS_GROUP, GIT_REPOSITORY, sourceNamed } from '../../flux/kinds.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 
 /** A copy of a directory, or of all that is in it, into a generated artifact. */
 export interface GeneratedCopy {
@@ -25,19 +26,19 @@ const COPY = new Set(['from', 'to', 'strategy'])
 export function generatedCopies(generator: KubeObject, name: string): readonly GeneratedCopy[] | string | undefined {
   const { root } = generator
   const { namespace } = idOf(generator)
-  const [artifact, ...others] = items(at(root, ['spec', 'artifacts'])).filter(one => stringAt(one, ['name']) === name)
+  const [artifact, ...others] = itemsOf(at(root, ['spec', 'artifacts'])).filter(one => stringAt(one, ['name']) === name)
   if (!artifact) return undefined
   const isHeld =
     stringAt(root, ['metadata', 'annotations', `${EXTENSIONS_GROUP}/reconcile`])?.toLowerCase() === 'disabled'
   if (isHeld || others.length > 0 || !hasOnly(at(root, ['spec']), SPEC) || !hasOnly(artifact, ARTIFACT))
     return NOT_PLAIN
   const sources = new Map<string, string>()
-  for (const one of items(at(root, ['spec', 'sources']))) {
+  for (const one of itemsOf(at(root, ['spec', 'sources']))) {
     const text = (key: string) => stringAt(one, [key]) ?? ''
     const isPlain = sourceNamed(text('kind')) === GIT_REPOSITORY && [namespace, ''].includes(text('namespace'))
     if (isPlain) sources.set(text('alias'), `GitRepository/${namespace}/${text('name')}`)
   }
-  const copies = items(at(artifact, ['copy'])).map(one => copyOf(one, sources))
+  const copies = itemsOf(at(artifact, ['copy'])).map(one => copyOf(one, sources))
   return copies.length > 0 && copies.every(one => one !== undefined) ? copies : NOT_PLAIN
 }
 
@@ -61,8 +62,6 @@ function plainPath(path: string): string | undefined {
   const parts = path.split('/').filter(one => one !== '' && one !== '.')
   return /[*?[\]{}\\]/.test(path) || parts.includes('..') ? undefined : parts.join('/')
 }
-
-const items = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 
 const hasOnly = (node: Node | undefined, keys: ReadonlySet<string>): boolean =>
   node?.type === 'map' && [...node.fields.keys()].every(key => keys.has(key))

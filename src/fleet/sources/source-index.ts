@@ -3,6 +3,7 @@ import { isOfKind } from '../../flux/flux-object.ts'
 import { ARTIFACT_GENERATOR, groupsThat, isDeployable } from '../../flux/kinds.ts'
 import { at, originAt, stringAt } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import { message, part } from '../../message/message.ts'
 import { isSameSpec } from '../model/same-spec.ts'
 
@@ -43,8 +44,7 @@ export class SourceIndex {
       const list = this.#generators.get(namespace) ?? []
       this.#generators.set(namespace, list)
       list.push(object)
-      const artifacts = at(object.root, ['spec', 'artifacts'])
-      for (const one of artifacts?.type === 'list' ? artifacts.items : [])
+      for (const one of itemsOf(at(object.root, ['spec', 'artifacts'])))
         this.#added.push(`ExternalArtifact/${namespace}/${stringAt(one, ['name']) ?? ''}`)
     }
     const id = `${kind}/${namespace}/${name}`

@@ -2,7 +2,7 @@ import { at, type MapNode, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { accountOf } from '../../kube/rbac/groups-of.ts'
-import { textsOf } from '../../kube/read-text.ts'
+import { itemsOf, textsOf } from '../../kube/read-text.ts'
 import { nodeOf } from '../model/synthetic.ts'
 import { CAPSULE_GROUP, selectedOwners, writtenOwners } from './capsule.ts'
 
@@ -61,13 +61,11 @@ function ownerGrants(tenant: KubeObject, others: readonly KubeObject[]): Capsule
 /** `spec.additionalRoleBindings` and those of `spec.rules`, which may apply to some of the namespaces only. */
 function additionalGrants(tenant: KubeObject): CapsuleGrant[] {
   const ofRules = items(tenant, 'rules').flatMap(rule => {
-    const bindings = at(rule, ['permissions', 'bindings'])
-    return bindings?.type === 'list' ? bindings.items : []
+    return itemsOf(at(rule, ['permissions', 'bindings']))
   })
   return [...items(tenant, 'additionalRoleBindings'), ...ofRules].flatMap(entry => {
     const role = stringAt(entry, ['clusterRoleName'])
-    const list = at(entry, ['subjects'])
-    const subjects = (list?.type === 'list' ? list.items : []).map(one => ({
+    const subjects = itemsOf(at(entry, ['subjects'])).map(one => ({
       apiGroup: stringAt(one, ['apiGroup']) ?? '',
       kind: stringAt(one, ['kind']) ?? '',
       name: stringAt(one, ['name']) ?? '',
@@ -78,8 +76,7 @@ function additionalGrants(tenant: KubeObject): CapsuleGrant[] {
 }
 
 function items(tenant: KubeObject, field: string) {
-  const list = at(tenant.root, ['spec', field])
-  return list?.type === 'list' ? list.items : []
+  return itemsOf(at(tenant.root, ['spec', field]))
 }
 
 /** The name of a RoleBinding from 0.13 on: a hash (FNV-1a), from 0.14 on of each text behind its length. */

@@ -2,7 +2,7 @@ import { readLabelSelector, selects } from '../../kube/label-selector.ts'
 import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { accountOf } from '../../kube/rbac/groups-of.ts'
-import { textMapOf } from '../../kube/read-text.ts'
+import { isTrue, itemsOf, textMapOf } from '../../kube/read-text.ts'
 import type { Identity } from '../model/fleet.ts'
 
 /** API group of Capsule. */
@@ -66,15 +66,14 @@ function ownersOf(root: MapNode, others: readonly KubeObject[]): CapsuleOwner[] 
     const spec = at(other, ['spec'])
     const aggregate = spec && at(spec, ['aggregate'])
     // later versions set false by default; versions without the field accept only users in the CapsuleConfiguration
-    const isOn = aggregate?.type === 'scalar' && aggregate.value === true
+    const isOn = isTrue(aggregate)
     return spec ? named(spec, isOn ? { isAggregated: true } : {}) : []
   })
   return [...writtenOwners(root).flatMap(owner => named(owner, {})), ...byLabel]
 }
 
 function itemsAt(root: MapNode, path: readonly string[]): readonly Node[] {
-  const list = at(root, path)
-  return list?.type === 'list' ? list.items : []
+  return itemsOf(at(root, path))
 }
 
 /** The namespaces in which the accounts live that own a Tenant; those of Kubernetes itself are nobody's home. */

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
+import { isTrue } from '../../kube/read-text.ts'
 import type { Origin } from '../../origin.ts'
 import { specTexts } from './spec-fields.ts'
 
@@ -13,8 +14,7 @@ const REMOTE = ['git::', 'gh:', 'ssh://', 'https://', 'http://', 'git@', 'github
  * for a path that is not local and relative (IsLocalRelativePath of fluxcd/pkg kustomize), or leads out of the source.
  */
 export function localComponents(kustomization: MapNode, find: (path: string) => PathState): Node[] {
-  const ignore = at(kustomization, ['spec', 'ignoreMissingComponents'])
-  const ignoresMissing = ignore?.type === 'scalar' && ignore.value === true
+  const ignoresMissing = isTrue(at(kustomization, ['spec', 'ignoreMissingComponents']))
   return specTexts(kustomization, ['spec', 'components']).flatMap(node => {
     const { value, origin } = node
     if (!isLocal(value)) {

@@ -1,5 +1,5 @@
 import { at, type Node, type Path, stringAt } from '../node.ts'
-import { textsOf } from '../read-text.ts'
+import { isTrue, itemsOf, textsOf } from '../read-text.ts'
 import type { NamingField } from './capability.ts'
 import { placesOf, stepsOf } from './places-of.ts'
 
@@ -118,8 +118,7 @@ function parameter(node: Node, path: Path): NamedValue[] {
 /** `any: true`, or names. */
 function selected(node: Node, path: Path): NamedValue[] {
   const any = at(node, ['any'])
-  if (any?.type === 'scalar' && any.value === true)
-    return [{ path: [...path, 'any'], text: 'any', namespace: ANY_NAMESPACE, name: '' }]
+  if (isTrue(any)) return [{ path: [...path, 'any'], text: 'any', namespace: ANY_NAMESPACE, name: '' }]
   const names = at(node, ['matchNames'])
   if (names?.type !== 'list') return []
   return names.items.map((item, index) => {
@@ -134,8 +133,7 @@ const NAME_LABEL = 'kubernetes.io/metadata.name'
 function labelled(node: Node, path: Path): NamedValue[] {
   const text = stringAt(node, ['matchLabels', NAME_LABEL])
   if (text !== undefined) return [{ path, text, namespace: text, name: '' }]
-  const expressions = at(node, ['matchExpressions'])
-  const items = expressions?.type === 'list' ? expressions.items : []
+  const items = itemsOf(at(node, ['matchExpressions']))
   const named = items.find(item => stringAt(item, ['key']) === NAME_LABEL && stringAt(item, ['operator']) === 'In')
   const names = named && textsOf(at(named, ['values']))
   if (names) return names.map(name => ({ path, text: name, namespace: name, name: '' }))

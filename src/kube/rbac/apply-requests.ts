@@ -1,5 +1,6 @@
 import { at, type Node, stringAt } from '../node.ts'
 import { display, groupOf, idOf, type KubeObject, type ObjectId } from '../object.ts'
+import { isTrue, itemsOf } from '../read-text.ts'
 import { type CustomScopes, scopeOf } from '../scope/scope.ts'
 import type { ResourceRequest } from './request.ts'
 import { type CustomPlurals, resourceOf } from './resource-name.ts'
@@ -152,8 +153,7 @@ export const waits = ({ root }: KubeObject): boolean => isTrue(at(root, ['spec',
 
 /** What `spec.healthChecks` names: also objects that something else makes. */
 function healthChecks(root: Node): ObjectId[] {
-  const list = at(root, ['spec', 'healthChecks'])
-  return (list?.type === 'list' ? list.items : []).map(item => ({
+  return itemsOf(at(root, ['spec', 'healthChecks'])).map(item => ({
     apiVersion: stringAt(item, ['apiVersion']) ?? '',
     kind: stringAt(item, ['kind']) ?? '',
     namespace: stringAt(item, ['namespace']) ?? '',
@@ -180,8 +180,6 @@ export function healthCheckRequests(kustomization: KubeObject, custom: CustomKin
 
 /** Whether an object is a Namespace of Kubernetes. */
 export const isNamespace = ({ apiVersion, kind }: ObjectId): boolean => apiVersion === 'v1' && kind === 'Namespace'
-
-const isTrue = (node: Node | undefined) => node?.type === 'scalar' && node.value === true
 
 /** What Flux sends besides for an object that it deletes where it cannot be changed: by `spec.force`, or marked so. */
 export function forceRequests(kustomization: KubeObject, object: KubeObject, place: ApiPlace): AccountRequest[] {

@@ -1,8 +1,9 @@
 import { isAbsent } from '../../kube/edit-node.ts'
 import { at, type MapNode, type Node } from '../../kube/node.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import type { Entry, GeneratorEntry, GeneratorOptions } from '../model/entry.ts'
 import type { FieldDocs, KustomizationField } from './field.ts'
-import { caseless, itemsOf } from './paths-in.ts'
+import { caseless } from './paths-in.ts'
 import {
   asMap,
   booleanField,

@@ -1,7 +1,7 @@
 import type { ScalarNode } from '../../kube/node.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import type { Entry } from '../model/entry.ts'
 import type { FieldDocs, KustomizationField } from './field.ts'
-import { itemsOf } from './paths-in.ts'
 import { textList } from './read-fields.ts'
 
 /** An entry that is a path, or objects written out. */

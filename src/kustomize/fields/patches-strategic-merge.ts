@@ -1,10 +1,10 @@
 import { BailiwickError } from '../../errors.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import type { Origin } from '../../origin.ts'
 import { mergeByIdentity } from '../patch/apply-patches.ts'
 import { parseWhole, readPatchFile } from '../patch/load-patch.ts'
 import type { TransformingField } from './field.ts'
 import type { ConfigEntry } from './generators.ts'
-import { itemsOf } from './paths-in.ts'
 import { textList } from './read-fields.ts'
 
 const CHANGES = { allowNameChange: false, allowKindChange: false, asTarget: true }

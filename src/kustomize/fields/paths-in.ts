@@ -1,7 +1,5 @@
 import type { Node } from '../../kube/node.ts'
-
-/** The elements of what may be a list. */
-export const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
+import { itemsOf } from '../../kube/read-text.ts'
 
 /** The `path` of each element. */
 export const pathOfEach = (node: Node): readonly (Node | undefined)[] =>

@@ -1,5 +1,6 @@
+import { itemsOf } from '../../kube/read-text.ts'
 import type { FieldDocs, RefusedField } from './field.ts'
-import { caseless, itemsOf } from './paths-in.ts'
+import { caseless } from './paths-in.ts'
 import { refusePlugin } from './refusals.ts'
 
 const ALWAYS: FieldDocs = { refused: 'always' }

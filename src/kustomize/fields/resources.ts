@@ -1,6 +1,6 @@
+import { itemsOf } from '../../kube/read-text.ts'
 import type { Entry } from '../model/entry.ts'
 import type { KustomizationField } from './field.ts'
-import { itemsOf } from './paths-in.ts'
 import { textList } from './read-fields.ts'
 
 /** Files and directories that objects come from. */

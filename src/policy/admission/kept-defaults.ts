@@ -2,6 +2,7 @@ import { CelMap, type CelValue, NotKnown } from '../../cel/values.ts'
 import { kindOf } from '../../facts/kind-of.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import { pullPolicyOf } from './defaults.ts'
 
 const TEMPLATE = ['spec', 'template', 'spec']
@@ -30,8 +31,6 @@ export function withKeptDefaults(value: CelValue, object: KubeObject, old: KubeO
     return unsure.reduce((inner, index) => withUnknown(inner, [...place, list, index]), made)
   }, value)
 }
-
-const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 
 function isKept(container: Node, before: readonly Node[]): boolean {
   const was = before.find(one => stringAt(one, ['name']) === stringAt(container, ['name']))

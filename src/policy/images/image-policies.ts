@@ -1,5 +1,6 @@
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { CLUSTER_POLICY, POLICY } from '../kyverno/policy-rules.ts'
 import { validatingActionOf } from '../validating/validating-engine.ts'
@@ -30,5 +31,3 @@ export function imagePolicies(world: AdmissionWorld): ImagePolicy[] {
   const validating = [IMAGE_POLICY, NAMESPACED_IMAGE_POLICY].flatMap(kind => world.policies(kind))
   return [...kyverno, ...validating.map(object => ({ object, enforces: validatingActionOf(object) === 'deny' }))]
 }
-
-const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])

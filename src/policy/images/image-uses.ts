@@ -1,6 +1,7 @@
 import { at, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { POD_SPEC_PATHS } from '../../kube/pod-spec-paths.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import type { ImageUse } from './image-use.ts'
 
 const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
@@ -21,8 +22,7 @@ export function imageUses(kind: string, { root }: Pick<KubeObject, 'root'>): Ima
   const pod = runningPodPath(kind)
   if (!pod) return []
   return LISTS.flatMap(list => {
-    const found = at(root, [...pod, list])
-    const items = found?.type === 'list' ? found.items : []
+    const items = itemsOf(at(root, [...pod, list]))
     return items.flatMap((item, index): ImageUse[] => {
       const image = at(item, ['image'])
       if (image?.type !== 'scalar' || image.value === null || image.value === '') return []

@@ -2,6 +2,7 @@ import { PolicyExpression } from '../../cel/kubernetes/policy-expression.ts'
 import { kyvernoLibrary } from '../../cel/kyverno/kyverno-library.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { matchesWildcard } from '../kyverno/jmespath/wildcard.ts'
@@ -114,5 +115,3 @@ function alternatives(glob: string): string[] | undefined {
   }
   return made
 }
-
-const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])

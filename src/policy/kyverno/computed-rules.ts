@@ -1,5 +1,6 @@
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import type { Origin } from '../../origin.ts'
 import { type ContextValue, type Fields, fromNode, isFields, isList, valueAt } from './jmespath/values.ts'
 
@@ -30,8 +31,7 @@ const LONGEST_NAME = 63
  * about Pods (pkg/autogen).
  */
 export function computedRules(policy: KubeObject, kind: string): ComputedRule[] {
-  const list = at(policy.root, ['spec', 'rules'])
-  const nodes = list?.type === 'list' ? list.items : []
+  const nodes = itemsOf(at(policy.root, ['spec', 'rules']))
   const written = nodes.map(node => ({ node, rule: fromNode(node) }))
   const own = written.flatMap(({ node, rule }): ComputedRule[] => {
     const name = stringAt(node, ['name']) ?? ''

@@ -1,6 +1,7 @@
 import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { matchesWildcard } from './jmespath/wildcard.ts'
 
@@ -67,8 +68,7 @@ const NAMESPACE = 'exceptionNamespace'
 function ofDeployment(object: KubeObject): ExceptionSettings | undefined {
   if (!isAdmissionController(object)) return undefined
   const base = ['spec', 'template', 'spec', 'containers']
-  const containers = at(object.root, base)
-  for (const [index, container] of itemsOf(containers).entries()) {
+  for (const [index, container] of itemsOf(at(object.root, base)).entries()) {
     for (const key of ['args', 'command']) {
       const flags = flagsOf(at(container, [key]))
       const enabled = flags.get(ENABLE)
@@ -118,5 +118,3 @@ function ofRelease(object: KubeObject): ExceptionSettings | undefined {
     namespace !== undefined ? [...base, 'namespace'] : isEnabled !== undefined ? [...base, 'enabled'] : ['spec']
   return { object, path, isEnabled, namespace }
 }
-
-const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])

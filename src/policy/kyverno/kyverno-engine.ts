@@ -2,6 +2,7 @@ import { kyvernoLibrary } from '../../cel/kyverno/kyverno-library.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { at, canonical, type Node } from '../../kube/node.ts'
 import { userInfo } from '../../kube/rbac/groups-of.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import { addressRequest, refusesAddress } from '../addresses/refuses-address.ts'
 import { worldOf } from '../admission/admission-world.ts'
 import type { AddressEngine, NotEvaluated, PolicyFinding, PolicyQuestion } from '../engine.ts'
@@ -52,8 +53,7 @@ function refusesCel(index: FleetIndex, validate: Node, question: PolicyQuestion)
   const cel = at(validate, ['cel'])
   if (!cel) return false
   const list = (key: string) => {
-    const found = at(cel, [key])
-    return found?.type === 'list' ? found.items : []
+    return itemsOf(at(cel, [key]))
   }
   const parts = { conditions: [], variables: list('variables'), validations: list('expressions') }
   const policy: CelPolicy = {

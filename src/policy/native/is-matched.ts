@@ -1,7 +1,7 @@
 import { readLabelSelector, selects } from '../../kube/label-selector.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
-import { textsOf } from '../../kube/read-text.ts'
+import { itemsOf, textsOf } from '../../kube/read-text.ts'
 import type { AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { type KnownLabels, labelsOf, namespaceLabelsOf } from '../admission/namespace-value.ts'
@@ -52,8 +52,6 @@ function bySelector(node: Node | undefined, sides: readonly KnownLabels[]): Matc
   if (unclear) return 'it selects by labels of a Namespace that is not in the fleet'
   return sides.some(({ labels }) => selects(selector, labels))
 }
-
-const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 
 function covers(rule: Node, request: AdmissionRequest, isEquivalent: boolean): boolean {
   const { id, operation, resource, isNamespaced } = request

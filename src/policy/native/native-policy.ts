@@ -3,6 +3,7 @@ import { kubernetesLibrary } from '../../cel/kubernetes/kubernetes-library.ts'
 import { PolicyExpression } from '../../cel/kubernetes/policy-expression.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
+import { itemsOf } from '../../kube/read-text.ts'
 import type { Origin } from '../../origin.ts'
 
 /** An expression of a policy and where it stands; `problem`: why it cannot be compiled. */
@@ -86,8 +87,6 @@ export function compileParts(
     validations: validations.map(item => validationOf(item, dialect)),
   }
 }
-
-const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 
 function ruleOf(item: Node, key: string, { library, rewrite = same }: Dialect): CelRule {
   const text = rewrite(stringAt(item, [key]) ?? '')

@@ -2,7 +2,7 @@ import { kyvernoLibrary } from '../../cel/kyverno/kyverno-library.ts'
 import { CelMap, type CelValue } from '../../cel/values.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { textsOf } from '../../kube/read-text.ts'
+import { itemsOf, textsOf } from '../../kube/read-text.ts'
 import type { AdmissionAnswer, AdmissionFinding, AdmissionRequest } from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import type { NotEvaluated } from '../engine.ts'
@@ -161,8 +161,6 @@ function exceptionsOf(policy: CelPolicy, world: AdmissionWorld): readonly Except
     return { conditions, images, values, end: at(spec, ['expiresAt']) }
   })
 }
-
-const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 
 /** `validationActions`, or Deny by default; a policy that does not run at admission only reports. */
 export function validatingActionOf({ root }: KubeObject): AdmissionFinding['action'] {

@@ -2,6 +2,7 @@ import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
+import { isTrue } from '../../kube/read-text.ts'
 import { message } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { isSecurity } from './support/guarded-place.ts'
@@ -47,6 +48,5 @@ function decides({ object, id, node }: Subject, path: Path, { index }: RuleConte
   }
   const isGrant = groupOf(id.apiVersion) === 'rbac.authorization.k8s.io'
   if (isGrant && path.length === 1 && ['roleRef', 'subjects', 'rules'].includes(String(first))) return true
-  const value = at(object.root, path)
-  return isSecurity(path) && value?.type === 'scalar' && value.value === true && path.at(-1) !== 'runAsNonRoot'
+  return isSecurity(path) && isTrue(at(object.root, path)) && path.at(-1) !== 'runAsNonRoot'
 }

@@ -4,6 +4,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Node, type Path, type ScalarValue } from '../../kube/node.ts'
 import { pointer } from '../../kube/pointer.ts'
+import { isTrue } from '../../kube/read-text.ts'
 import { message } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import { everyMap } from '../model/every-map.ts'
@@ -129,7 +130,7 @@ function* accounts(root: Node, mayBeUnseen: boolean): Iterable<AccountWish> {
     for (const place of [['serviceAccountName'], ['serviceAccount', 'name'], ['serviceAccount']]) {
       const value = at(map, place)
       const name = textOf(value) ?? ''
-      const isUnseen = mayBeUnseen && value?.type === 'scalar' && value.value === true
+      const isUnseen = mayBeUnseen && isTrue(value)
       if (isUnseen) yield { path: [...path, ...place], what: 'an account that is not seen here', value: 'unseen' }
       if (name !== '') yield { path: [...path, ...place], what: 'the account of Flux for its pods', value: name, name }
     }

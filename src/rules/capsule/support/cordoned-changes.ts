@@ -6,6 +6,7 @@ import type { Subject } from '../../../facts/subject.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { at, canonical, originAt } from '../../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../../kube/object.ts'
+import { isTrue } from '../../../kube/read-text.ts'
 import { listed, message, part } from '../../../message/message.ts'
 import { serverWords } from '../../model/api-refusal.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
@@ -15,7 +16,7 @@ import { TENANT, webhookVersion } from './capsule-tenants.ts'
 
 const isCordoned = (tenant: KubeObject | undefined): boolean => {
   const value = tenant && at(tenant.root, ['spec', 'cordoned'])
-  return value?.type === 'scalar' && value.value === true
+  return isTrue(value)
 }
 
 const MAX_SHOWN = 5

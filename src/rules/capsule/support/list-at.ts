@@ -1,9 +1,9 @@
 import { at, type Node, type Path } from '../../../kube/node.ts'
+import { itemsOf } from '../../../kube/read-text.ts'
 
 /** Items of the list at a path; none where there is no list. */
 export function listAt(node: Node | undefined, path: Path): readonly Node[] {
-  const list = at(node, path)
-  return list?.type === 'list' ? list.items : []
+  return itemsOf(at(node, path))
 }
 
 /** The texts in the list at a path. */

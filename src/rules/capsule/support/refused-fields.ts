@@ -1,7 +1,7 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { at, type Node, type Path, stringAt } from '../../../kube/node.ts'
-import { textMapOf } from '../../../kube/read-text.ts'
+import { isTrue, textMapOf } from '../../../kube/read-text.ts'
 import { pullPolicyOf } from '../../../policy/admission/defaults.ts'
 import { containersOf, type Pod } from '../../workloads/support/pod-parts.ts'
 import { podsOf } from '../../workloads/support/pods-of.ts'
@@ -184,8 +184,7 @@ function* refusedIngress(root: Node, place: Place): Iterable<CapsuleRefusal> {
   const first = (wanted: string) => hosts.find(({ host }) => host === wanted)?.path ?? ['spec', 'rules']
   const list = at(place.spec, ['ingressOptions', 'allowedHostnames'])
   if (list) yield* refusedHosts([...new Set(hosts.map(({ host }) => host))], list, place, first)
-  const wildcard = at(place.spec, ['ingressOptions', 'allowWildcardHostnames'])
-  const isOn = wildcard?.type === 'scalar' && wildcard.value === true
+  const isOn = isTrue(at(place.spec, ['ingressOptions', 'allowWildcardHostnames']))
   const [starred] = isOn ? [] : hosts.filter(({ host }) => host.startsWith('*'))
   if (!starred) return
   yield {

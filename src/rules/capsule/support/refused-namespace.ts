@@ -1,7 +1,7 @@
 import type { Subject } from '../../../facts/subject.ts'
 import { at, type Path, stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
-import { textMapOf } from '../../../kube/read-text.ts'
+import { isTrue, textMapOf } from '../../../kube/read-text.ts'
 import type { RuleContext } from '../../model/rule.ts'
 import { goMatches } from './capsule-list.ts'
 import { capsuleSettings, capsuleUse, isCapsuleUser } from './capsule-settings.ts'
@@ -62,12 +62,11 @@ function refusedName({ id, node, object }: Subject, tenant: KubeObject, version:
   const settings = capsuleSettings(index, node.cluster)
   const values = (field: string) => settings.map(({ rendered, path }) => at(rendered.object.root, [...path, field]))
   const own = at(tenant.root, ['spec', 'forceTenantPrefix'])
-  const isOn = (value: typeof own) => value?.type === 'scalar' && value.value === true
-  const isForced = own ? isOn(own) : values('forceTenantPrefix').some(isOn)
+  const isForced = own ? isTrue(own) : values('forceTenantPrefix').some(isTrue)
   const field = ['forceTenantPrefix']
   if (isForced && !id.name.startsWith(`${name}-`)) {
     const isOfWebhook =
-      version < 13 && (!isOn(own) || stringAt(object.root, ['metadata', 'labels', LABEL]) !== undefined)
+      version < 13 && (!isTrue(own) || stringAt(object.root, ['metadata', 'labels', LABEL]) !== undefined)
     const words = isOfWebhook
       ? `The namespace doesn't match the tenant prefix, expected ${name}-${id.name}`
       : `The Namespace name must start with '${name}-' when ForceTenantPrefix is enabled in the Tenant.`

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../../errors.ts'
 import { internalHost } from '../../../kube/address/internal-host.ts'
 import { at, type Node, stringAt } from '../../../kube/node.ts'
+import { itemsOf } from '../../../kube/read-text.ts'
 import { parseDocuments } from '../../../kube/yaml/parse-documents.ts'
 
 /** Something in a kubeconfig that makes its reader run, read or call what it should not. */
@@ -58,8 +59,7 @@ function parse(text: string): readonly Node[] | undefined {
 }
 
 function entries(root: Node, list: string, field: string): Node[] {
-  const found = at(root, [list])
-  const items = found?.type === 'list' ? found.items : []
+  const items = itemsOf(at(root, [list]))
   return items.flatMap(item => at(item, [field]) ?? [])
 }
 

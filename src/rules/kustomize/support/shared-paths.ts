@@ -5,6 +5,7 @@ import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { artifactPath } from '../../../flux/artifact-path.ts'
 import { at, originAt, stringAt } from '../../../kube/node.ts'
+import { itemsOf } from '../../../kube/read-text.ts'
 import { joinPath } from '../../../kustomize/paths/resolve-path.ts'
 import { message } from '../../../message/message.ts'
 import { overLimit } from '../../model/over-limit.ts'
@@ -62,8 +63,7 @@ const isWithin = (path: string, directory: string) =>
   directory === '' || path === directory || path.startsWith(`${directory}/`)
 
 function componentsOf({ kustomization }: FleetNode, start: string): NamedPath[] {
-  const list = at(kustomization.root, ['spec', 'components'])
-  return (list?.type === 'list' ? list.items : []).flatMap(item => {
+  return itemsOf(at(kustomization.root, ['spec', 'components'])).flatMap(item => {
     const parts = joinPath(start, stringAt(item, []) ?? '')
     return parts ? [{ path: parts.join('/'), origin: item.origin }] : []
   })

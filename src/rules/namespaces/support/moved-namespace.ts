@@ -7,6 +7,7 @@ import { declaredIn } from '../../../fleet/tenancy/declared-in.ts'
 import { HELM_RELEASE } from '../../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../../kube/node.ts'
 import { groupOf } from '../../../kube/object.ts'
+import { itemsOf } from '../../../kube/read-text.ts'
 import { type Message, message, part, untyped } from '../../../message/message.ts'
 import { namespaceAnswer } from '../../capsule/support/namespace-answer.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
@@ -56,8 +57,7 @@ function claimsOf({ object }: Subject): Claim[] {
     const label = at(object.root, path)
     return label ? [{ path, key, to: stringAt(object.root, path) ?? label.type }] : []
   })
-  const list = at(object.root, ['metadata', 'ownerReferences'])
-  const references = (list?.type === 'list' ? list.items : []).flatMap((one, place): Claim[] => {
+  const references = itemsOf(at(object.root, ['metadata', 'ownerReferences'])).flatMap((one, place): Claim[] => {
     const isTenant =
       groupOf(stringAt(one, ['apiVersion']) ?? '') === CAPSULE_GROUP && stringAt(one, ['kind']) === 'Tenant'
     const path = ['metadata', 'ownerReferences', place, 'name']

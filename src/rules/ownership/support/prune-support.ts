@@ -5,6 +5,7 @@ import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { RBAC_GROUP } from '../../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../../kube/rbac/groups-of.ts'
 import { readBinding } from '../../../kube/rbac/read-binding.ts'
+import { isTrue } from '../../../kube/read-text.ts'
 import { isKept } from './deleted-objects.ts'
 
 /** What deletes as an account of a tenant when it goes. */
@@ -70,8 +71,7 @@ function deleting(cluster: string, namespace: string, before: FleetIndex, index:
 /** As kustomize-controller and helm-controller end: what does not prune, or is suspended, deletes nothing. */
 function deletes(object: KubeObject, cluster: string, before: FleetIndex): boolean {
   const isSet = (field: string) => {
-    const found = at(object.root, ['spec', field])
-    return found?.type === 'scalar' && found.value === true
+    return isTrue(at(object.root, ['spec', field]))
   }
   if (isKept(object) || isSet('suspend')) return false
   if (idOf(object).kind !== 'Kustomization') return true

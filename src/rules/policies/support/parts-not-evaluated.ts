@@ -1,5 +1,6 @@
 import type { Subject } from '../../../facts/subject.ts'
 import { at } from '../../../kube/node.ts'
+import { itemsOf } from '../../../kube/read-text.ts'
 
 /** Kinds of policies that no engine of ours evaluates, by `<group>/<Kind>`. */
 export const KINDS_NOT_EVALUATED: ReadonlySet<string> = new Set([
@@ -39,8 +40,7 @@ export function partsNotEvaluated({ kind, object }: Pick<Subject, 'kind' | 'obje
   if (KINDS_NOT_EVALUATED.has(kind)) return [WHOLE_KIND]
   const isCapsule = kind === CAPSULE_TENANT
   if (!KYVERNO.has(kind) && !isCapsule) return []
-  const rules = at(object.root, ['spec', 'rules'])
-  const items = rules?.type === 'list' ? rules.items : []
+  const items = itemsOf(at(object.root, ['spec', 'rules']))
   const parts = isCapsule ? CAPSULE_PARTS : PARTS
   return [
     ...parts.filter(part => items.some(rule => rule.type === 'map' && rule.fields.has(part))),

@@ -5,7 +5,7 @@ import { at, canonical, type Node, type Path, stringAt } from '../../../kube/nod
 import { groupOf, type KubeObject } from '../../../kube/object.ts'
 import { resourceOf } from '../../../kube/rbac/resource-name.ts'
 import { ruleAllows } from '../../../kube/rbac/rule-allows.ts'
-import { textMapOf, textsOf } from '../../../kube/read-text.ts'
+import { itemsOf, textMapOf, textsOf } from '../../../kube/read-text.ts'
 import { worldOf } from '../../../policy/admission/admission-world.ts'
 import {
   EXCEPTION_KINDS,
@@ -60,7 +60,7 @@ export function* tenantControls(
   else {
     yield* ofMatch(tenants, root, ['spec', 'matchConstraints'])
     const all = tenants.selected(at(root, ['spec', 'matchConstraints', 'namespaceSelector']))
-    for (const [position, item] of itemsOf(root, ['spec', 'matchConditions']).entries()) {
+    for (const [position, item] of itemsOf(at(root, ['spec', 'matchConditions'])).entries()) {
       if (OF_TENANTS.test(stringAt(item, ['expression']) ?? ''))
         yield* found(['spec', 'matchConditions', position, 'expression'], 'condition', all)
     }
@@ -85,11 +85,6 @@ function* ofExceptions(tenants: Tenants, settings: ExceptionSettings | undefined
 
 /** What of an object its tenant chooses freely and policies select by. */
 const OF_TENANTS = /\b(?:object|oldObject)\.metadata\.\??(?:labels|annotations)\b/
-
-const itemsOf = (root: Node, path: Path): readonly Node[] => {
-  const found = at(root, path)
-  return found?.type === 'list' ? found.items : []
-}
 
 function* found(path: Path, how: TenantControl['how'], tenants: readonly string[]): Iterable<TenantControl> {
   if (tenants.length > 0) yield { path, how, tenants }
@@ -130,7 +125,7 @@ const BY_TENANT = { selector: 'labels', annotations: 'annotations', names: 'name
 
 /** The filters of Kyverno's rules: names leave an object out of what is excluded only, a match by name is about that object. */
 function* ofRules(tenants: Tenants, root: Node): Iterable<TenantControl> {
-  for (const [position, rule] of itemsOf(root, ['spec', 'rules']).entries()) {
+  for (const [position, rule] of itemsOf(at(root, ['spec', 'rules'])).entries()) {
     if (!at(rule, ['validate']) && !at(rule, ['verifyImages'])) continue
     for (const block of ['match', 'exclude'] as const) {
       for (const { path, filter } of filtersOf(rule, block)) {
@@ -155,7 +150,7 @@ function* ofRules(tenants: Tenants, root: Node): Iterable<TenantControl> {
 /** The filters of a block; one that asks for accounts is not the tenant's to choose. */
 function filtersOf(rule: Node, block: 'match' | 'exclude'): readonly { readonly path: Path; readonly filter: Node }[] {
   const lists = ['any', 'all'].flatMap(key =>
-    itemsOf(rule, [block, key]).map((filter, index) => ({ path: [block, key, index] as Path, filter })),
+    itemsOf(at(rule, [block, key])).map((filter, index) => ({ path: [block, key, index] as Path, filter })),
   )
   const own = at(rule, [block])
   const all = lists.length > 0 || !own ? lists : [{ path: [block] as Path, filter: own }]

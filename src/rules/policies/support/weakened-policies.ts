@@ -3,7 +3,7 @@ import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { kindOf } from '../../../facts/kind-of.ts'
 import { at, canonical, type Node, originAt, type Path, stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
-import { textsOf } from '../../../kube/read-text.ts'
+import { itemsOf, textsOf } from '../../../kube/read-text.ts'
 import { type Message, message } from '../../../message/message.ts'
 import type { Origin } from '../../../origin.ts'
 import { EXCEPTION_KINDS } from '../../../policy/kyverno/exception-settings.ts'
@@ -100,7 +100,6 @@ const keyOf = (object: KubeObject): string => {
   return `${namespace}/${name}`
 }
 
-const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 const isFalse = (node: Node | undefined) => node?.type === 'scalar' && node.value === false
 const text = (object: KubeObject, path: Path, otherwise: string) => stringAt(object.root, path) ?? otherwise
 

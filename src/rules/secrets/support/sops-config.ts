@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../../errors.ts'
 import type { Tree } from '../../../git/tree.ts'
 import { at, canonical, type Node } from '../../../kube/node.ts'
+import { itemsOf } from '../../../kube/read-text.ts'
 import { parseDocuments } from '../../../kube/yaml/parse-documents.ts'
 import { containsPattern } from '../../../kustomize/select/pattern.ts'
 import { type Recipients, wantedRecipients } from './sops-recipients.ts'
@@ -22,8 +23,7 @@ export function creationRules(tree: Tree, path: string): readonly CreationRule[]
   if (tree.entry(path)?.type !== 'file') return undefined
   try {
     const [root] = parseDocuments({ repository: '', path }, tree.read(path))
-    const list = at(root, ['creation_rules'])
-    return (list?.type === 'list' ? list.items : []).map(node => {
+    return itemsOf(at(root, ['creation_rules'])).map(node => {
       const pattern = at(node, ['path_regex'])
       return {
         pattern:

@@ -1,4 +1,5 @@
 import { at, type Node } from '../../../kube/node.ts'
+import { itemsOf } from '../../../kube/read-text.ts'
 
 /** Who can open what SOPS encrypted, as one text each: `age:age1...`, `pgp:...`, `kms:arn`, `hc_vault:url`. */
 export type Recipients = ReadonlyMap<string, Node>
@@ -11,7 +12,6 @@ const text = (node: Node | undefined, ...names: string[]): string => {
   return ''
 }
 const noSlash = (url: string) => url.replace(/\/{1,8}$/, '')
-const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
 const wordsOf = (node: Node | undefined): string[] => {
   const items = node?.type === 'list' ? node.items : node ? [node] : []
   return items.flatMap(item => (item.type === 'scalar' && item.value !== null ? String(item.value).split(',') : []))

@@ -1,5 +1,6 @@
 import { at, type MapNode, type Node, type Path } from '../../../kube/node.ts'
 import { annotationsOf } from '../../../kube/pod-spec-paths.ts'
+import { itemsOf } from '../../../kube/read-text.ts'
 import { everyMap } from '../../model/every-map.ts'
 
 /** The lists of a pod in which its containers stand. */
@@ -27,8 +28,7 @@ export function podAt(root: Node, path: Path): Pod | undefined {
 /** Every container of a pod. */
 export function containersOf({ path, spec }: Pod): Container[] {
   return [...CONTAINER_LISTS].flatMap(list => {
-    const found = at(spec, [list])
-    const items = found?.type === 'list' ? found.items : []
+    const items = itemsOf(at(spec, [list]))
     return items.flatMap((node, index) => (node.type === 'map' ? [{ path: [...path, list, index], node }] : []))
   })
 }
