@@ -1,6 +1,7 @@
 import type { FleetIndex } from '../facts/fleet-index.ts'
 import { shown } from '../facts/shown.ts'
 import { kubeConfigOf } from '../fleet/model/appliers.ts'
+import { isEquippedByAddon } from '../fleet/tenancy/capsule.ts'
 import { KUSTOMIZATION, KUSTOMIZE_GROUP } from '../flux/kinds.ts'
 import { originAt, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
@@ -35,7 +36,6 @@ interface Step {
   readonly stateOf: (owner: Owner) => AuditState
 }
 
-const ADDON = ['metadata', 'annotations', 'capsule.addon.fluxcd/enabled']
 const FLUX_OBJECT = { verb: 'patch', apiGroup: KUSTOMIZE_GROUP, resource: 'kustomizations', name: '' } as const
 
 /** The steps of https://projectcapsule.dev (Multi-tenancy the GitOps way), in its order. */
@@ -144,7 +144,7 @@ function ownersOf(tenant: KubeObject, index: FleetIndex, cluster: string): Owner
     const account = accountOf(user)
     if (!account) return []
     const object = index.platformObject(cluster, '/ServiceAccount', account.namespace, account.name)
-    const hasAddon = object !== undefined && stringAt(object.root, ADDON) === 'true'
+    const hasAddon = object !== undefined && isEquippedByAddon(object)
     return [{ index, cluster, tenant, user, ...account, hasAddon }]
   })
 }

@@ -2,18 +2,17 @@ import {
   CAPSULE_GROUP,
   capsuleReferenceOf,
   capsuleTenantOf,
+  isEquippedByAddon,
   mayCreateNamespace,
   nameOfOwner,
   readCapsuleTenants,
 } from '../fleet/tenancy/capsule.ts'
-import { stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { FleetAnswers } from './fleet-answers.ts'
 import { isPlatform } from './object-index.ts'
 import type { Rendered } from './object-table.ts'
 
 const TENANT = `${CAPSULE_GROUP}/Tenant`
-const ADDON = ['metadata', 'annotations', 'capsule.addon.fluxcd/enabled']
 
 /** The Capsule Tenant of each namespace of a cluster that Capsule counts as one of it, as far as the fleet shows it. */
 export function capsuleNamespaces(index: FleetAnswers, cluster: string): ReadonlyMap<string, KubeObject> {
@@ -48,7 +47,7 @@ export function capsuleNamespaces(index: FleetAnswers, cluster: string): Readonl
   for (const [home, accounts] of homes) {
     const account = accounts.find(name => {
       const object = index.platformObject(cluster, '/ServiceAccount', home, name)
-      return object && stringAt(object.root, ADDON) === 'true'
+      return object && isEquippedByAddon(object)
     })
     const user = `ServiceAccount system:serviceaccount:${home}:${account}`
     const tenant = account && tenants.find(one => ownersOf.get(idOf(one).name)?.has(user))

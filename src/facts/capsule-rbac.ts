@@ -5,6 +5,7 @@ import {
   capsuleLabelOf,
   capsuleReferenceOf,
   homesOf,
+  isEquippedByAddon,
   mayCreateNamespace,
   nameOfOwner,
   readCapsuleTenants,
@@ -164,12 +165,6 @@ interface AddonAccount {
   readonly tenant: string
 }
 
-/** Annotation by which a platform asks the addon for an account's rights, token and kubeconfig. */
-const ADDON = ['metadata', 'annotations', 'capsule.addon.fluxcd/enabled']
-
-/** Whether capsule-addon-fluxcd is to equip an account that owns a Tenant. */
-const isEquipped = (account: KubeObject): boolean => stringAt(account.root, ADDON) === 'true'
-
 function addonAccounts(platform: (kind: string) => readonly Rendered[], ofCapsule: readonly KubeObject[]) {
   const owned = ofCapsule.flatMap(one =>
     writtenOwners(one.root).flatMap(owner => {
@@ -180,7 +175,7 @@ function addonAccounts(platform: (kind: string) => readonly Rendered[], ofCapsul
   )
   const byUser = Map.groupBy(owned, ({ user }) => user)
   return platform('/ServiceAccount').flatMap(({ object }): AddonAccount[] => {
-    if (!isEquipped(object)) return []
+    if (!isEquippedByAddon(object)) return []
     const { namespace, name } = idOf(object)
     const all = byUser.get(userOfAccount(namespace, name)) ?? []
     const tenant = all.map(one => one.tenant).sort()[0]

@@ -104,6 +104,11 @@ export function capsuleReferenceOf(namespace: KubeObject): string | undefined {
   return stringAt(owner, ['name']) || undefined
 }
 
+const ADDON = ['metadata', 'annotations', 'capsule.addon.fluxcd/enabled']
+
+/** Whether the platform asks capsule-addon-fluxcd for the rights, token and kubeconfig of an account that owns a Tenant. */
+export const isEquippedByAddon = (account: KubeObject): boolean => stringAt(account.root, ADDON) === 'true'
+
 /** The accounts and groups that own a Capsule Tenant, as `<kind> <name>`; only the platform's objects may be asked. */
 export function capsuleOwners(objects: Iterable<KubeObject>): Set<string> {
   return new Set(readCapsuleTenants(objects).flatMap(tenant => tenant.owners.map(nameOfOwner)))

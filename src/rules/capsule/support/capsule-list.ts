@@ -47,15 +47,22 @@ export function isAllowedBy(list: Node, value: string, classes?: Classes): boole
 const hasSelector = (list: Node) =>
   at(list, ['matchLabels']) !== undefined || at(list, ['matchExpressions']) !== undefined
 
-/** What a list allows, in the words of Capsule (pkg/api/errors/allowed.go). */
+/** What a list allows, in the words of Capsule (pkg/api/errors/allowed.go), but for one blank more before a second part. */
 export function allowedWords(list: Node): string {
+  return [
+    ...listedWords(list),
+    ...(hasSelector(list) ? ['matching the label selector defined in the Tenant'] : []),
+  ].join(' or ')
+}
+
+/** The same of a list without labels: registries have none. */
+export function listedWords(list: Node): string[] {
   const exact = textsAt(list, ['allowed'])
   const pattern = stringAt(list, ['allowedRegex'])
   return [
     ...(exact.length > 0 ? [`use one from the following list (${exact.join(', ')})`] : []),
     ...(pattern ? [`use one matching the following regex (${pattern})`] : []),
-    ...(hasSelector(list) ? ['matching the label selector defined in the Tenant'] : []),
-  ].join(' or ')
+  ]
 }
 
 /** The first key that a list of Capsule (`denied`, `deniedRegex`) forbids, in the words of Capsule (pkg/api/forbidden_list.go). */

@@ -1,4 +1,3 @@
-import { capsuleVersion } from '../../../facts/capsule-version.ts'
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { Rendered } from '../../../facts/object-table.ts'
 import type { Identity } from '../../../fleet/model/fleet.ts'
@@ -22,7 +21,7 @@ const NEWEST = 14
 
 /** The minor version of Capsule (0.x) that a cluster runs; the newest known one where nothing shows it. */
 export const webhookVersion = (index: FleetIndex, cluster: string): number =>
-  Math.floor(capsuleVersion(kind => capsuleObjects(index, cluster, kind)) ?? NEWEST)
+  Math.floor(index.capsule(cluster).version ?? NEWEST)
 
 /** The Capsule Tenants of a cluster that an identity owns, by its name or by a group of its namespace. */
 export function tenantsOwnedBy(index: FleetIndex, cluster: string, identity: Identity): KubeObject[] {

@@ -5,7 +5,7 @@ import { isTrue, textMapOf } from '../../../kube/read-text.ts'
 import { pullPolicyOf } from '../../../policy/admission/defaults.ts'
 import { containersOf, type Pod } from '../../workloads/support/pod-parts.ts'
 import { podsOf } from '../../workloads/support/pods-of.ts'
-import { allowedWords, forbiddenKey, goMatches, isAllowedBy } from './capsule-list.ts'
+import { allowedWords, forbiddenKey, goMatches, isAllowedBy, listedWords } from './capsule-list.ts'
 import { listAt, textsAt } from './list-at.ts'
 
 /** What Capsule's webhooks refuse of an object in a namespace of a Tenant. */
@@ -91,15 +91,8 @@ function refusedImage(image: string, list: Node, version: number): string | unde
   if (isAllowed === undefined) return undefined
   // without a tag, Capsule finds no image in it
   const full = name === '' ? '' : `${registry}/${repository}${name}`
-  const exact = textsAt(list, ['allowed'])
-  const pattern = stringAt(list, ['allowedRegex'])
-  const extra = [
-    ...(exact.length > 0 ? [`use one from the following list (${exact.join(', ')})`] : []),
-    // Capsule writes one blank more
-    ...(pattern ? [`use one matching the following regex (${pattern})`] : []),
-  ]
   const shown = registry === '' || version < 11 ? image : full
-  return `Container image ${shown} registry is forbidden for the current Tenant: ${extra.join(' or ')}`
+  return `Container image ${shown} registry is forbidden for the current Tenant: ${listedWords(list).join(' or ')}`
 }
 
 /** How Capsule speaks of a class. */
