@@ -35,11 +35,12 @@ function deniedBefore(findings: readonly Finding[]): RequiredApproval[] {
       objects === 0
         ? ''
         : `: ${objects === 1 ? '1 object that it denied passes' : `${objects} objects that it denied pass`}`
+    const isKustomization = (own[0]!.policy ?? own[0]!.object).kind === 'Kustomization'
     const path = own[0]!.origin.file
     return {
       rule: policyLoosened.id,
       path,
-      message: policy.startsWith('Kustomization ')
+      message: isKustomization
         ? `${policy} no longer waits for policies`
         : `${policy} ${which === '' ? 'may deny' : 'denies'} less than before${which}`,
     }

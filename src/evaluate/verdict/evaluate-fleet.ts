@@ -23,7 +23,6 @@ import { evaluatedNodes } from './evaluated-nodes.ts'
 import { KnownFailures } from './failure-state.ts'
 import { failureOf, findingOf } from './finding-of.ts'
 import { KnownHidden } from './known-hidden.ts'
-import { leadingErrors } from './leading-errors.ts'
 import { levelOf } from './level-of.ts'
 import { missingReferences } from './missing-references.ts'
 import { resultOf } from './result-of.ts'
@@ -231,6 +230,22 @@ function unevaluated(head: Fleet, base: Fleet | undefined): NodeFailure[] {
   const message = 'no Kustomization of the fleet could be rendered, so nothing was evaluated'
   const fix = 'Correct the errors of the clusters, or add the missing sources.'
   return [{ ...failureOf(where, { code: 'nothing-evaluated', message, fix }, at('')), state }]
+}
+
+/**
+ * Without new errors of a Kustomization that something renders of which Flux applies nothing for a new error: what it would be is
+ * not known, and it stays on the cluster as it was. The error that remains blocks.
+ */
+function leadingErrors(errors: readonly NodeFailure[], { nodes }: Fleet): NodeFailure[] {
+  const isNew = ({ state }: NodeFailure) => state === 'new'
+  const refused = new Set(errors.filter(one => isNew(one) && one.blocksApply).map(({ node }) => node))
+  const parents = new Map(nodes.map(({ key, parent }) => [key, parent]))
+  const follows = (key: string) => {
+    let above = parents.get(key)
+    while (above !== undefined && !refused.has(above)) above = parents.get(above)
+    return above !== undefined
+  }
+  return errors.filter(one => !(isNew(one) && follows(one.node)))
 }
 
 /** Nodes of which no complete build was found: what they restrict is not known, and no rule can hold it against a change. */
