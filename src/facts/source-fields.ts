@@ -16,7 +16,7 @@ export function formOf(kind: string): AddressForm {
 
 /** The scp form behind ssh://, which people understand and Go does not. */
 export function noPort(written: string): string | undefined {
-  // a password, which stands before an @, is no port and never shown
+  // what stands before an @ is a password, not a port, and must not be shown
   const form = /^[a-z+]{1,10}:\/\/(?:[^/@]{0,300}@)?[^/:@[]{1,300}:([^/?#@\d*$][^/?#@]{0,300})(?=[/?#]|$)/i
   const [, port] = form.exec(written) ?? []
   return (

@@ -116,7 +116,7 @@ function readyNodes(nodes: readonly FleetNode[], faults: ReadonlyMap<string, unk
   const left = new Map<string, number>()
   for (const { node } of [...waiting.values()].flat()) left.set(node.key, (left.get(node.key) ?? 0) + 1)
   const ready = new Set(nodes.filter(({ key }) => !faults.get(key) && !left.has(key)).map(({ key }) => key))
-  // what is added is visited, too
+  // a node that is added in the loop is visited too
   for (const key of ready) {
     for (const { node } of waiting.get(key) ?? []) {
       const count = left.get(node.key)! - 1

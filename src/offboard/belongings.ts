@@ -87,7 +87,7 @@ function isOf(object: KubeObject, owner: Owner): boolean {
   return kind.endsWith('Binding') ? isBindingOf(object, owner) : isImpersonatorOf(object, owner)
 }
 
-/** A role that only lets somebody impersonate accounts of the tenant, as Capsule's proxy asks for; whatever binds it goes too. */
+/** A role that only allows to impersonate accounts of the tenant, for Capsule's proxy. Its bindings are removed too. */
 function isImpersonatorOf(object: KubeObject, { namespaces }: Owner): boolean {
   const rules = readRole(object)?.rules ?? []
   return (

@@ -130,7 +130,7 @@ export function onboardingDirectories(request: OnboardRequest, tree: Tree, fleet
 
 /**
  * Credentials that people seal themselves: their file is listed from the beginning, so that nothing can be merged before it is
- * there. What is planned is compared as if it were, and it is not among the files.
+ * there. The plan is compared with the file in place, but does not contain it.
  */
 function withAwaited(request: OnboardRequest, tree: Tree, layouts: readonly TenantLayout[]) {
   const none = { request, awaited: new Set<string>() }

@@ -9,8 +9,8 @@ const following = (branch: string): Files => ({
   [SYNC]: fleetFiles[SYNC]!.replace('branch: main', `branch: ${branch}`),
 })
 
-/** A clone of the fleet on a branch whose sync is to follow `prod`. */
-function clone() {
+/** A clone of the fleet's repository without a commit. */
+function emptyClone() {
   const dir = scratch()
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: dir, stdio: 'pipe' })
@@ -21,6 +21,12 @@ function clone() {
   }
   git('init', '-q', '-b', 'main')
   git('remote', 'add', 'origin', FLEET_URL)
+  return { dir, git, commit }
+}
+
+/** A clone of the fleet on a branch whose sync is to follow `prod`. */
+function clone() {
+  const { dir, git, commit } = emptyClone()
   commit(fleetFiles)
   git('checkout', '-qb', 'feature')
   commit(following('prod'))
@@ -85,16 +91,7 @@ test.each([
   ['semver: 3.x', [], ['it follows 3.x, given is main']],
   ['branch: main', [], []],
 ])('a source that is to follow %s is that, not what is checked out', async (ref, errors, own) => {
-  const dir = scratch()
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: dir, stdio: 'pipe' })
-  const commit = (files: Files) => {
-    write(dir, files)
-    git('add', '-A')
-    git('commit', '-qm', 'x')
-  }
-  git('init', '-q', '-b', 'main')
-  git('remote', 'add', 'origin', FLEET_URL)
+  const { dir, git, commit } = emptyClone()
   commit({ ...fleetFiles, 'tagged/kustomization.yaml': 'resources: [missing.yaml]\n' })
   git('tag', 'v1.0.0')
   commit({ 'tagged/kustomization.yaml': 'resources: []\n' })

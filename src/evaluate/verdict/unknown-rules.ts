@@ -13,9 +13,9 @@ import { isHeavier } from './level-of.ts'
  */
 export function unknownRules(fleet: Fleet, rules: readonly RuleText[]): NodeFailure[] {
   const byId = new Map(rules.map(rule => [rule.id, rule]))
-  const said = fleet.proposed.namedRules.filter(({ id }) => !byId.has(id) && !isRemoved(id))
-  const roots = said.length === 0 ? [] : fleet.nodes.filter(node => node.parent === undefined)
-  const failures = said.flatMap(named => roots.map(root => failed(root, named, unknown(named))))
+  const wrong = fleet.proposed.namedRules.filter(({ id }) => !byId.has(id) && !isRemoved(id))
+  const roots = wrong.length === 0 ? [] : fleet.nodes.filter(node => node.parent === undefined)
+  const failures = wrong.flatMap(named => roots.map(root => failed(root, named, unknown(named))))
   for (const [tenant, { own }] of fleet.config.tenants) {
     for (const named of own?.namedRules ?? []) {
       const rule = byId.get(named.id)

@@ -13,9 +13,9 @@ export const sourcePattern = {
 /** The patterns that hold for a tenant, or for several, each list of which must allow an address; none: any address. */
 export function allowedSourcesOf(config: FleetConfig, tenant: string): readonly (readonly string[])[] {
   return membersOf(tenant).flatMap(name => {
-    const said = config.tenants.get(name)
-    const fleets = said?.allowedSources ?? config.allowedSources
-    return [...(fleets ? [fleets] : []), ...(said?.own?.allowedSources ?? [])]
+    const settings = config.tenants.get(name)
+    const fleets = settings?.allowedSources ?? config.allowedSources
+    return [...(fleets ? [fleets] : []), ...(settings?.own?.allowedSources ?? [])]
   })
 }
 

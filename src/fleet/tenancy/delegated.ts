@@ -26,7 +26,7 @@ export interface Delegated {
 export const NOTHING_DELEGATED: Delegated = { accounts: new Map(), nodes: new Map() }
 
 /**
- * Whoever writes what is applied as an account that may write in a tenant's namespaces only is confined to the tenant.
+ * An account that may write only in a tenant's namespaces confines what is applied as it to that tenant.
  * Several tenants are one, named after all of them, see `membersOf`. What is applied as such an account grants nothing
  * here, or it would justify itself.
  */
@@ -116,7 +116,7 @@ function tenantOf(name: string, authorizer: Authorizer, owners: Owners): string 
     const tenant = owners.givenTo(namespace)
     const writes = own.some(({ binding }) => {
       const rules = authorizer.rulesOf(binding.roleRef, binding.namespace)
-      // a role that is not visible gives nobody more than a tenant has
+      // a role that is not visible counts as a tenant's
       return rules ? rules.some(({ verbs }) => verbs.some(verb => !READS.has(verb))) : tenant !== undefined
     })
     if (writes && tenant === undefined) return MORE

@@ -5,8 +5,8 @@ import type { RuleContext } from '../../model/rule.ts'
 import { ANY, capsuleObjects, TENANT } from './capsule-tenants.ts'
 
 /**
- * Whether a change takes a Capsule Tenant that stays from the accounts of a tenant: the rule capsule-owner-change tells it at
- * the Tenant, and nobody is to be told again at what the tenant has because of it.
+ * Whether a change takes a Capsule Tenant that stays from the accounts of a tenant: the rule capsule-owner-change reports it
+ * at the Tenant, so that other rules do not repeat it at the tenant's objects.
  */
 export function ownerRemoved({ index, before }: RuleContext, cluster: string, tenant: string): boolean {
   if (!before?.isCapsuleTenant(cluster, tenant)) return false

@@ -24,7 +24,7 @@ interface Claim {
 
 /**
  * A Namespace of the platform that gives what is in it to another tenant than it belongs to: by a label or an ownerReference,
- * whether or not anything gave it to somebody before, and whatever the owner followed from.
+ * whether or not it had an owner before, and however that one was known.
  */
 export function* movedNamespace(subject: Subject, context: RuleContext): Iterable<Breach> {
   const { id, node } = subject
@@ -86,7 +86,7 @@ function formerOwner(subject: Subject, claim: Claim, context: RuleContext): Lose
   if (!before) return undefined
   const known = before.versionsOf(cluster, '/Namespace', '', id.name)
   const earlier = before.platformObject(cluster, '/Namespace', '', id.name)
-  // a version that stood there already takes nothing from anybody now
+  // a version that was there before the change takes nothing away
   if (known.some(one => stringAt(one.object.root, claim.path) === claim.to)) return undefined
   const was = (earlier && stringAt(earlier.root, claim.path)) || undefined
   if (was !== undefined || isEmpty) return was === undefined ? undefined : { tenant: was }
@@ -162,7 +162,7 @@ function breach(
   }
 }
 
-/** What Capsule will not let the platform write, whosever it is. */
+/** What Capsule refuses to the platform, for each owner. */
 function* refusedByCapsule(
   { object, id, node }: Subject,
   claims: readonly Claim[],
