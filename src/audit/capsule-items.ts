@@ -3,12 +3,11 @@ import { shown } from '../facts/shown.ts'
 import { kubeConfigOf } from '../fleet/model/appliers.ts'
 import { isEquippedByAddon } from '../fleet/tenancy/capsule.ts'
 import { KUSTOMIZATION, KUSTOMIZE_GROUP } from '../flux/kinds.ts'
-import { originAt, stringAt } from '../kube/node.ts'
+import { at, itemsOf, originAt, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { accountOf, userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
 import { capsuleSettings, isCapsuleUser } from '../rules/capsule/support/capsule-settings.ts'
 import { capsuleObjects, TENANT } from '../rules/capsule/support/capsule-tenants.ts'
-import { listAt } from '../rules/capsule/support/list-at.ts'
 import { type AuditItem, type AuditState, place } from './audit-item.ts'
 import type { AuditedCluster } from './audited-cluster.ts'
 import { fewNames } from './few-names.ts'
@@ -139,7 +138,7 @@ export function* capsuleItems({ cluster: { name: cluster }, index, namespaces }:
 }
 
 function ownersOf(tenant: KubeObject, index: FleetIndex, cluster: string): Owner[] {
-  return listAt(tenant.root, ['spec', 'owners']).flatMap(owner => {
+  return itemsOf(at(tenant.root, ['spec', 'owners'])).flatMap(owner => {
     const user = stringAt(owner, ['name']) ?? ''
     const account = accountOf(user)
     if (!account) return []
@@ -150,8 +149,8 @@ function ownersOf(tenant: KubeObject, index: FleetIndex, cluster: string): Owner
 }
 
 function hasRoles({ index, cluster, tenant, user }: Owner): boolean {
-  const isAdded = listAt(tenant.root, ['spec', 'additionalRoleBindings']).some(binding =>
-    listAt(binding, ['subjects']).some(one => {
+  const isAdded = itemsOf(at(tenant.root, ['spec', 'additionalRoleBindings'])).some(binding =>
+    itemsOf(at(binding, ['subjects'])).some(one => {
       const name = stringAt(one, ['name']) ?? ''
       return name === user || userOfAccount(stringAt(one, ['namespace']) ?? '', name) === user
     }),

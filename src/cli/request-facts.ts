@@ -1,8 +1,7 @@
 import type { PostBuildFacts } from '../flux/substitute/post-build.ts'
 import { variablesOf } from '../flux/substitute/variable-source.ts'
-import { at, type MapNode, stringAt } from '../kube/node.ts'
+import { at, isTrue, type MapNode, stringAt } from '../kube/node.ts'
 import { idOf } from '../kube/object.ts'
-import { isTrue } from '../kube/read-text.ts'
 
 /**
  * What a request of `render --stdin` says about the cluster: its `objects` are what `substituteFrom` finds in the

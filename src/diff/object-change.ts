@@ -1,6 +1,5 @@
 import type { FleetNode } from '../fleet/model/fleet.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
-import { isTrue } from '../kube/read-text.ts'
 import { schemaOfObject } from '../kustomize/patch/merge-schema.ts'
 import type { ObjectChange } from './changes.ts'
 import { diffNodes, type Operation } from './diff-nodes.ts'
@@ -50,7 +49,7 @@ export function changedObject(
 /** A ConfigMap or Secret whose content nobody may change. */
 function isFrozen({ root }: KubeObject): boolean {
   const immutable = root.fields.get('immutable')?.value
-  return isTrue(immutable)
+  return immutable?.type === 'scalar' && immutable.value === true
 }
 
 /** What Flux drops before it applies, or the API server writes itself (fluxcd/pkg ssa/normalize). */

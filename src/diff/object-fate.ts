@@ -1,8 +1,7 @@
 import type { FleetNode } from '../fleet/model/fleet.ts'
 import { KUSTOMIZE_GROUP } from '../flux/kinds.ts'
-import { at, stringAt } from '../kube/node.ts'
+import { at, isTrue, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { isTrue } from '../kube/read-text.ts'
 import type { Fate } from './changes.ts'
 
 /**

@@ -1,7 +1,6 @@
 import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
-import { at, stringAt } from '../kube/node.ts'
+import { at, itemsOf, stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
-import { itemsOf } from '../kube/read-text.ts'
 import { SecretWords } from './secret-words.ts'
 
 /** The Secrets of fleets whose values may stand in what their Kustomizations render. */

@@ -12,11 +12,11 @@ import {
   writtenOwners,
 } from '../fleet/tenancy/capsule.ts'
 import { capsuleBindings } from '../fleet/tenancy/capsule-bindings.ts'
-import { at, type MapNode, type Node, stringAt } from '../kube/node.ts'
+import { at, isTrue, itemsOf, type MapNode, type Node, stringAt } from '../kube/node.ts'
 import { display, idOf, type KubeObject } from '../kube/object.ts'
 import { RBAC_GROUP } from '../kube/rbac/binding.ts'
 import { accountOf, userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
-import { isTrue, itemsOf, textsOf } from '../kube/read-text.ts'
+import { textsOf } from '../kube/read-text.ts'
 import { type CapsuleSettings, capsuleSettings } from './capsule-settings.ts'
 import { capsuleVersion } from './capsule-version.ts'
 import type { Rendered } from './object-table.ts'

@@ -123,6 +123,12 @@ export function stringAt(node: Node | undefined, path: Path): string | undefined
   return found?.type === 'scalar' && typeof found.value === 'string' ? found.value : undefined
 }
 
+/** The items of a list; none of what is no list. */
+export const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
+
+/** Whether a value is the boolean true. */
+export const isTrue = (node: Node | undefined): boolean => node?.type === 'scalar' && node.value === true
+
 /**
  * Where to point for `path`: the value's own origin; for an absent value the patch that removed it, else the key of the
  * deepest part that is there (a missing `spec.serviceAccountName` points at `spec:`).

@@ -8,12 +8,6 @@ export function textOf(node: Node | undefined): string | undefined {
   return typeof node.value === 'string' ? node.value : undefined
 }
 
-/** The items of a list; none of what is no list. */
-export const itemsOf = (node: Node | undefined): readonly Node[] => (node?.type === 'list' ? node.items : [])
-
-/** Whether a value is the boolean true. */
-export const isTrue = (node: Node | undefined): boolean => node?.type === 'scalar' && node.value === true
-
 /** A field of type []string; as textOf. */
 export function textsOf(node: Node | undefined): string[] | undefined {
   if (node === undefined || isNull(node)) return []

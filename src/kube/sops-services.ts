@@ -1,5 +1,4 @@
-import { at, type Node } from './node.ts'
-import { itemsOf } from './read-text.ts'
+import { at, itemsOf, type Node } from './node.ts'
 
 /** The services whose keys the worker can use. */
 export const KEY_SERVICES = ['aws', 'gcp', 'vault', 'azure'] as const

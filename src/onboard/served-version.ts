@@ -1,8 +1,7 @@
 import type { Fleet } from '../fleet/model/fleet.ts'
 import { apiVersionOf, fluxKind } from '../flux/kinds.ts'
-import { at, stringAt } from '../kube/node.ts'
+import { at, isTrue, itemsOf, stringAt } from '../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../kube/object.ts'
-import { isTrue, itemsOf } from '../kube/read-text.ts'
 
 /** The apiVersion to write for a kind of Flux (`<group>/<Kind>`). */
 export type VersionOf = (kind: string) => string

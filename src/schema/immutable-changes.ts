@@ -1,5 +1,4 @@
-import { at, type MapNode, type Node, type Path, stringAt } from '../kube/node.ts'
-import { isTrue } from '../kube/read-text.ts'
+import { at, isTrue, type MapNode, type Node, type Path, stringAt } from '../kube/node.ts'
 import { type ImmutableField, immutableFields } from './immutable-fields.ts'
 import { isUnknown } from './model/is-unknown.ts'
 import type { Problem } from './model/problem.ts'

@@ -1,5 +1,4 @@
-import { at, type MapNode, type Path } from '../kube/node.ts'
-import { isTrue } from '../kube/read-text.ts'
+import { at, isTrue, type MapNode, type Path } from '../kube/node.ts'
 
 /** A field that an update may not change. */
 export interface ImmutableField {

@@ -1,6 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
-import { at, type Node, type ScalarNode, stringAt } from '../kube/node.ts'
-import { isTrue } from '../kube/read-text.ts'
+import { at, isTrue, type Node, type ScalarNode, stringAt } from '../kube/node.ts'
 import { isSealedValue } from '../kube/sealed-values.ts'
 import { dataKey, type Identities, keysForAge } from './data-key.ts'
 import { openValue } from './open-value.ts'

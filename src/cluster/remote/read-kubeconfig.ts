@@ -1,7 +1,6 @@
 import { createSecureContext } from 'node:tls'
 import { BailiwickError } from '../../errors.ts'
-import { at, type Node, stringAt } from '../../kube/node.ts'
-import { itemsOf } from '../../kube/read-text.ts'
+import { at, itemsOf, type Node, stringAt } from '../../kube/node.ts'
 import { parseDocuments } from '../../kube/yaml/parse-documents.ts'
 import { apiServerAddress } from '../api-server-address.ts'
 import type { RequestCredentials } from '../credentials.ts'

@@ -2,9 +2,8 @@ import { HeldNodes, isMarked } from '../../facts/held-nodes.ts'
 import { kindOf } from '../../facts/kind-of.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import { fluxKind } from '../../flux/kinds.ts'
-import { at, stringAt } from '../../kube/node.ts'
+import { at, isTrue, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
-import { isTrue } from '../../kube/read-text.ts'
 import type { Finding } from '../../rules/model/finding.ts'
 
 type Where = Pick<Finding, 'node' | 'object'>

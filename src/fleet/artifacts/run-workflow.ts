@@ -1,5 +1,4 @@
-import { at, type Node, originAt, stringAt } from '../../kube/node.ts'
-import { itemsOf } from '../../kube/read-text.ts'
+import { at, itemsOf, type Node, originAt, stringAt } from '../../kube/node.ts'
 import { fillIn, holds, type Lookup, unknownNames } from './expression.ts'
 import { folderAt, WORKSPACE } from './flux-command.ts'
 import { isHarmlessAction, PUSHES, STEERS } from './known-commands.ts'

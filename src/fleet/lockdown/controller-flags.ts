@@ -1,6 +1,5 @@
-import { at, type Node, stringAt } from '../../kube/node.ts'
+import { at, itemsOf, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { itemsOf } from '../../kube/read-text.ts'
 import type { ControllerFlag } from '../model/fleet.ts'
 
 /** The flags of Flux's controllers that are booleans: they never take the next argument as their value. */

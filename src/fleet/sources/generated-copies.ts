@@ -1,7 +1,6 @@
 import { EXTENSIONS_GROUP, GIT_REPOSITORY, sourceNamed } from '../../flux/kinds.ts'
-import { at, type Node, stringAt } from '../../kube/node.ts'
+import { at, itemsOf, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { itemsOf } from '../../kube/read-text.ts'
 
 /** A copy of a directory, or of all that is in it, into a generated artifact. */
 export interface GeneratedCopy {

@@ -1,9 +1,8 @@
 import { BailiwickError } from '../../errors.ts'
 import { isOfKind } from '../../flux/flux-object.ts'
 import { ARTIFACT_GENERATOR, groupsThat, isDeployable } from '../../flux/kinds.ts'
-import { at, originAt, stringAt } from '../../kube/node.ts'
+import { at, itemsOf, originAt, stringAt } from '../../kube/node.ts'
 import { display, idOf, type KubeObject } from '../../kube/object.ts'
-import { itemsOf } from '../../kube/read-text.ts'
 import { message, part } from '../../message/message.ts'
 import { isSameSpec } from '../model/same-spec.ts'
 

@@ -1,8 +1,8 @@
-import { at, type MapNode, stringAt } from '../../kube/node.ts'
+import { at, itemsOf, type MapNode, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { accountOf } from '../../kube/rbac/groups-of.ts'
-import { itemsOf, textsOf } from '../../kube/read-text.ts'
+import { textsOf } from '../../kube/read-text.ts'
 import { nodeOf } from '../model/synthetic.ts'
 import { CAPSULE_GROUP, selectedOwners, writtenOwners } from './capsule.ts'
 

@@ -1,8 +1,8 @@
 import { readLabelSelector, selects } from '../../kube/label-selector.ts'
-import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
+import { at, isTrue, itemsOf, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { accountOf } from '../../kube/rbac/groups-of.ts'
-import { isTrue, itemsOf, textMapOf } from '../../kube/read-text.ts'
+import { textMapOf } from '../../kube/read-text.ts'
 import type { Identity } from '../model/fleet.ts'
 
 /** API group of Capsule. */

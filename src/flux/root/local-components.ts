@@ -1,6 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { at, type MapNode, type Node } from '../../kube/node.ts'
-import { isTrue } from '../../kube/read-text.ts'
+import { at, isTrue, type MapNode, type Node } from '../../kube/node.ts'
 import type { Origin } from '../../origin.ts'
 import { specTexts } from './spec-fields.ts'
 

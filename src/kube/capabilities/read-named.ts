@@ -1,5 +1,5 @@
-import { at, type Node, type Path, stringAt } from '../node.ts'
-import { isTrue, itemsOf, textsOf } from '../read-text.ts'
+import { at, isTrue, itemsOf, type Node, type Path, stringAt } from '../node.ts'
+import { textsOf } from '../read-text.ts'
 import type { NamingField } from './capability.ts'
 import { placesOf, stepsOf } from './places-of.ts'
 

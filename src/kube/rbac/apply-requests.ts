@@ -1,6 +1,5 @@
-import { at, type Node, stringAt } from '../node.ts'
+import { at, isTrue, itemsOf, type Node, stringAt } from '../node.ts'
 import { display, groupOf, idOf, type KubeObject, type ObjectId } from '../object.ts'
-import { isTrue, itemsOf } from '../read-text.ts'
 import { type CustomScopes, scopeOf } from '../scope/scope.ts'
 import type { ResourceRequest } from './request.ts'
 import { type CustomPlurals, resourceOf } from './resource-name.ts'

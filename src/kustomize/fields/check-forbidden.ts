@@ -1,5 +1,4 @@
-import { at, type MapNode, type Node, stringAt } from '../../kube/node.ts'
-import { itemsOf } from '../../kube/read-text.ts'
+import { at, itemsOf, type MapNode, type Node, stringAt } from '../../kube/node.ts'
 import { pinnedAddress } from '../paths/pinned-address.ts'
 import { isRemote } from '../paths/remote.ts'
 import { caseless } from './paths-in.ts'

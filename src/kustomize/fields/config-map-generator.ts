@@ -1,6 +1,5 @@
 import { isAbsent } from '../../kube/edit-node.ts'
-import { at, type MapNode, type Node } from '../../kube/node.ts'
-import { itemsOf } from '../../kube/read-text.ts'
+import { at, itemsOf, type MapNode, type Node } from '../../kube/node.ts'
 import type { Entry, GeneratorEntry, GeneratorOptions } from '../model/entry.ts'
 import type { FieldDocs, KustomizationField } from './field.ts'
 import { caseless } from './paths-in.ts'

@@ -1,6 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import type { MapNode, Node } from '../../kube/node.ts'
-import { itemsOf } from '../../kube/read-text.ts'
+import { itemsOf, type MapNode, type Node } from '../../kube/node.ts'
 import type { Entry } from '../model/entry.ts'
 import type { ReferenceRule } from '../references/reference-fields.ts'
 import type { KustomizationField } from './field.ts'

@@ -1,5 +1,4 @@
-import type { ScalarNode } from '../../kube/node.ts'
-import { itemsOf } from '../../kube/read-text.ts'
+import { itemsOf, type ScalarNode } from '../../kube/node.ts'
 import type { Entry } from '../model/entry.ts'
 import type { FieldDocs, KustomizationField } from './field.ts'
 import { textList } from './read-fields.ts'

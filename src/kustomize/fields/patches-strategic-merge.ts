@@ -1,5 +1,5 @@
 import { BailiwickError } from '../../errors.ts'
-import { itemsOf } from '../../kube/read-text.ts'
+import { itemsOf } from '../../kube/node.ts'
 import type { Origin } from '../../origin.ts'
 import { mergeByIdentity } from '../patch/apply-patches.ts'
 import { parseWhole, readPatchFile } from '../patch/load-patch.ts'

@@ -1,5 +1,4 @@
-import type { Node } from '../../kube/node.ts'
-import { itemsOf } from '../../kube/read-text.ts'
+import { itemsOf, type Node } from '../../kube/node.ts'
 
 /** The `path` of each element. */
 export const pathOfEach = (node: Node): readonly (Node | undefined)[] =>

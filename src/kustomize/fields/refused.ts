@@ -1,4 +1,4 @@
-import { itemsOf } from '../../kube/read-text.ts'
+import { itemsOf } from '../../kube/node.ts'
 import type { FieldDocs, RefusedField } from './field.ts'
 import { caseless } from './paths-in.ts'
 import { refusePlugin } from './refusals.ts'

@@ -1,4 +1,4 @@
-import { itemsOf } from '../../kube/read-text.ts'
+import { itemsOf } from '../../kube/node.ts'
 import type { Entry } from '../model/entry.ts'
 import type { KustomizationField } from './field.ts'
 import { textList } from './read-fields.ts'

@@ -1,8 +1,7 @@
 import { CelMap, type CelValue, NotKnown } from '../../cel/values.ts'
 import { kindOf } from '../../facts/kind-of.ts'
-import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { at, itemsOf, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { itemsOf } from '../../kube/read-text.ts'
 import { pullPolicyOf } from './defaults.ts'
 
 const TEMPLATE = ['spec', 'template', 'spec']

@@ -1,6 +1,5 @@
-import { at, type Node, stringAt } from '../../kube/node.ts'
+import { at, itemsOf, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { itemsOf } from '../../kube/read-text.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { CLUSTER_POLICY, POLICY } from '../kyverno/policy-rules.ts'
 import { validatingActionOf } from '../validating/validating-engine.ts'

@@ -1,7 +1,6 @@
-import { at, type Path } from '../../kube/node.ts'
+import { at, itemsOf, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { POD_SPEC_PATHS } from '../../kube/pod-spec-paths.ts'
-import { itemsOf } from '../../kube/read-text.ts'
 import type { ImageUse } from './image-use.ts'
 
 const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const

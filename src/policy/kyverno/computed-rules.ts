@@ -1,6 +1,5 @@
-import { at, type Node, stringAt } from '../../kube/node.ts'
+import { at, itemsOf, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import { itemsOf } from '../../kube/read-text.ts'
 import type { Origin } from '../../origin.ts'
 import { type ContextValue, type Fields, fromNode, isFields, isList, valueAt } from './jmespath/values.ts'
 

@@ -1,7 +1,6 @@
 import { HELM_RELEASE } from '../../flux/kinds.ts'
-import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { at, itemsOf, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { itemsOf } from '../../kube/read-text.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { matchesWildcard } from './jmespath/wildcard.ts'
 

@@ -1,9 +1,8 @@
 import type { FunctionLibrary } from '../../cel/function-library.ts'
 import { kubernetesLibrary } from '../../cel/kubernetes/kubernetes-library.ts'
 import { PolicyExpression } from '../../cel/kubernetes/policy-expression.ts'
-import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { at, itemsOf, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import { itemsOf } from '../../kube/read-text.ts'
 import type { Origin } from '../../origin.ts'
 
 /** An expression of a policy and where it stands; `problem`: why it cannot be compiled. */

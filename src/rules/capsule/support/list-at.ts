@@ -1,5 +1,4 @@
-import { at, type Node, type Path } from '../../../kube/node.ts'
-import { itemsOf } from '../../../kube/read-text.ts'
+import { at, itemsOf, type Node, type Path } from '../../../kube/node.ts'
 
 /** Items of the list at a path; none where there is no list. */
 export function listAt(node: Node | undefined, path: Path): readonly Node[] {

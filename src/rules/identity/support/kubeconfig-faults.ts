@@ -1,7 +1,6 @@
 import { BailiwickError } from '../../../errors.ts'
 import { internalHost } from '../../../kube/address/internal-host.ts'
-import { at, type Node, stringAt } from '../../../kube/node.ts'
-import { itemsOf } from '../../../kube/read-text.ts'
+import { at, itemsOf, type Node, stringAt } from '../../../kube/node.ts'
 import { parseDocuments } from '../../../kube/yaml/parse-documents.ts'
 
 /** Something in a kubeconfig that makes its reader run, read or call what it should not. */

@@ -1,11 +1,10 @@
 import { type FleetIndex, kindOf } from '../../../facts/fleet-index.ts'
 import { accountOf, applierKinds, kubeConfigOf } from '../../../fleet/model/appliers.ts'
-import { at, stringAt } from '../../../kube/node.ts'
+import { at, isTrue, stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { RBAC_GROUP } from '../../../kube/rbac/binding.ts'
 import { userInfo, userOfAccount } from '../../../kube/rbac/groups-of.ts'
 import { readBinding } from '../../../kube/rbac/read-binding.ts'
-import { isTrue } from '../../../kube/read-text.ts'
 import { isKept } from './deleted-objects.ts'
 
 /** What deletes as an account of a tenant when it goes. */

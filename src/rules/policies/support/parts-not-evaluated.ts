@@ -1,6 +1,5 @@
 import type { Subject } from '../../../facts/subject.ts'
-import { at } from '../../../kube/node.ts'
-import { itemsOf } from '../../../kube/read-text.ts'
+import { at, itemsOf } from '../../../kube/node.ts'
 
 /** Kinds of policies that no engine of ours evaluates, by `<group>/<Kind>`. */
 export const KINDS_NOT_EVALUATED: ReadonlySet<string> = new Set([

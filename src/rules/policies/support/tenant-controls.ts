@@ -1,11 +1,11 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { tenantRights } from '../../../facts/tenant-rights.ts'
 import { readLabelSelector, selects } from '../../../kube/label-selector.ts'
-import { at, canonical, type Node, type Path, stringAt } from '../../../kube/node.ts'
+import { at, canonical, itemsOf, type Node, type Path, stringAt } from '../../../kube/node.ts'
 import { groupOf, type KubeObject } from '../../../kube/object.ts'
 import { resourceOf } from '../../../kube/rbac/resource-name.ts'
 import { ruleAllows } from '../../../kube/rbac/rule-allows.ts'
-import { itemsOf, textMapOf, textsOf } from '../../../kube/read-text.ts'
+import { textMapOf, textsOf } from '../../../kube/read-text.ts'
 import { worldOf } from '../../../policy/admission/admission-world.ts'
 import {
   EXCEPTION_KINDS,

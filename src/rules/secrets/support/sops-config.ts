@@ -1,7 +1,6 @@
 import { BailiwickError } from '../../../errors.ts'
 import type { Tree } from '../../../git/tree.ts'
-import { at, canonical, type Node } from '../../../kube/node.ts'
-import { itemsOf } from '../../../kube/read-text.ts'
+import { at, canonical, itemsOf, type Node } from '../../../kube/node.ts'
 import { parseDocuments } from '../../../kube/yaml/parse-documents.ts'
 import { containsPattern } from '../../../kustomize/select/pattern.ts'
 import { type Recipients, wantedRecipients } from './sops-recipients.ts'

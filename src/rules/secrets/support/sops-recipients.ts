@@ -1,5 +1,4 @@
-import { at, type Node } from '../../../kube/node.ts'
-import { itemsOf } from '../../../kube/read-text.ts'
+import { at, itemsOf, type Node } from '../../../kube/node.ts'
 
 /** Who can open what SOPS encrypted, as one text each: `age:age1...`, `pgp:...`, `kms:arn`, `hc_vault:url`. */
 export type Recipients = ReadonlyMap<string, Node>

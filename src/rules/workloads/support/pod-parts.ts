@@ -1,6 +1,5 @@
-import { at, type MapNode, type Node, type Path } from '../../../kube/node.ts'
+import { at, itemsOf, type MapNode, type Node, type Path } from '../../../kube/node.ts'
 import { annotationsOf } from '../../../kube/pod-spec-paths.ts'
-import { itemsOf } from '../../../kube/read-text.ts'
 import { everyMap } from '../../model/every-map.ts'
 
 /** The lists of a pod in which its containers stand. */
