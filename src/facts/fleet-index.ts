@@ -1,5 +1,5 @@
 import type { Aliases } from '../fleet/model/address-in.ts'
-import { accountOf } from '../fleet/model/appliers.ts'
+import { accountOf, kubeConfigOf } from '../fleet/model/appliers.ts'
 import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import type { FleetConfig } from '../fleet/model/fleet-config.ts'
 import { nodeKey } from '../fleet/model/node-key.ts'
@@ -11,6 +11,7 @@ import { membersOf } from '../fleet/tenancy/delegated.ts'
 import { isLabelled } from '../fleet/tenancy/tenancy.ts'
 import { HELM_RELEASE } from '../flux/kinds.ts'
 import type { TreeEntry } from '../git/tree.ts'
+import { stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { userOfAccount } from '../kube/rbac/groups-of.ts'
 import { capsuleHomes } from './capsule-homes.ts'
@@ -201,6 +202,18 @@ export class FleetIndex extends RightsIndex {
   /** The namespaces whose accounts own a Capsule Tenant, with the names of those that are owners by name. */
   capsuleHomes(cluster: string): ReadonlyMap<string, readonly string[]> {
     return this.#facts.memo(`capsule homes ${cluster}`, () => capsuleHomes(this.capsuleOwners(cluster)))
+  }
+
+  /** The Secrets in a namespace that lead to Capsule's proxy of the same cluster: one for each account that owns a Tenant. */
+  proxyKubeConfigs(cluster: string, namespace: string): readonly string[] {
+    return (this.capsuleHomes(cluster).get(namespace) ?? []).map(account => `${account}-kubeconfig`)
+  }
+
+  /** Whether an object acts by a kubeconfig other than that of Capsule's proxy. */
+  actsElsewhere(cluster: string, object: KubeObject): boolean {
+    const config = kubeConfigOf(object)
+    const name = stringAt(config, ['secretRef', 'name']) ?? ''
+    return config !== undefined && !this.proxyKubeConfigs(cluster, idOf(object).namespace).includes(name)
   }
 
   /** The Capsule Tenant that Capsule counts a namespace to, as far as the fleet shows it. */

@@ -3,10 +3,9 @@ import { hashOf, placeText } from '../../facts/fingerprint.ts'
 import { objectPart } from '../../facts/shown.ts'
 import { unappliedText } from '../../facts/unapplied-grants.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
-import { kubeConfigOf } from '../../fleet/model/appliers.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
-import { canonical, originAt, stringAt } from '../../kube/node.ts'
+import { canonical, originAt } from '../../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
 import { accountOf, userInfo } from '../../kube/rbac/groups-of.ts'
@@ -158,7 +157,7 @@ function whyUnknown(
   }
   const reasons = [
     ...index.unseenGrants(cluster, userInfo(user), request, was, object),
-    ...(leadsElsewhere(index, node) ? ['its kubeConfig may lead to another cluster'] : []),
+    ...(index.actsElsewhere(node.cluster, node.kustomization) ? ['its kubeConfig may lead to another cluster'] : []),
     ...(isDeclared({ index, config }, place) ? ['the fleet declares the account and renders no role of it'] : []),
   ]
   if (!before) return reasons
@@ -170,15 +169,6 @@ function whyUnknown(
       : before.refusalOf(cluster, user, request) !== undefined &&
         before.unseenGrants(cluster, userInfo(user), request, undefined, old).length > 0
   return lives ? [...reasons, `the account already applies ${request.resource} there without a visible role`] : reasons
-}
-
-/** Whether a Kustomization of a tenant acts by a kubeconfig, other than that of Capsule's proxy of the same cluster. */
-function leadsElsewhere(index: RuleContext['index'], { cluster, namespace, kustomization }: FleetNode): boolean {
-  const config = kubeConfigOf(kustomization)
-  const accounts = index.capsuleHomes(cluster).get(namespace) ?? []
-  return (
-    config !== undefined && !accounts.some(name => stringAt(config, ['secretRef', 'name']) === `${name}-kubeconfig`)
-  )
 }
 
 /** Whether something on the cluster makes the account, by what the fleet's file states, and no role of it is visible. */

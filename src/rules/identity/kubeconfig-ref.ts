@@ -54,15 +54,14 @@ function isAllowed({ index, config }: RuleContext, { node }: Subject, { kind, na
   return index.namespacesOf(node.cluster, node.tenant ?? '').some(namespace => {
     const use = index.kubeConfigUse(node.cluster, namespace, kind, name)
     if (use?.by === 'platform' && use.keys.has(key)) return true
-    const accounts =
-      kind === 'Secret' && CAPSULE_KEYS.includes(key) ? (index.capsuleHomes(node.cluster).get(namespace) ?? []) : []
-    return accounts.some(account => name === `${account}-kubeconfig`)
+    const isOfCapsule = kind === 'Secret' && CAPSULE_KEYS.includes(key)
+    return isOfCapsule && index.proxyKubeConfigs(node.cluster, namespace).includes(name)
   })
 }
 
 function allowedText({ index, config }: RuleContext, { node }: Subject): Message {
   const namespaces = index.namespacesOf(node.cluster, node.tenant ?? '')
-  const accounts = namespaces.flatMap(namespace => index.capsuleHomes(node.cluster).get(namespace) ?? [])
-  const names = [...config.allowedKubeConfigs, ...accounts.map(account => `${account}-kubeconfig`)]
+  const ofCapsule = namespaces.flatMap(namespace => index.proxyKubeConfigs(node.cluster, namespace))
+  const names = [...config.allowedKubeConfigs, ...ofCapsule]
   return names.length === 0 ? message`none` : listed(names.slice(0, 10).map(name => quoted('object', name)))
 }

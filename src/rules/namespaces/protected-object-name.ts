@@ -65,6 +65,6 @@ function readBy({ id, node, object }: Subject, { index, config }: RuleContext): 
     id.name,
   )
   if (reader) return `the platform's ${readerName(reader)}`
-  const accounts = id.kind === 'Secret' ? (index.capsuleHomes(node.cluster).get(id.namespace) ?? []) : []
-  return accounts.some(account => id.name === `${account}-kubeconfig`) ? 'the platform' : undefined
+  const isProxys = id.kind === 'Secret' && index.proxyKubeConfigs(node.cluster, id.namespace).includes(id.name)
+  return isProxys ? 'the platform' : undefined
 }

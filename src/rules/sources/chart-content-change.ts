@@ -6,10 +6,9 @@ import { objectPart, quoted, shown } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { chartSpecOf, DEPLOYERS } from '../../fleet/charts/chart-of.ts'
 import type { ChartPart } from '../../fleet/charts/chart-parts.ts'
-import { accountOf, kubeConfigOf } from '../../fleet/model/appliers.ts'
+import { accountOf } from '../../fleet/model/appliers.ts'
 import { nodeKey } from '../../fleet/model/node-key.ts'
 import { HELM_CHART, HELM_RELEASE, KUSTOMIZATION } from '../../flux/kinds.ts'
-import { stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { listed, message, untyped } from '../../message/message.ts'
@@ -113,7 +112,7 @@ function applier(
   const tenant = index.actsFor(node, object)
   if (!name) return ["Flux's controller itself", 'which is cluster-admin']
   const account = userOfAccount(namespace, name)
-  if (kubeConfigOf(object) && !isCapsules(index, node.cluster, object, namespace)) {
+  if (index.actsElsewhere(node.cluster, object)) {
     return [account, 'on the cluster of its kubeConfig, whose RBAC is unknown']
   }
   if (tenant === undefined) return [account, 'an account of the platform, while a tenant writes the chart']
@@ -124,13 +123,6 @@ function applier(
 }
 
 const shownReach = (reach: string): string => shown(reach).slice(1, -1)
-
-/** The kubeconfig of Capsule's proxy leads to the same cluster. */
-function isCapsules(index: FleetIndex, cluster: string, object: Subject['object'], namespace: string): boolean {
-  const accounts = index.capsuleHomes(cluster).get(namespace) ?? []
-  const name = stringAt(kubeConfigOf(object), ['secretRef', 'name'])
-  return accounts.some(account => name === `${account}-kubeconfig`)
-}
 
 function tooMuch({ node, object, id }: Subject): Breach {
   return {

@@ -17,8 +17,9 @@ export const DIFFERENCES: Readonly<Record<string, RegExp>> = {
   'messages of a dependency': /^[-+] (status \S+ Ready=False|event \S+ Normal|posted \S+ info) DependencyNotReady/,
   'an object that is not known':
     /^\+ request patch dry-run \S+ (200|409)( 2 times)?$|^- request patch dry-run \S+ 200$/,
-  // kustomize-controller cancels what it asks beside the first refusal
-  'the rest of a refused stage': /^[-+] request patch dry-run \S+ (200|201|500|504)$/,
+  // kustomize-controller cancels what it asks beside the first refusal; what it had not sent yet may be refused, too
+  'the rest of a refused stage':
+    /^[-+] request patch dry-run \S+ (200|201|500|504)$|^\+ request patch dry-run \S+ 403$/,
   'an object that `force` recreates':
     /^- (event|posted) .*\w created|^\+ (event|posted) .*\w configured|^[-+] request (delete|patch dry-run) /,
   'an object that moves to another Kustomization':
