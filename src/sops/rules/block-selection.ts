@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
-import { at, type Node, stringAt } from '../../kube/node.ts'
+import { at, type MapNode, type Node, type ScalarNode, stringAt } from '../../kube/node.ts'
+import { isSealedValue } from '../../kube/sealed-values.ts'
 import { containsPattern } from '../../kustomize/select/pattern.ts'
 import type { SELECTIONS } from './sealing-rule.ts'
 
@@ -57,6 +58,36 @@ export function isSelected(selection: BlockSelection, path: readonly string[]): 
     else if (field !== 'unencrypted_comment_regex') selected = path.some(test)
   }
   return selected
+}
+
+/** A value of a document, its place as SOPS names it, and what the document says of it. */
+export interface SopsValue {
+  readonly node: ScalarNode
+  readonly place: readonly string[]
+  readonly isSealed: boolean
+  readonly isSelected: boolean
+}
+
+/** The values of an encrypted document that it does not hold as it says: SOPS refuses an open one, and leaves the other. */
+export function* misplacedValues(root: MapNode): Iterable<SopsValue> {
+  for (const one of sopsValues(root)) if (one.isSealed !== one.isSelected) yield one
+}
+
+/** Every value of an encrypted document but nothings, which are never encrypted. */
+export function* sopsValues(root: MapNode): Iterable<SopsValue> {
+  const block = root.fields.get('sops')?.value
+  const selection = block ? selectionIn(block) : []
+  for (const [name, { value }] of root.fields) if (name !== 'sops') yield* valuesBelow(value, [name], selection)
+}
+
+function* valuesBelow(node: Node, place: readonly string[], selection: BlockSelection): Iterable<SopsValue> {
+  if (node.type === 'list') for (const item of node.items) yield* valuesBelow(item, place, selection)
+  else if (node.type === 'map')
+    for (const [name, { value }] of node.fields) yield* valuesBelow(value, [...place, name], selection)
+  else if (node.value !== null && node.value !== '') {
+    const isSealed = typeof node.value === 'string' && isSealedValue(node.value)
+    yield { node, place, isSealed, isSelected: isSelected(selection, place) }
+  }
 }
 
 function matched(pattern: Parameters<typeof containsPattern>[0], name: string, spend: Spend): boolean {
