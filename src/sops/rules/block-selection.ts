@@ -9,7 +9,7 @@ const MAX_STEPS = 1_000_000
 type Spend = (what: 'steps', amount: number) => void
 
 /** Which values of a document are encrypted, as what SOPS wrote beside them says. */
-export type BlockSelection = readonly {
+type BlockSelection = readonly {
   readonly field: (typeof SELECTIONS)[number]
   readonly test: (name: string) => boolean
 }[]
@@ -18,7 +18,7 @@ export type BlockSelection = readonly {
  * As SOPS reads it (getsops/sops, Tree.shouldBeEncrypted): without any, every value is encrypted; an expression that Go cannot
  * read matches nothing. Its tests throw `render-limits` where they take too long.
  */
-export function selectionIn(block: Node): BlockSelection {
+function selectionIn(block: Node): BlockSelection {
   let left = MAX_STEPS
   const spend: Spend = (_what, amount) => {
     left -= amount
@@ -50,7 +50,7 @@ const ORDER = [
 ] as const satisfies typeof SELECTIONS extends readonly (infer F)[] ? readonly F[] : never
 
 /** Whether the value at a path is encrypted: one name on the way decides. */
-export function isSelected(selection: BlockSelection, path: readonly string[]): boolean {
+function isSelected(selection: BlockSelection, path: readonly string[]): boolean {
   let selected = true
   for (const { field, test } of selection) {
     if (field === 'encrypted_comment_regex') selected = false

@@ -1,16 +1,14 @@
 import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { at, type Path } from '../../../kube/node.ts'
-import { codeWord, listed, type Message, message, part } from '../../../message/message.ts'
+import { codeWord, type Message, message, part } from '../../../message/message.ts'
 import { misplacedValues, type SopsValue } from '../../../sops/rules/block-selection.ts'
 import type { Breach } from '../../model/rule.ts'
 import { isDecrypted } from '../../schema/support/is-decrypted.ts'
 import { openValues } from './secret-values.ts'
 import { isSealed } from './sops.ts'
 
-const MAX_NAMES = 5
-
-/** Values that an encrypted object does not hold as its block says. A secret in clear is told as one, with the same consequence. */
+/** Values that an encrypted object does not hold as its block says. A secret in clear is a finding of `plaintext-secret`. */
 export function* misplacedIn(subject: Subject): Iterable<Breach> {
   const { object, id, kind } = subject
   const secrets = kind === '/Secret' ? [...openValues(object.root, isSealed(object))].filter(one => !one.harmless) : []
@@ -18,10 +16,10 @@ export function* misplacedIn(subject: Subject): Iterable<Breach> {
   const { open = [], sealed = [] } = Object.groupBy(misplaced(subject), one => (one.isSealed ? 'sealed' : 'open'))
   const block = codeWord('sops')
   if (open.length > 0)
-    yield breach(subject, open, message`not encrypted, but its ${block} block says that it is`, refusal(id))
+    yield breach(subject, open, message`plain text where the ${block} block says encrypted`, refusal(id))
   const consequence = message`Flux applies the ciphertext as its value`
   if (sealed.length > 0)
-    yield breach(subject, sealed, message`encrypted, but its ${block} block says that it is not`, consequence)
+    yield breach(subject, sealed, message`encrypted where the ${block} block says plain text`, consequence)
 }
 
 /** Whether Flux finds a value in clear where SOPS takes it for encrypted. */
@@ -45,14 +43,14 @@ function misplaced({ object, node }: Pick<Subject, 'object' | 'node'>): readonly
 
 function breach({ object, id, node }: Subject, values: readonly SopsValue[], what: Message, then: Message): Breach {
   const [{ node: value, place }] = values as [SopsValue]
-  const names = listed(values.slice(0, MAX_NAMES).map(one => quoted('field', one.place.join('.'))))
+  const verb = values.length === 1 ? 'is' : message`and ${values.length - 1} more are`
   return {
     node,
     object,
     path: place,
     origin: value.origin,
     value: values[0]!.isSealed ? 'sealed' : 'open',
-    message: message`${objectPart(id.kind, id.namespace, id.name)}: ${names} is ${what}. Allowed: what SOPS wrote. ${then}.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)}: ${quoted('field', place.join('.'))} ${verb} ${what}. Allowed: what SOPS wrote. ${then}.`,
     fix: message`Restore ${part('path', value.origin.file)} from git, and change the value with \`sops edit\`.`,
   }
 }
