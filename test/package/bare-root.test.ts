@@ -97,7 +97,13 @@ describe.skipIf(lacking)(`in an empty root${lacking ? ` (no ${lacking})` : ''}`,
       'tenants/base/dev-team/kustomization.yaml': list.replace('sync.yaml', `"${hostile.split('/').at(-1)}"`),
     })
     const { status, stdout, stderr } = inRoot(withTools, ['bash', join(ROOT, 'deploy/action/check.sh')], {
-      ...{ BAILIWICK_ACTION: ROOT, INPUT_DIRECTORY: fleet, INPUT_BASE: '', INPUT_ARGUMENTS: '', INPUT_SARIF: sarif },
+      ...{
+        BAILIWICK_PROGRAM: program,
+        INPUT_DIRECTORY: fleet,
+        INPUT_BASE: '',
+        INPUT_ARGUMENTS: '',
+        INPUT_SARIF: sarif,
+      },
       ...{ GITHUB_BASE_REF: 'main', GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary },
       // as the checkout of Actions configures it
       ...{ GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' },
