@@ -74,7 +74,6 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
     'policy-denied',
     'policy-loosened',
     'policy-not-evaluated',
-    'policy-tenant-controlled',
   ],
   rbac: [
     'rbac-aggregation',
