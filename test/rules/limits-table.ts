@@ -192,7 +192,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/policy/kyverno/jmespath/rule-steps.ts MAX_STEPS',
     'src/policy/kyverno/substitute.ts MAX_TEXT',
     'src/policy/kyverno/validate.ts MAX_NESTING',
-    'src/policy/kyverno/pattern-tree.ts MAX_DEPTH',
     // the rule is not evaluated, with the reason
     'src/policy/native/evaluate-policy.ts MAX_STEPS',
     'src/schema/custom/check-rules.ts MAX_STEPS',
