@@ -66,8 +66,8 @@ async function main(): Promise<number> {
     console.log('\nall repositories')
     printTable(surveyed, true)
     printSummary(surveyed, unread)
-    if (plant > 0) printPlantTable(surveyed.flatMap(({ plants }) => plants))
   }
+  if (plant > 0) printPlantTable(surveyed.flatMap(({ plants }) => plants))
   return unread.length === 0 ? 0 : 1
 }
 
