@@ -136,7 +136,6 @@ const READS_CONTENT = [
   'workers/evaluate/affected-places.ts',
   'workers/publish/apply-fixes.ts',
   'workers/evaluate/fork-demand.ts',
-  'workers/evaluate/evaluate-into.ts',
   'workers/evaluate/evaluate-pull-request.ts',
   'workers/evaluate/statement-of.ts',
 ]

@@ -5,7 +5,7 @@ import { comparable, type Expected, fixtures, goldenText, inputOf } from './fixt
 import { FLUX_RENDER, fluxRender, KUSTOMIZE, kustomizeBuild } from './real-programs.ts'
 
 // Writes expected.json of every render case, or of those named, with the real programs:
-//   KUSTOMIZE=… FLUX_RENDER=… node test/oracles/remake-goldens.ts [NAME...]
+//   KUSTOMIZE=… FLUX_RENDER=… npm run goldens -- [NAME...]
 if (!KUSTOMIZE || !FLUX_RENDER) throw new Error('name the programs: KUSTOMIZE and FLUX_RENDER')
 
 const named = process.argv.slice(2)

@@ -112,6 +112,8 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/apply/read-values.ts MAX_SOURCES',
     'workers/apply/read-identities.ts MAX_KEY_BYTES',
     'src/sops/public-keys-in.ts MAX_KEY_FILES',
+    // deeper than SOPS nests: what stands there is no key, and opens nothing
+    'src/sops/flat-file.ts MAX_STEPS',
     // what is beyond them holds the node with its line
     'src/cel/evaluate.ts MAX_STEPS',
     'src/cel/parse-cel.ts MAX_DEPTH',
@@ -135,9 +137,6 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/fleet/graph/build-with-earlier.ts MAX_EARLIER',
     'src/fleet/charts/chart-places.ts MAX_INCLUDES',
     'src/fleet/model/named-repositories.ts MAX_NAMES',
-    'src/git/histogram-diff.ts MOST_COMPARISONS',
-    'src/git/histogram-diff.ts MOST_OCCURRENCES',
-    'src/git/merge-trees.ts MOST_TEXTS',
     'src/flux/source/source-acl.ts MAX_LENGTH',
     'src/fix/edit-text.ts MAX_TEXT',
     'src/protection/names-branch.ts MAX_PATTERN',
