@@ -47,9 +47,6 @@ const pathsOf = (name: string) =>
     ['graph, tenant', `/fleets/acme/fleet/graph?tenant=${name}`],
     ['credentials', '/credentials/acme/fleet'],
     ['list', '/'],
-    ['rules', '/rules'],
-    ['rules, search', '/rules?q=namespace'],
-    ['errors', '/errors'],
   ] as const
 
 /** Prints the views of a fleet whose names end so. */

@@ -1,7 +1,8 @@
 import type { Aliases } from '../fleet/model/address-in.ts'
 import { accountOf, kubeConfigOf } from '../fleet/model/appliers.ts'
-import type { Fleet, FleetNode } from '../fleet/model/fleet.ts'
+import type { Fleet, FleetNode, NodeSource } from '../fleet/model/fleet.ts'
 import type { FleetConfig } from '../fleet/model/fleet-config.ts'
+import { isComplete } from '../fleet/model/is-complete.ts'
 import { nodeKey } from '../fleet/model/node-key.ts'
 import { refKey } from '../fleet/model/ref.ts'
 import { declarationKey } from '../fleet/model/source-access.ts'
@@ -9,6 +10,7 @@ import type { SourceRef } from '../fleet/model/source-ref.ts'
 import { CAPSULE_GROUP, capsuleOwners, homesOf, readCapsuleTenants } from '../fleet/tenancy/capsule.ts'
 import { membersOf } from '../fleet/tenancy/delegated.ts'
 import { isLabelled } from '../fleet/tenancy/tenancy.ts'
+import { artifactPath } from '../flux/artifact-path.ts'
 import { HELM_RELEASE } from '../flux/kinds.ts'
 import type { TreeEntry } from '../git/tree.ts'
 import { stringAt } from '../kube/node.ts'
@@ -23,6 +25,7 @@ import { clusterWideCreation } from './cluster-wide-creation.ts'
 import { type Directories, declaredDirectories } from './directory-holder.ts'
 import { type ClusterFacts, Facts } from './facts.ts'
 import { type FollowedSources, followedIn } from './followed-sources.ts'
+import { HeldNodes } from './held-nodes.ts'
 import { kindOf } from './kind-of.ts'
 import { type KubeConfigUse, kubeConfigUses } from './kubeconfig-uses.ts'
 import { isPlatform } from './object-index.ts'
@@ -319,6 +322,21 @@ export class FleetIndex extends RightsIndex {
       this.#facts.nodes().find(node => node.cluster === cluster && node.parent === undefined),
     )
     return this.node(root?.key)
+  }
+
+  /** The first cluster of the fleet's own Flux on which the platform applies a folder of a repository, evaluated. */
+  applierOf({ url, ref }: Pick<NodeSource, 'url' | 'ref'>, folder: string): string | undefined {
+    const nodes = this.#facts.nodes()
+    const held = new HeldNodes({ nodes })
+    const isThere = ({ path, source }: FleetNode) =>
+      artifactPath(path) === folder && source.url === url && refKey(source.ref) === refKey(ref)
+    const isApplied = ({ key, tenant, parent, hub, digest }: FleetNode) =>
+      tenant === undefined &&
+      parent !== undefined &&
+      hub === undefined &&
+      isComplete({ digest }) &&
+      !held.isDormant(key)
+    return nodes.find(node => isThere(node) && isApplied(node))?.cluster
   }
 
   /** The Kustomizations in a namespace. */

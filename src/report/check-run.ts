@@ -41,7 +41,7 @@ export function checkRunOf(outcome: Outcome, context: ReportContext): CheckRunTe
 function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
   if (outcome === undefined) return untouched(context)
   if (outcome instanceof BailiwickError) return undecided(outcome, context)
-  const { repository, rulesUrl, audience, nodes = [] } = context
+  const { repository, audience, nodes = [] } = context
   const whole = viewFor(outcome, audience, repository, nodes)
   // what is approved, and what is not, is said by the required approvals themselves
   const view = {
@@ -65,7 +65,7 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
     title: headlineOf(view),
     summary: fitBudget(
       head.filter(part => part !== '').join('\n\n'),
-      verdictSections(view.verdict, repository, rulesUrl),
+      verdictSections(view.verdict, repository),
       undefined,
       undefined,
       VISIBLE_LINES,
