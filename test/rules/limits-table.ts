@@ -83,6 +83,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/commands/request-waivers.ts MOST',
   ],
   closed: [
+    'src/fleet/artifacts/pushing-files.ts MAX_BYTES',
     'src/fleet/artifacts/pushing-files.ts MAX_FILES',
     'src/evaluate/verdict/missing-references.ts MAX_PAIRS',
     'src/facts/unapplied-grants.ts MAX_ROUNDS',
