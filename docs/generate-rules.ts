@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { catalogue } from '../src/rules/catalogue.ts'
-import { ruleSubjects, rulesRegistry } from './rules-registry.ts'
+import { rulesRegistry } from './rules-registry.ts'
 
 writeFileSync(join(import.meta.dirname, '../src/rules/registry.ts'), rulesRegistry())
-writeFileSync(join(import.meta.dirname, '../src/rules/subjects.ts'), ruleSubjects())
 // read after it is written
 const { rules } = await import('../src/rules/registry.ts')
 writeFileSync(join(import.meta.dirname, 'rules.md'), catalogue(rules))

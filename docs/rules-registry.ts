@@ -19,31 +19,7 @@ export function rulesRegistry(): string {
   ].join('\n')
 }
 
-/** As Biome formats it: on one line of 120 characters if it fits. */
-function listOf(name: string, items: readonly string[]): string[] {
-  const line = `  ${name}: [${items.join(', ')}],`
-  return line.length <= 120 ? [line] : [`  ${name}: [`, ...items.map(item => `    ${item},`), '  ],']
-}
-
 function ruleIn(file: string): { name: string; path: string; id: string }[] {
   const name = /^export const (\w+): Rule\b/m.exec(readFileSync(join(root, file), 'utf8'))?.[1]
   return name === undefined ? [] : [{ name, path: file.slice('src/rules/'.length), id: basename(file, '.ts') }]
-}
-
-/** The source of src/rules/subjects.ts: the ids of the rules of each folder. */
-export function ruleSubjects(): string {
-  const found = globSync('src/rules/*/*.ts', { cwd: root }).sort().flatMap(ruleIn)
-  const folders = [...Map.groupBy(found, ({ path }) => path.slice(0, path.indexOf('/')))]
-  return [
-    '/** The ids of rules by subject, which is the folder of a rule. Written by docs/generate-rules.ts. */',
-    'export const subjects: Readonly<Record<string, readonly string[]>> = {',
-    ...folders.flatMap(([folder, own]) =>
-      listOf(
-        folder,
-        own.map(({ id }) => `'${id}'`),
-      ),
-    ),
-    '}',
-    '',
-  ].join('\n')
 }

@@ -145,7 +145,7 @@ export const PACKAGES: Record<string, readonly string[]> = {
   // Its tables are packed.
   [schema]: ['node:zlib'],
   kustomize: ['yaml'],
-  onboard: ['yaml', 'sops-age'],
+  onboard: ['yaml'],
   offboard: ['yaml'],
   command: ['yaml'],
   // Loaded by one command alone.

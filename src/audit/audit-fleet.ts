@@ -3,7 +3,6 @@ import type { Fleet } from '../fleet/model/fleet.ts'
 import { accountItems, statusItems } from './account-items.ts'
 import type { ClusterAudit } from './audit-item.ts'
 import { capsuleItems } from './capsule-items.ts'
-import { controlItems } from './control-items.ts'
 import { fluxItems } from './flux-items.ts'
 import { imageItems } from './image-items.ts'
 import { policyItems } from './policy-items.ts'
@@ -28,7 +27,6 @@ export function auditFleet(fleet: Fleet, names: readonly string[], tenants?: Rea
       ...statusItems(audited),
       ...capsuleItems(audited),
       ...policyItems(audited),
-      ...controlItems(audited),
       ...imageItems(audited),
       ...remoteBaseItems(audited),
       ...sourceItems(audited),

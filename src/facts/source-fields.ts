@@ -1,5 +1,5 @@
 import { BUCKET, valuesOf } from '../flux/kinds.ts'
-import { type AddressForm, readAddress, type SourceAddress } from '../kube/address/source-address.ts'
+import { readAddress, type SourceAddress } from '../kube/address/source-address.ts'
 import { at, type Path, stringAt } from '../kube/node.ts'
 import type { KubeObject } from '../kube/object.ts'
 
@@ -8,11 +8,6 @@ const FIELDS = valuesOf(row => row.address)
 
 /** The kinds that name an address, as `<group>/<Kind>`. */
 export const sourceKinds: readonly string[] = [...FIELDS.keys()]
-
-/** How a kind writes its address. */
-export function formOf(kind: string): AddressForm {
-  return FIELDS.get(kind)?.form ?? 'url'
-}
 
 /** The scp form behind ssh://, which people understand and Go does not. */
 export function noPort(written: string): string | undefined {

@@ -22,6 +22,14 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['rule proto-pollution', 'Review keys such as `__proto__` in pull requests.'],
   ['rule cel-cost', 'Look at the CPU time of the controllers: cost limits of Flux hold there.'],
   ['rule drift-ignore', 'Review `spec.ignore` and `spec.driftDetection.ignore` in pull requests.'],
+  [
+    'rule policy-tenant-controlled',
+    "Review in pull requests by what policies select: labels of Namespaces are the platform's.",
+  ],
+  [
+    'bailiwick validate',
+    'Nothing was validated. Run `bailiwick check --only schemas`, and declare the version as `kubernetes` in .github/bailiwick.yaml.',
+  ],
   ['bailiwick replay', 'Check out the commits that the entry lists, and run `bailiwick check --repos-dir DIR`.'],
 ])
 

@@ -1,22 +1,6 @@
 import { hash } from 'node:crypto'
 import { CHECK_NAME } from '../gate/check-names.ts'
 
-/** The page that explains every rule. */
-export const RULES_PATH = '/rules'
-
-/** The id of the rule that a path is the page of; undefined for another path. It may be unknown. */
-export function readRulePath(path: string): string | undefined {
-  return /^\/rules\/([a-z\d-]{1,100})$/.exec(path)?.[1]
-}
-
-/** The page that explains every error code. */
-export const ERRORS_PATH = '/errors'
-
-/** The address of the rules page on the site of a check page. */
-export function rulesAddress(checkAddress: string): string {
-  return `${checkAddress.slice(0, checkAddress.lastIndexOf('/checks/'))}${RULES_PATH}`
-}
-
 /** The path of the page of one check of a commit. */
 export function checkPath({
   owner,

@@ -41,7 +41,7 @@ export function checkRunOf(outcome: Outcome, context: ReportContext): CheckRunTe
 function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
   if (outcome === undefined) return untouched(context)
   if (outcome instanceof BailiwickError) return undecided(outcome, context)
-  const { repository, rulesUrl, audience, nodes = [] } = context
+  const { repository, audience, nodes = [] } = context
   const whole = viewFor(outcome, audience, repository, nodes)
   // what is approved, and what is not, is said by the required approvals themselves
   const view = {
@@ -65,7 +65,7 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
     title: headlineOf(view),
     summary: fitBudget(
       head.filter(part => part !== '').join('\n\n'),
-      verdictSections(view.verdict, repository, rulesUrl),
+      verdictSections(view.verdict, repository),
       undefined,
       undefined,
       VISIBLE_LINES,
@@ -93,7 +93,7 @@ function untouched(context: ReportContext): VerdictText {
 /** Errors without a place whose message speaks of the pull request and of nobody else. */
 const ABOUT_THE_PULL_REQUEST: ReadonlySet<ErrorCode> = new Set([
   'merge-conflict',
-  'merge-unknown',
+  'check-shared',
   'github-unavailable',
   'git-truncated',
   'evaluation-limits',

@@ -25,8 +25,6 @@ export interface ReportContext {
   readonly fixable?: boolean
   /** Certain edits of files as the head has them; absent: none. */
   readonly fixes?: readonly Fix[]
-  /** Page whose anchors are the ids of the rules; absent: there is none to link to. */
-  readonly rulesUrl?: string
   /** What decides besides the verdict; absent: nothing. */
   readonly circumstances?: Circumstances
   /** What a pull request does to what the clusters get, as its audience may see it; absent: not compared. */

@@ -14,11 +14,8 @@ import { groupFailures } from './text/group-failures.ts'
 import { count, isNew } from './text/headline.ts'
 import { placeOf } from './text/place.ts'
 
-/**
- * The parts of a verdict as Markdown sections, what matters most first; the end is what may be left out. `rulesUrl`: page
- * whose anchors are the ids of the rules.
- */
-export function verdictSections(verdict: Verdict, here: string, rulesUrl?: string): Section[] {
+/** The parts of a verdict as Markdown sections, what matters most first; the end is what may be left out. */
+export function verdictSections(verdict: Verdict, here: string): Section[] {
   const fresh = verdict.errors.filter(isNew)
   const standing = verdict.errors.filter(failure => !isNew(failure))
   const warnings = verdict.warnings.filter(isNew)
@@ -27,12 +24,12 @@ export function verdictSections(verdict: Verdict, here: string, rulesUrl?: strin
     ...approvalSections(verdict),
     ...impactSections(verdict, here),
     ...list('Could not be evaluated', groupFailures(fresh), 'error', group => failureText(group, here)),
-    ...byRule(verdict.violations.filter(isNew), 'violation', { here, rulesUrl }),
-    ...byRule(reported, 'reported violation', { here, rulesUrl }),
+    ...byRule(verdict.violations.filter(isNew), 'violation', here),
+    ...byRule(reported, 'reported violation', here),
     ...byRule(
       warnings.filter(finding => !finding.reported),
       'warning',
-      { here, rulesUrl },
+      here,
     ),
     ...notSeenSections(verdict),
     ...notReachedSections(verdict, here),
@@ -68,20 +65,13 @@ function list<T>(heading: string, items: readonly T[], label: string, text: (ite
   return [{ text: `### ${heading}`, label: '' }, ...items.map(item => ({ text: text(item), label }))]
 }
 
-interface Place {
-  readonly here: string
-  readonly rulesUrl: string | undefined
-}
-
-function byRule(findings: readonly Finding[], noun: string, { here, rulesUrl }: Place): Section[] {
+function byRule(findings: readonly Finding[], noun: string, here: string): Section[] {
   const rules = new Map<string, FindingGroup[]>()
   for (const group of groupFindings(findings)) {
     rules.set(group.finding.rule, [...(rules.get(group.finding.rule) ?? []), group])
   }
   return [...rules].flatMap(([rule, groups]) => {
-    // ids of rules are words with hyphens: nothing in them ends a link
-    const name = rulesUrl === undefined ? code(rule) : `[${code(rule)}](${rulesUrl}#${encodeURIComponent(rule)})`
-    const heading = `### ${name}: ${count(groups.length, noun)} (${groups[0]!.finding.severity})`
+    const heading = `### ${code(rule)}: ${count(groups.length, noun)} (${groups[0]!.finding.severity})`
     return [
       { text: heading, label: '' },
       ...groups.map(group => ({ text: findingText(group, here), label: `${noun} of ${code(rule)}` })),

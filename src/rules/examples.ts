@@ -1,7 +1,7 @@
 import stored from './examples.json' with { type: 'json' }
 
 /** A file of an example. */
-export interface ExampleFile {
+interface ExampleFile {
   /** `fleet`, or the repository of a tenant. */
   readonly repository: string
   readonly path: string

@@ -69,7 +69,6 @@ import { imageUnverified } from './policies/image-unverified.ts'
 import { policyDenied } from './policies/policy-denied.ts'
 import { policyLoosened } from './policies/policy-loosened.ts'
 import { policyNotEvaluated } from './policies/policy-not-evaluated.ts'
-import { policyTenantControlled } from './policies/policy-tenant-controlled.ts'
 import { rbacAggregation } from './rbac/rbac-aggregation.ts'
 import { rbacClusterBinding } from './rbac/rbac-cluster-binding.ts'
 import { rbacDanglingRole } from './rbac/rbac-dangling-role.ts'
@@ -188,7 +187,6 @@ export const rules: readonly Rule[] = [
   policyDenied,
   policyLoosened,
   policyNotEvaluated,
-  policyTenantControlled,
   protectedObjectName,
   providerTargetRepo,
   pruneAccountRemoved,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BailiwickError } from '../errors.ts'
-import { ERRORS_PATH, type PageAddress, RULES_PATH, readPagePath, readRulePath } from '../pages/page-address.ts'
+import { type PageAddress, readPagePath } from '../pages/page-address.ts'
 import type { PageStore } from '../pages/page-store.ts'
 import { readFleetQuery } from '../report/page/fleet-query.ts'
 import { homePage, type PageEntry } from '../report/page/home-page.ts'
@@ -44,8 +44,6 @@ export class Pages {
       return true
     }
     const { pathname: path, searchParams: query } = url
-    if (path === RULES_PATH || path === ERRORS_PATH || readRulePath(path) !== undefined)
-      return this.#reference(path, request, response, query)
     const { gate } = this.#settings
     const address = readPagePath(path)
     const isEntrance = path === '/' || path === '/logout' || path.startsWith('/login')
@@ -66,30 +64,6 @@ export class Pages {
   /** Refuses a request that nothing else answers, without a word about what exists. */
   async refuse(request: IncomingMessage, response: ServerResponse, status: 404 | 500): Promise<void> {
     await refuseRequest(request, response, status)
-  }
-
-  /** Contains nothing of any repository, so it is public. */
-  async #reference(
-    path: string,
-    request: IncomingMessage,
-    response: ServerResponse,
-    query: URLSearchParams,
-  ): Promise<true> {
-    if (!isRead(request)) {
-      await refuseRequest(request, response, 405)
-      return true
-    }
-    const search = (query.get('q') ?? '').trim().slice(0, 200)
-    // not a static import: most processes that serve webhooks are never asked, and the rules are most of the program
-    const rule = readRulePath(path)
-    const page =
-      rule !== undefined
-        ? (await import('../report/page/rule-page.ts')).rulePage(rule)
-        : path === RULES_PATH
-          ? (await import('../report/page/rules-page.ts')).rulesPage(search)
-          : (await import('../report/page/errors-page.ts')).errorsPage(search)
-    await answerPage(request, response, page === undefined ? 404 : 200, page ?? nothingHere(undefined))
-    return true
   }
 
   async #enter(

@@ -1,5 +1,5 @@
 import { fixesOf } from '../../src/fix/fixes-of.ts'
-import type { ExampleFile, RuleExample } from '../../src/rules/examples.ts'
+import type { RuleExample } from '../../src/rules/examples.ts'
 import type { Finding, NodeFailure, Verdict } from '../../src/rules/model/finding.ts'
 import { type AttackCase, changesOf, filesOf, readCase, readCases, treesOf, type Variant } from './attack-case.ts'
 import { evaluateTrees } from './evaluate-trees.ts'
@@ -17,7 +17,7 @@ interface Candidate {
   readonly one: AttackCase
   readonly name: string
   readonly variant: Variant
-  readonly files: readonly ExampleFile[]
+  readonly files: readonly RuleExample['files'][number][]
 }
 
 /** The smallest tested change of each rule that no other rule answers, by the id of the rule. */
@@ -59,8 +59,8 @@ function candidatesOf(one: AttackCase): Candidate[] {
 }
 
 /** What a variant adds or changes, if it is little text. The list of resources that a short form completes is left out. */
-function filesOfVariant(variant: Variant): ExampleFile[] | undefined {
-  const files: ExampleFile[] = []
+function filesOfVariant(variant: Variant): RuleExample['files'][number][] | undefined {
+  const files: RuleExample['files'][number][] = []
   for (const [repository, changed] of Object.entries(changesOf(variant))) {
     for (const [path, text] of Object.entries(changed)) {
       const own = variant.change?.[repository]

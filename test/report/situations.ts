@@ -101,7 +101,7 @@ export const SITUATIONS: Readonly<Record<string, () => Situation>> = {
           plain({ rule: 'pod-priority', severity: 'low', message: 'Deployment ops/web asks for a priority.' }),
         ],
       }),
-      { fixable: true, rulesUrl: 'https://bailiwick.example.com/rules' },
+      { fixable: true },
     ),
   'fail-on-both-clusters': () =>
     said(failed(finding(), finding({ cluster: 'production', node: 'production/ops/ops-team' }))),

@@ -151,15 +151,6 @@ spec:
     namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: apps}}
   validations: [{expression: "time.now() > timestamp('2026-01-01T00:00:00Z')"}]
 `
-const LABELLED = `apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingAdmissionPolicy
-metadata: {name: labelled}
-spec:
-  matchConstraints:
-    objectSelector: {matchExpressions: [{key: skip, operator: DoesNotExist}]}
-    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [leases]}]
-  validations: [{expression: "true"}]
-`
 const SIGNED = `apiVersion: kyverno.io/v1
 kind: ClusterPolicy
 metadata: {name: signed}
@@ -186,7 +177,6 @@ interface Weighed {
 
 const RULES: readonly Weighed[] = [
   { rule: 'policy-not-evaluated', policy: CLOCK, object: map('low', 'settings'), severity: 'low' },
-  { rule: 'policy-tenant-controlled', policy: LABELLED, object: map('low', 'settings'), severity: 'medium' },
   {
     ...{ rule: 'image-unverified', policy: SIGNED, severity: 'medium' },
     object: pod('quay.io/acme/web:1'),

@@ -3,9 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { MemoryShelf } from '../../src/pages/memory-shelf.ts'
 import { PAGE_LIMITS, PageStore } from '../../src/pages/page-store.ts'
-import { errorGuide } from '../../src/report/error-guide.ts'
-import { rules } from '../../src/rules/registry.ts'
-import { subjects } from '../../src/rules/subjects.ts'
 import { openSitePages } from '../../src/site-pages.ts'
 import { Pages } from '../../src/web/pages.ts'
 import { startServer, type WebServer } from '../../src/web/server.ts'
@@ -93,54 +90,6 @@ describe('without sign-in there are pages for this machine only', () => {
   })
 })
 
-describe('the rules and the error codes are public, and searched without a script', () => {
-  const anchorsOf = (text: string) =>
-    [...text.matchAll(/<article class="finding" id="([^"]+)">/g)].map(match => match[1])
-  let site: WebServer
-  beforeAll(async () => {
-    site = await open({ PUBLIC_URL: 'https://bailiwick.example.com' })
-  })
-
-  test.each<[string, readonly string[]]>([
-    ['/rules', rules.map(({ id }) => id)],
-    ['/errors', errorGuide.map(({ code }) => code)],
-  ])('%s has each with its anchor', async (path, ids) => {
-    const { status, text } = await get(site, path)
-    expect(status).toBe(200)
-    expect(anchorsOf(text).sort()).toEqual([...ids].sort())
-    expect(new Set(anchorsOf(text)).size).toBe(ids.length)
-  })
-
-  test('each rule stands under the heading of its subject', async () => {
-    const { text } = await get(site, '/rules')
-    const headings = [...text.matchAll(/<h2 id="subject-([a-z]+)">([^<]+)<\/h2>/g)]
-    expect(headings.map(([, folder]) => folder)).toEqual(Object.keys(subjects))
-    for (const [, folder, heading] of headings) expect(heading, folder).not.toBe(folder)
-    expect(Object.values(subjects).flat().sort()).toEqual(rules.map(({ id }) => id).sort())
-  })
-
-  test.each<[string, string]>([
-    ['/rules?q=target-namespace', 'target-namespace'],
-    ['/rules?q=STORAGENAMESPACE%20release', 'target-namespace'],
-    ['/rules?q=%20%20sa-required%20', 'sa-required'],
-    ['/errors?q=yaml-syntax', 'yaml-syntax'],
-  ])('%s finds it, and less than all', async (path, id) => {
-    const { text } = await get(site, path)
-    expect(anchorsOf(text)).toContain(id)
-    expect(anchorsOf(text).length).toBeLessThan(20)
-    expect(text).toMatch(/\d+ of \d+ (?:rules|codes) match\./)
-  })
-
-  test('a search that finds nothing, or holds markup, gives a page', async () => {
-    const hostile = '"><script>alert(1)</script>\u202e'
-    const { status, text } = await get(site, `/rules?q=${encodeURIComponent(hostile)}`)
-    expect([status, anchorsOf(text)]).toEqual([200, []])
-    expect(text).toContain(`0 of ${rules.length} rules match.`)
-    expect(text).not.toContain('<script')
-    expect((await get(site, `/errors?q=${'x'.repeat(5_000)}`)).text).not.toContain('x'.repeat(201))
-  })
-})
-
 describe('what is not there', () => {
   test.each([`/checks/acme/fleet/${'b'.repeat(40)}`, `/checks/acme/other/${SHA}`, '/fleets/acme/other'])(
     '%s says how a page comes about',
@@ -174,6 +123,8 @@ describe('what is not there', () => {
       '/logout',
       '/node_modules/x',
       '/docs',
+      '/rules',
+      '/errors',
       '/checks/acme%2ffleet/x',
       '/CHECKS/acme/fleet/x',
     ],
@@ -182,7 +133,7 @@ describe('what is not there', () => {
   })
 
   test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is no way to see a page', async method => {
-    for (const path of [PATH, '/', '/rules', '/errors', '/fleets/acme/none']) {
+    for (const path of [PATH, '/', '/fleets/acme/none']) {
       const { status, headers, text } = await get(here, path, {}, method)
       expect([status, headers.allow, text], path).toEqual([405, 'GET, HEAD', 'only GET and HEAD\n'])
     }
@@ -218,7 +169,7 @@ describe('a browser gets a page, also where there is none', () => {
   test.each<[number, string, string, string]>([
     [400, 'GET', '//', 'Invalid address'],
     [405, 'POST', PATH, 'Method not allowed'],
-    [405, 'DELETE', '/rules', 'Method not allowed'],
+    [405, 'DELETE', '/', 'Method not allowed'],
   ])('%i for %s %s', async (status, method, path, title) => {
     const answer = await get(here, path, BROWSER, method)
     expect(answer.status).toBe(status)

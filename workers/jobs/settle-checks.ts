@@ -4,8 +4,8 @@ import { openRepository } from '../fleets/open-repository.ts'
 import { settleAndAsk } from '../gate/settle-and-ask.ts'
 
 /**
- * Updates the checks of one repository after its gated bases changed: renames checks that no longer count, restarts
- * those that now cover other bases, then enqueues an evaluation where a verdict is missing.
+ * Updates the checks of one repository after its gated bases changed: renames those that no longer count, then enqueues an
+ * evaluation where a verdict is missing.
  */
 export async function settleChecks(context: WorkerContext, data: SettleChecks): Promise<void> {
   const subject = await openRepository(context, data)

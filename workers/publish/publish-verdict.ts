@@ -2,7 +2,6 @@ import { BRANCH_CHECK_NAME, type NamedCheck } from '../../src/gate/check-names.t
 import { type CheckRun, publishCheckRun } from '../../src/github/checks/check-run.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
-import { rulesAddress } from '../../src/pages/page-address.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { annotatesTheSame, externalIdOf } from '../../src/report/external-id.ts'
 import type { CommitOutcome } from '../evaluate/commit-outcome.ts'
@@ -38,8 +37,7 @@ export async function publishVerdict(
   { outcome, context }: Pick<CommitOutcome, 'outcome' | 'context'>,
   { runs, detailsUrl, again = false, record }: PublishOptions,
 ): Promise<boolean> {
-  const rulesUrl = detailsUrl === undefined ? {} : { rulesUrl: rulesAddress(detailsUrl) }
-  const run = checkRunOf(outcome, { ...context, ...rulesUrl })
+  const run = checkRunOf(outcome, context)
   const externalId = externalIdOf(outcome, run, context.kind, check)
   const say = {
     ...run,

@@ -42,7 +42,9 @@ function deniedBefore(findings: readonly Finding[]): RequiredApproval[] {
       path,
       message: isKustomization
         ? `${policy} no longer waits for policies`
-        : `${policy} ${which === '' ? 'may deny' : 'denies'} less than before${which}`,
+        : which === ''
+          ? `${policy} changes, so that policies may deny less than before`
+          : `${policy} denies less than before${which}`,
     }
   })
 }

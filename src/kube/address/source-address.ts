@@ -14,7 +14,7 @@ export interface SourceAddress {
 }
 
 /** How an address is written: with a scheme, as a container image, or as the endpoint of a bucket. */
-export type AddressForm = 'url' | 'image' | 'endpoint'
+type AddressForm = 'url' | 'image' | 'endpoint'
 
 const SCHEMES: ReadonlyMap<string, { scheme: SourceAddress['scheme']; port: string }> = new Map([
   ['https', { scheme: 'https', port: '443' }],

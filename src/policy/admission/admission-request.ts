@@ -2,7 +2,18 @@ import type { Path } from '../../kube/node.ts'
 import type { KubeObject, ObjectId } from '../../kube/object.ts'
 import type { UserInfo } from '../../kube/rbac/request.ts'
 import type { Origin } from '../../origin.ts'
-import type { NotEvaluated, PolicyRuleName } from '../engine.ts'
+
+/** The name of a policy, and of one of its rules; '' where its rules have no names. */
+export interface PolicyRuleName {
+  readonly policy: { readonly kind: string; readonly namespace: string; readonly name: string }
+  readonly rule: string
+}
+
+/** A policy of which it is not known what it says. */
+export interface NotEvaluated extends PolicyRuleName {
+  readonly origin: Origin
+  readonly why: string
+}
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE'
 

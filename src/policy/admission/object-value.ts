@@ -14,7 +14,7 @@ const known = new WeakMap<KubeObject, CelValue>()
  * An object as admission sees it: with the defaults of Kubernetes' own kinds, and with unknown values where only the cluster
  * has them.
  */
-export function objectValue(object: KubeObject): CelValue {
+function objectValue(object: KubeObject): CelValue {
   const kept = known.get(object)
   if (kept !== undefined) return kept
   const json = toJson(object.root) as { [key: string]: Json }
@@ -35,7 +35,7 @@ export function objectValue(object: KubeObject): CelValue {
 }
 
 /** An object as the policies of a world see it; in a policy test as it is written. */
-export function objectValueIn(world: AdmissionWorld, object: KubeObject): CelValue {
+export function objectValueIn(world: Pick<AdmissionWorld, 'given'>, object: KubeObject): CelValue {
   return world.given ? withUnknown(fromJson(toJson(object.root)), object.root) : objectValue(object)
 }
 

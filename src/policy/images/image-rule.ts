@@ -1,5 +1,5 @@
 import type { Origin } from '../../origin.ts'
-import type { PolicyRuleName } from '../engine.ts'
+import type { PolicyRuleName } from '../admission/admission-request.ts'
 import type { ImageUse } from './image-use.ts'
 
 /** A rule of a policy that verifies signatures of images, and that selects a Pod. */

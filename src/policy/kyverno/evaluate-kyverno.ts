@@ -1,8 +1,12 @@
 import { type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
-import type { AdmissionAnswer, AdmissionFinding, AdmissionRequest } from '../admission/admission-request.ts'
+import type {
+  AdmissionAnswer,
+  AdmissionFinding,
+  AdmissionRequest,
+  NotEvaluated,
+} from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
-import type { NotEvaluated } from '../engine.ts'
 import { answerBefore } from './answer-before.ts'
 import { evaluateRule, type RuleAnswer } from './evaluate-rule.ts'
 import { failsClosed, isEnforced } from './failure-action.ts'

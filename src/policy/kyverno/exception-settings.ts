@@ -1,18 +1,15 @@
 import { HELM_RELEASE } from '../../flux/kinds.ts'
-import { at, itemsOf, type Node, type Path, stringAt } from '../../kube/node.ts'
+import { at, itemsOf, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { matchesWildcard } from './jmespath/wildcard.ts'
 
 export const EXCEPTION_KINDS = ['kyverno.io/PolicyException', 'policies.kyverno.io/PolicyException'] as const
 /** The kinds that may hold Kyverno's flags. */
-export const SETTING_KINDS = ['apps/Deployment', HELM_RELEASE] as const
+const SETTING_KINDS = ['apps/Deployment', HELM_RELEASE] as const
 
 /** What the fleet shows of Kyverno's flags for PolicyExceptions; undefined: not shown. */
-export interface ExceptionSettings {
-  readonly object: KubeObject
-  /** Of the value that says most about the namespaces. */
-  readonly path: Path
+interface ExceptionSettings {
   /** `--enablePolicyException`. */
   readonly isEnabled: boolean | undefined
   /** `--exceptionNamespace`. */
@@ -31,7 +28,7 @@ export function exceptionSettings(world: Pick<AdmissionWorld, 'policies'>): Exce
 }
 
 /** Whether Kyverno reads the exceptions of a namespace. What the fleet does not show counts as if it does. */
-export function readsExceptions(settings: ExceptionSettings | undefined, group: string, namespace: string): boolean {
+function readsExceptions(settings: ExceptionSettings | undefined, group: string, namespace: string): boolean {
   if (settings?.isEnabled === false) return false
   const own = settings?.namespace
   if (own === undefined || own === '*') return true
@@ -53,7 +50,7 @@ export function readExceptions(
 const kept = new WeakMap<KubeObject, ExceptionSettings | null>()
 
 /** The settings in one object; undefined if it does not run or install Kyverno. */
-export function settingsOf(kind: string, object: KubeObject): ExceptionSettings | undefined {
+function settingsOf(kind: string, object: KubeObject): ExceptionSettings | undefined {
   const known = kept.get(object)
   if (known !== undefined) return known ?? undefined
   const made = kind === SETTING_KINDS[0] ? ofDeployment(object) : ofRelease(object)
@@ -67,17 +64,15 @@ const NAMESPACE = 'exceptionNamespace'
 function ofDeployment(object: KubeObject): ExceptionSettings | undefined {
   if (!isAdmissionController(object)) return undefined
   const base = ['spec', 'template', 'spec', 'containers']
-  for (const [index, container] of itemsOf(at(object.root, base)).entries()) {
+  for (const container of itemsOf(at(object.root, base))) {
     for (const key of ['args', 'command']) {
       const flags = flagsOf(at(container, [key]))
       const enabled = flags.get(ENABLE)
-      if (!enabled) continue
-      const named = flags.get(NAMESPACE)
-      const path = [...base, index, key, (named ?? enabled).at]
-      return { object, path, isEnabled: /^(?:1|t|true)$/i.test(enabled.value), namespace: named?.value ?? '' }
+      if (enabled === undefined) continue
+      return { isEnabled: /^(?:1|t|true)$/i.test(enabled), namespace: flags.get(NAMESPACE) ?? '' }
     }
   }
-  return { object, path: ['spec'], isEnabled: undefined, namespace: undefined }
+  return { isEnabled: undefined, namespace: undefined }
 }
 
 function isAdmissionController(object: KubeObject): boolean {
@@ -87,20 +82,14 @@ function isAdmissionController(object: KubeObject): boolean {
   return (isPart && isOwn) || idOf(object).name === 'kyverno-admission-controller'
 }
 
-interface Flag {
-  readonly value: string
-  /** Of its argument in the list. */
-  readonly at: number
-}
-
 /** Go's flags: `-name=value`, `--name=value`, `--name value`, and `--name` alone for a boolean; the last one counts. */
-function flagsOf(list: Node | undefined): ReadonlyMap<string, Flag> {
-  const found = new Map<string, Flag>()
+function flagsOf(list: Node | undefined): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
   const args = itemsOf(list).map(one => (one.type === 'scalar' ? String(one.value) : ''))
   for (const [index, argument] of args.entries()) {
     const [, name, value] = /^--?(\w+)(?:=(.*))?$/s.exec(argument) ?? []
-    if (name === ENABLE) found.set(name, { value: value ?? 'true', at: index })
-    if (name === NAMESPACE) found.set(name, { value: value ?? args[index + 1] ?? '', at: index })
+    if (name === ENABLE) found.set(name, value ?? 'true')
+    if (name === NAMESPACE) found.set(name, value ?? args[index + 1] ?? '')
   }
   return found
 }
@@ -112,8 +101,5 @@ function ofRelease(object: KubeObject): ExceptionSettings | undefined {
   const base = ['spec', 'values', 'features', 'policyExceptions']
   const enabled = at(object.root, [...base, 'enabled'])
   const isEnabled = enabled?.type === 'scalar' && typeof enabled.value === 'boolean' ? enabled.value : undefined
-  const namespace = stringAt(object.root, [...base, 'namespace'])
-  const path =
-    namespace !== undefined ? [...base, 'namespace'] : isEnabled !== undefined ? [...base, 'enabled'] : ['spec']
-  return { object, path, isEnabled, namespace }
+  return { isEnabled, namespace: stringAt(object.root, [...base, 'namespace']) }
 }

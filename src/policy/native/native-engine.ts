@@ -1,10 +1,13 @@
-import type { CelValue } from '../../cel/values.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { textsOf } from '../../kube/read-text.ts'
-import type { AdmissionAnswer, AdmissionFinding, AdmissionRequest } from '../admission/admission-request.ts'
+import type {
+  AdmissionAnswer,
+  AdmissionFinding,
+  AdmissionRequest,
+  NotEvaluated,
+} from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
-import type { NotEvaluated } from '../engine.ts'
 import { evaluatePolicy, type PolicyVerdict } from './evaluate-policy.ts'
 import { isMatched } from './is-matched.ts'
 import { type CelPolicy, celPolicy } from './native-policy.ts'
@@ -67,7 +70,7 @@ function take(
 }
 
 /** The action of a binding when its policy denies. */
-export function actionOf({ root }: KubeObject): AdmissionFinding['action'] {
+function actionOf({ root }: KubeObject): AdmissionFinding['action'] {
   const actions = textsOf(at(root, ['spec', 'validationActions'])) ?? []
   return actions.includes('Deny') ? 'deny' : actions.includes('Warn') ? 'warn' : 'audit'
 }
@@ -78,22 +81,11 @@ function verdictsOf(
   world: AdmissionWorld,
   request: AdmissionRequest,
 ): readonly PolicyVerdict[] {
-  const params = boundParams(policy, binding, world, request)
-  if (params === undefined) return []
+  const matched = isMatched(world, at(binding.root, ['spec', 'matchResources']), request)
+  if (matched === false) return []
+  const params = matched === true ? paramsOf(world, policy.object, binding, request) : matched
   if (typeof params === 'string') return [{ unclear: params, origin: binding.root.origin }]
   return params.flatMap(one => evaluatePolicy(policy, world, request, one))
-}
-
-/** The parameters for one evaluation of a binding; undefined: it does not apply to this request; a text: why they are not known. */
-export function boundParams(
-  policy: CelPolicy,
-  binding: KubeObject,
-  world: AdmissionWorld,
-  request: AdmissionRequest,
-): readonly CelValue[] | string | undefined {
-  const matched = isMatched(world, at(binding.root, ['spec', 'matchResources']), request)
-  if (matched === false) return undefined
-  return matched === true ? paramsOf(world, policy.object, binding, request) : matched
 }
 
 const nameOf = ({ kind, namespace, name }: CelPolicy) => ({ policy: { kind, namespace, name }, rule: '' })
@@ -101,7 +93,7 @@ const nameOf = ({ kind, namespace, name }: CelPolicy) => ({ policy: { kind, name
 const byPolicy = new WeakMap<readonly KubeObject[], ReadonlyMap<string, readonly KubeObject[]>>()
 
 /** Bindings by the name of their policy. */
-export function bindingsOf(world: AdmissionWorld): ReadonlyMap<string, readonly KubeObject[]> {
+function bindingsOf(world: AdmissionWorld): ReadonlyMap<string, readonly KubeObject[]> {
   const bindings = world.policies(NATIVE_BINDING)
   const known = byPolicy.get(bindings)
   if (known) return known

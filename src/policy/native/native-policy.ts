@@ -59,31 +59,12 @@ export function compilePolicy(object: KubeObject, dialect: Dialect): CelPolicy {
     by: dialect.by,
     object,
     ...{ kind, namespace, name },
-    ...compileParts(
-      { conditions: of('matchConditions'), variables: of('variables'), validations: of('validations') },
-      dialect,
-    ),
+    conditions: of('matchConditions').map(item => ruleOf(item, 'expression', dialect)),
+    variables: of('variables').map(item => ruleOf(item, 'expression', dialect)),
+    validations: of('validations').map(item => validationOf(item, dialect)),
     audits: of('auditAnnotations').map(item => ruleOf(item, 'valueExpression', dialect)),
     failsClosed: (stringAt(object.root, ['spec', 'failurePolicy']) ?? 'Fail') !== 'Ignore',
     constraints: at(object.root, ['spec', 'matchConstraints']),
-  }
-}
-
-/** The expression lists of a policy as written. */
-interface WrittenParts {
-  readonly conditions: readonly Node[]
-  readonly variables: readonly Node[]
-  readonly validations: readonly Node[]
-}
-
-export function compileParts(
-  { conditions, variables, validations }: WrittenParts,
-  dialect: Dialect,
-): Pick<CelPolicy, 'conditions' | 'variables' | 'validations'> {
-  return {
-    conditions: conditions.map(item => ruleOf(item, 'expression', dialect)),
-    variables: variables.map(item => ruleOf(item, 'expression', dialect)),
-    validations: validations.map(item => validationOf(item, dialect)),
   }
 }
 

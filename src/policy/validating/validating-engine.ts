@@ -3,9 +3,13 @@ import { CelMap, type CelValue } from '../../cel/values.ts'
 import { at, itemsOf, type Node, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { textsOf } from '../../kube/read-text.ts'
-import type { AdmissionAnswer, AdmissionFinding, AdmissionRequest } from '../admission/admission-request.ts'
+import type {
+  AdmissionAnswer,
+  AdmissionFinding,
+  AdmissionRequest,
+  NotEvaluated,
+} from '../admission/admission-request.ts'
 import type { AdmissionWorld } from '../admission/admission-world.ts'
-import type { NotEvaluated } from '../engine.ts'
 import { readExceptions } from '../kyverno/exception-settings.ts'
 import { areMet, evaluatePolicy, type PolicyVerdict } from '../native/evaluate-policy.ts'
 import { isMatched } from '../native/is-matched.ts'
@@ -37,7 +41,7 @@ export function evaluateValidating(world: AdmissionWorld, request: AdmissionRequ
 }
 
 /** Policies that Kyverno evaluates for objects of a kind in a namespace. */
-export function validatingPolicies(
+function validatingPolicies(
   world: AdmissionWorld,
   request: AdmissionRequest,
 ): readonly { readonly policy: CelPolicy; readonly action: AdmissionFinding['action'] }[] {

@@ -42,7 +42,7 @@ function ruleBlock(rule: string, groups: readonly FindingGroup[], links: PageSou
   const [first] = groups
   const severity = first?.finding.severity ?? 'low'
   const noun = first?.finding.level === 'warning' ? 'warning' : 'violation'
-  return html`<h3 class="rule"><a href="/rules#${rule}"><code>${rule}</code></a> <span class="tag ${TONES[severity]}">${severity}</span> <span class="dim small">${count(groups.length, noun)}</span></h3>
+  return html`<h3 class="rule"><code>${rule}</code> <span class="tag ${TONES[severity]}">${severity}</span> <span class="dim small">${count(groups.length, noun)}</span></h3>
 ${groups.map(group => findingCard(group, links, open))}`
 }
 
@@ -93,6 +93,6 @@ ${objects.length > shown.length && html`<p class="dim">and ${objects.length - sh
 
 function followerBlock(group: FindingGroup): Html {
   const { finding, objects } = group
-  return html`<p>Follows from this: <a href="/rules#${finding.rule}"><code>${finding.rule}</code></a> for ${count(objects.length, 'object')}</p>
+  return html`<p>Follows from this: <code>${finding.rule}</code> for ${count(objects.length, 'object')}</p>
 ${objectFold(group)}`
 }

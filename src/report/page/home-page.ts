@@ -36,7 +36,7 @@ export function homePage(entries: readonly PageEntry[], reader: Frame['reader'])
   const repositories = latest.filter(one => !fleets.some(fleet => nameOf(fleet) === nameOf(one)))
   return layout({ title: 'Fleets and verdicts', crumbs: [], reader }, [
     html`<h1 class="page">Fleets and verdicts</h1>
-<p class="dim">Evaluated within the last seven days, of repositories that you can read. <a href="/rules">Rules</a> and <a href="/errors">error codes</a> are explained for everyone.</p>`,
+<p class="dim">Evaluated within the last seven days, of repositories that you can read. <code>/bailiwick explain NAME</code> in a pull request explains a rule or an error code.</p>`,
     html`<section aria-labelledby="fleets"><h2 id="fleets">Fleets</h2>
 ${fleets.length === 0 ? html`<p>None yet: a fleet is listed once a push to its branch was evaluated.</p>` : html`<ul class="plain">${fleets.map(fleetItem)}</ul>`}
 </section>

@@ -16,7 +16,7 @@ export function nothingHere(reader?: Frame['reader']): string {
     'Page not found',
     html`<p>The page does not exist, has expired, or belongs to a repository that you cannot read on GitHub. Pages of verdicts expire after seven days.</p>
 <p><strong>Re-evaluate</strong> on the check run of a commit creates its page again. A push to the branch of a fleet creates the page of the fleet.</p>
-<p><a href="/">Fleets and verdicts that you can read</a> · <a href="/rules">Rules</a> · <a href="/errors">Error codes</a></p>`,
+<p><a href="/">Fleets and verdicts that you can read</a></p>`,
     reader,
   )
 }

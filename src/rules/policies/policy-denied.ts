@@ -20,7 +20,7 @@ export const policyDenied: Rule = {
   title: 'Object that a policy of the cluster refuses',
   why: 'An admission policy that refuses one object stops the whole Kustomization, and none of its objects is applied. Without the rule this is seen only after the merge.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
-  docs: 'Change the object so that the policy allows it. The message is the one of the policy. A policy that denies makes violations, one that warns or audits makes warnings. Policies are those that the platform renders: ValidatingAdmissionPolicies with their bindings, and Kyverno ClusterPolicies and Policies with `validate` by `pattern`, `anyPattern`, `deny`, `foreach`, `cel` and `podSecurity`, also for the Pods that workloads make. Other parts of Kyverno policies are listed by `policy-not-evaluated`; `source-url-allowlist` reports addresses that a policy does not allow in any spelling. Kyverno refuses an allowed address in another spelling, too. They are evaluated with both sides of the change, and with the account that applies. Namespaces, parameters and RBAC come from the fleet. Defaults of the API server are filled in for workloads, Services and Secrets.',
+  docs: 'Change the object so that the policy allows it. The message is the one of the policy. A policy that denies makes violations, one that warns or audits makes warnings. Policies are those that the platform renders: ValidatingAdmissionPolicies with their bindings, and Kyverno ClusterPolicies and Policies with `validate` by `pattern`, `anyPattern`, `deny`, `foreach`, `cel` and `podSecurity`, also for the Pods that workloads make. Other parts of Kyverno policies are listed by `policy-not-evaluated`; `source-url-allowlist` reports addresses that a policy does not allow in any spelling. An allowed address in another spelling is refused, too, because policies compare texts. They are evaluated with both sides of the change, and with the account that applies. Namespaces, parameters and RBAC come from the fleet. Defaults of the API server are filled in for workloads, Services and Secrets.',
   kinds: 'every',
   *checkObject(subject, context) {
     const { node, object } = subject
@@ -29,7 +29,7 @@ export const policyDenied: Rule = {
     const answerOf = addressAnswers(subject, context)
     for (const finding of admission.findings) {
       const answer = answerOf(finding)
-      if (answer === 'reported') continue
+      if (answer === 'address') continue
       const breach = breachOf(node, object, admission, finding, context)
       yield answer === 'spelling' ? { ...breach, ...SPELLING } : breach
     }
@@ -50,7 +50,7 @@ function* deletions(node: FleetNode, context: RuleContext): Iterable<Breach> {
   }
 }
 
-/** The address is allowed, but Kyverno refuses the object until it is written as in the policy. */
+/** The address is allowed, but policies compare texts. */
 const SPELLING = {
   fix: message`Write the address as the policy spells it. It is an allowed address in another spelling.`,
 }

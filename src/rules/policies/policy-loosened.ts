@@ -13,10 +13,10 @@ import {
   type FormerAdmission,
   formerAdmissionOf,
 } from './support/admission-of.ts'
+import { changedPolicies, policiesIn } from './support/changed-policies.ts'
 import { deletedObjects } from './support/deleted-objects.ts'
 import { findingPolicy } from './support/finding-policy.ts'
 import { policyWords } from './support/policy-words.ts'
-import { enforcedIn, weakenedPolicies } from './support/weakened-policies.ts'
 
 /** A change that removes a policy together with what it denies needs the approval of a fleet admin. */
 export const policyLoosened: Rule = {
@@ -26,7 +26,7 @@ export const policyLoosened: Rule = {
   title: 'Policy that denies less than before',
   why: 'A change that removes or weakens a policy can add the object that the policy denied. Evaluated with the new policies alone, both pass.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
-  docs: 'Objects are evaluated with the policies from before the change as well. The rule lists what these deny and the new ones do not. It also lists each enforced policy or binding of the platform that is removed or whose `spec` is changed. New exceptions count, and labels of Namespaces by which a policy selects less. A Kustomization that no longer waits (`dependsOn`) for one with such policies is listed too. Policies that compare with other parameters (`paramRef`, `configMap`) are listed too. A change of the platform is a warning, and a required approval of a fleet admin. A tenant that changes what a policy reads, such as its parameters, makes a violation. The rule compares with the base.',
+  docs: 'Objects are evaluated with the policies from before the change as well. The rule lists what these deny and the new ones do not. It also lists changed and removed policies, bindings, exceptions and parameters (`paramRef`, `configMap`) of the platform. New exceptions and labels of Namespaces by which a policy no longer selects count, too. So does a Kustomization that no longer waits (`dependsOn`) for one with policies. A change of the platform is a warning, and one required approval of a fleet admin for each such object. A tenant that changes what a policy reads, such as its parameters, makes a violation. The rule compares with the base.',
   kinds: 'every',
   *checkObject({ node, object, id, kind }, context) {
     const former = formerAdmissionOf(node, object, context)
@@ -43,16 +43,16 @@ export const policyLoosened: Rule = {
   *checkCluster(cluster, { index, before }) {
     const root = index.rootOf(cluster.name)
     if (!root || !before) return
-    for (const { object, origin, path, what, value, isVague } of weakenedPolicies(before, index, cluster.name)) {
+    for (const { object, origin, what, value } of changedPolicies(before, index, cluster.name)) {
       const { kind, namespace, name } = idOf(object)
       const who = objectPart(kind, namespace, name)
       yield {
         node: root,
         object,
-        path,
+        path: [],
         origin,
         value,
-        message: message`${who} ${what}, so that ${isVague ? 'it may deny less' : 'less is denied'} than before this change. Allowed: policies as they were, or stricter ones. The API server accepts it.`,
+        message: message`${who} ${what}, so that less may be denied than before this change. Allowed: policies as they were, or stricter ones. The API server accepts it.`,
         fix: message`Restore ${who}, or have a fleet admin approve the change.`,
       }
     }
@@ -65,7 +65,7 @@ function* overtaken(node: FleetNode, { index, before }: RuleContext): Iterable<B
   for (const key of was?.dependsOn ?? []) {
     const policies = index.node(key)
     if (node.dependsOn.includes(key) || !policies || policies.tenant !== undefined) continue
-    const [policy] = enforcedIn(index.objectsOf(key))
+    const [policy] = policiesIn(index.objectsOf(key))
     if (!policy) continue
     const { kind, namespace, name } = idOf(policy)
     const [who, other] = [node, policies].map(one => objectPart('Kustomization', one.namespace, one.name))

@@ -1,16 +1,16 @@
 import { objectPart, quoted, shown } from '../../facts/shown.ts'
-import { addressOf, formOf, sourceKinds } from '../../facts/source-fields.ts'
+import { addressOf, sourceKinds } from '../../facts/source-fields.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sources.ts'
 import { EXTERNAL_ARTIFACT } from '../../flux/kinds.ts'
 import type { SourceAddress } from '../../kube/address/source-address.ts'
 import type { Path } from '../../kube/node.ts'
 import { message, part, untyped } from '../../message/message.ts'
-import type { PolicyFinding } from '../../policy/engine.ts'
-import { askPolicies } from '../../policy/registry/policy-engines.ts'
+import type { AdmissionFinding, PolicyRuleName } from '../../policy/admission/admission-request.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { addressAnswers, openPattern } from '../policies/support/address-answers.ts'
+import { answerFor } from '../policies/support/admission-of.ts'
 import { findingPolicy } from '../policies/support/finding-policy.ts'
-import { isUnchanged } from '../policies/support/is-unchanged.ts'
 
 /** Where the fleet says which sources are allowed, others are not. */
 export const sourceUrlAllowlist: Rule = {
@@ -19,7 +19,7 @@ export const sourceUrlAllowlist: Rule = {
   title: 'Source address outside the allowed list',
   why: "A source of an unknown owner deploys that owner's content as the tenant's account. An allowlist for one source kind, one API version or one spelling of an address leaves the others open.",
   source: 'kyverno/policies flux/verify-flux-sources; fluxcd/flux2-multi-tenancy infrastructure/kyverno-policies',
-  docs: "Use an address in `allowedSources` of .github/bailiwick.yaml (for all tenants or one), or one that the fleet's policy on `spec.url`, `spec.endpoint` or `spec.image` allows. Without a list or policy, every address is allowed. Supported policies are Kyverno policies with `validate.pattern`, `anyPattern` or `deny`, ValidatingPolicies, and ValidatingAdmissionPolicies with a binding. An enforced policy makes violations, an audited one warnings. Addresses are compared segment by segment after normalization (https, ssh and scp forms, `.git`, the case of the host and of github.com): `https://github.com/acme*` does not match `acme-evil`. `policy-denied` reports what a policy says about other fields. It also reports a spelling that a policy refuses although it allows the address in another one.",
+  docs: "Use an address in `allowedSources` of .github/bailiwick.yaml (for all tenants or one), or one that the fleet's policy on `spec.url`, `spec.endpoint` or `spec.image` allows. Without a list or policy, every address is allowed. The policies are evaluated once for each spelling of the address (https, ssh, `.git`, case). What they refuse in every spelling is a violation here, or a warning where they warn or audit. `policy-denied` has the rest. A pattern `https://github.com/acme*` of a Kyverno policy also allows `acme-evil`, which is a warning. In `allowedSources`, it does not.",
   kinds: [...sourceKinds, EXTERNAL_ARTIFACT],
   *checkObject(subject, context) {
     const found = addressOf(subject.kind, subject.object)
@@ -37,9 +37,7 @@ export const sourceUrlAllowlist: Rule = {
         addressesIn(allowedSourcesOf(context.config, tenant), address),
       )
     }
-    const { form, written } = { form: formOf(subject.kind), written: found.written }
-    const { findings } = askPolicies(context.index, { subject, field: path, written, address, form })
-    for (const one of findings) yield denied(subject, address, one, isUnchanged(subject, context.before))
+    yield* answersOfPolicies(subject, path, address, context)
   },
 }
 
@@ -68,10 +66,50 @@ function breach(
   }
 }
 
+/** What policies refuse in every spelling, and what they let pass by the open end of a name. */
+function* answersOfPolicies(
+  subject: Subject,
+  path: Path,
+  address: SourceAddress,
+  context: RuleContext,
+): Iterable<Breach> {
+  const passed: PolicyRuleName[] = []
+  const answer = answerFor(subject, context, { passed: rule => passed.push(rule) })
+  if (!answer) return
+  const answerOf = answer.findings.length > 0 ? addressAnswers(subject, context) : () => undefined
+  for (const one of answer.findings) {
+    if (answerOf(one) === 'address') yield denied(subject, path, address, one, answer.isUnchanged)
+  }
+  for (const rule of passed) {
+    const pattern = openPattern(subject, context, rule)
+    if (pattern) yield openlyAllowed(subject, path, address, rule, pattern)
+  }
+}
+
+function openlyAllowed(
+  { object, id, node }: Subject,
+  path: Path,
+  address: SourceAddress,
+  { policy: { kind, namespace, name }, rule }: PolicyRuleName,
+  { name: pattern, origin }: NonNullable<ReturnType<typeof openPattern>>,
+): Breach {
+  const policy = objectPart(kind, namespace, name)
+  return {
+    node,
+    object,
+    path,
+    value: `${address.text} ${name}/${rule} ${pattern}`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('repository', address.text)}. ${policy} allows it only because its pattern ${quoted('value', pattern)} also matches longer names, which can belong to other owners.`,
+    fix: message`Set the address to one of the intended owner, or write ${quoted('value', pattern.replace(/\*+$/, '/*'))} in the policy at ${part('path', `${origin.file}:${origin.line}`)}.`,
+    level: 'warning',
+  }
+}
+
 function denied(
   { object, id, node }: Subject,
+  path: Path,
   address: SourceAddress,
-  finding: PolicyFinding,
+  finding: AdmissionFinding,
   isSame: boolean,
 ): Breach {
   const { kind, namespace, name } = finding.policy
@@ -84,7 +122,7 @@ function denied(
   return {
     node,
     object,
-    path: finding.field,
+    path,
     value: `${address.text} ${name}/${finding.rule}`,
     message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('repository', address.text)}, which ${what} does not allow. ${effect}${said}.`,
     fix: message`Set the address to one that ${policy} allows.`,

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type AddressForm, readAddress } from '../../../src/kube/address/source-address.ts'
+import { readAddress } from '../../../src/kube/address/source-address.ts'
 
-const plain = (written: string, form: AddressForm = 'url') => {
+const plain = (written: string, form: Parameters<typeof readAddress>[1] = 'url') => {
   const read = readAddress(written, form)
   return typeof read === 'string' ? `no: ${read}` : read.text
 }
@@ -79,7 +79,7 @@ test.each([
 
 test('an address in its one spelling stays as it is, and nothing throws', () => {
   const text = fc.string({ unit: fc.constantFrom(...'abA.:/@%2eE\\?#[]-_0 '), maxLength: 30 })
-  const form = fc.constantFrom<AddressForm>('url', 'image', 'endpoint')
+  const form = fc.constantFrom('url' as const, 'image' as const, 'endpoint' as const)
   fc.assert(
     fc.property(text, fc.constantFrom('', 'https://', 'ssh://git@', 'oci://'), form, (rest, scheme, how) => {
       const read = readAddress(`${scheme}${rest}`, how)

@@ -4,10 +4,13 @@ import { display, idOf, type KubeObject } from '../../../src/kube/object.ts'
 import { customPlurals, resourceOf } from '../../../src/kube/rbac/resource-name.ts'
 import { customScopes, scopeOf } from '../../../src/kube/scope/scope.ts'
 import type { Origin } from '../../../src/origin.ts'
-import type { AdmissionOperation, AdmissionRequest } from '../../../src/policy/admission/admission-request.ts'
+import type {
+  AdmissionOperation,
+  AdmissionRequest,
+  PolicyRuleName,
+} from '../../../src/policy/admission/admission-request.ts'
 import type { AdmissionWorld } from '../../../src/policy/admission/admission-world.ts'
-import type { PolicyRuleName } from '../../../src/policy/engine.ts'
-import { evaluateAdmission } from '../../../src/policy/registry/evaluate-admission.ts'
+import { evaluateAdmission } from '../../../src/policy/registry/policy-engines.ts'
 import type { ExpectedResult, PolicyTest } from './test-file.ts'
 import { inputsOf, type TestContent, valuesFor } from './test-inputs.ts'
 import { operationIn } from './test-values.ts'

@@ -4,7 +4,7 @@ import type { MapNode } from '../../../src/kube/node.ts'
 import type { KubeObject } from '../../../src/kube/object.ts'
 import { parseDocuments } from '../../../src/kube/yaml/parse-documents.ts'
 import { withKeptDefaults } from '../../../src/policy/admission/kept-defaults.ts'
-import { objectValue } from '../../../src/policy/admission/object-value.ts'
+import { objectValueIn } from '../../../src/policy/admission/object-value.ts'
 
 const objectOf = (text: string): KubeObject => ({
   root: parseDocuments({ repository: '', path: 'a.yaml' }, Buffer.from(text))[0] as MapNode,
@@ -14,7 +14,8 @@ const objectOf = (text: string): KubeObject => ({
 /** The value of an expression about an object, or about one that was another before. */
 function value(expression: string, text: string, old?: string): unknown {
   const object = objectOf(text)
-  const made = old === undefined ? objectValue(object) : withKeptDefaults(objectValue(object), object, objectOf(old))
+  const made =
+    old === undefined ? objectValueIn({}, object) : withKeptDefaults(objectValueIn({}, object), object, objectOf(old))
   const compiled = PolicyExpression.compile(expression)
   if ('problem' in compiled) return compiled.problem
   const outcome = compiled.evaluate(new Map([['object', made]]))

@@ -12,7 +12,7 @@ import type {
   AdmissionRequest,
 } from '../../../policy/admission/admission-request.ts'
 import { type AdmissionWorld, worldOf } from '../../../policy/admission/admission-world.ts'
-import { evaluateAdmission, hasPolicies } from '../../../policy/registry/evaluate-admission.ts'
+import { evaluateAdmission, hasPolicies } from '../../../policy/registry/policy-engines.ts'
 import type { RuleContext } from '../../model/rule.ts'
 import { type PolicyChange, policyChange } from './policy-inputs.ts'
 
@@ -29,19 +29,28 @@ export function admissionOf(
   context: RuleContext,
   passed?: AdmissionRequest['passed'],
 ): Admission | undefined {
+  const { object, id, kind, node } = subject
+  const isRendered = context.index
+    .versionsOf(node.cluster, kind, id.namespace, id.name)
+    .some(version => version.object === object)
+  return isRendered ? answerFor(subject, context, passed ? { passed } : {}) : undefined
+}
+
+/** What policies say about any object, also with a part of it replaced. */
+export function answerFor(
+  subject: Subject,
+  context: RuleContext,
+  given: Partial<Pick<AdmissionRequest, 'object' | 'passed'>> = {},
+): Admission | undefined {
   const { index, before } = context
   const { object, id, kind, node } = subject
   const world = worldOf(index, node.cluster)
   if (!hasPolicies(world)) return undefined
-  const isRendered = index
-    .versionsOf(node.cluster, kind, id.namespace, id.name)
-    .some(version => version.object === object)
-  if (!isRendered) return undefined
   const versions = before?.versionsOf(node.cluster, kind, id.namespace, id.name) ?? []
   const old = changedFrom(versions, object)
   const isUnchanged = versions.length > 0 && old === undefined
   const request = requestOf(context, world, node, { object, id, old, operation: old ? 'UPDATE' : 'CREATE' })
-  const answer = evaluateAdmission(world, passed ? { ...request, passed } : request)
+  const answer = evaluateAdmission(world, { ...request, ...given })
   return {
     operation: request.operation,
     isUnchanged,

@@ -1,5 +1,5 @@
 import type { Origin } from '../../../origin.ts'
-import type { PolicyRuleName } from '../../../policy/engine.ts'
+import type { PolicyRuleName } from '../../../policy/admission/admission-request.ts'
 import type { FindingPolicy } from '../../model/finding.ts'
 
 /** The policy of a finding in the form that the verdict lists. */
