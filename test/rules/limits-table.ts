@@ -142,7 +142,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/onboard/code-owners.ts MAX_BYTES',
     'src/cel/arithmetic.ts INT_MAX',
     'src/cel/arithmetic.ts UINT_MAX',
-    'src/cel/kubernetes/parse-address.ts MAX_TEXT',
+    'src/kube/parse-address.ts MAX_TEXT',
     'src/cel/kubernetes/parse-quantity.ts MAX_BYTES',
     'src/cel/kubernetes/parse-quantity.ts MAX_EXPONENT',
     'src/cel/kubernetes/parse-quantity.ts MAX_TEXT',
