@@ -1,5 +1,4 @@
 import { mergeLines } from './merge-lines.ts'
-import { parentsOf } from './parents-of.ts'
 import { packSnapshot, type SnapshotFile } from './snapshot.ts'
 import type { SnapshotEntry, TreeSnapshot } from './tree.ts'
 
@@ -129,4 +128,11 @@ function carries(base: Paths, side: Paths, other: Paths): boolean {
   const kept = new Set([...side.keys()].flatMap(parentsOf))
   const gone = new Set(removed.flatMap(({ entry }) => parentsOf(entry.path)).filter(directory => !kept.has(directory)))
   return [...other.keys()].some(path => !base.has(path) && parentsOf(path).some(directory => gone.has(directory)))
+}
+
+/** The directories above a path, without the root. */
+function parentsOf(path: string): string[] {
+  const parents: string[] = []
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) parents.push(path.slice(0, at))
+  return parents
 }
