@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
-import { isOnlyMergeBase, type MergeBase, readMergeBase } from '../../src/github/pulls/merge-base.ts'
+import { isOnlyMergeBase, readMergeBase } from '../../src/github/pulls/merge-base.ts'
 import { rawGitHub } from './raw-github.ts'
+
+type MergeBase = NonNullable<Awaited<ReturnType<typeof readMergeBase>>>
 
 const NAME = { owner: 'acme', repo: 'fleet' }
 const TREE = 'f'.repeat(40)

@@ -40,7 +40,7 @@ function tokenCache() {
   }
 }
 
-export interface AppOptions extends ClientSettings {
+interface AppOptions extends ClientSettings {
   readonly appId: number
   readonly privateKey: string
   /** Accounts whose installations are served; absent: all. */

@@ -4,7 +4,7 @@ import type { Octokit, RepositoryName } from '../client/octokit.ts'
 import { repositoryPart } from '../client/repository-part.ts'
 
 /** Where the histories of two commits part. */
-export interface MergeBase {
+interface MergeBase {
   readonly commit: string
   readonly tree: string
   /** Commits that the head has and the base has not; none: there is nothing to merge. */
