@@ -3,7 +3,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # no scripts: the image's own Node builds
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY app.yml tsconfig.json ./
+COPY LICENSE README.md SKILL.md app.yml tsconfig.json ./
 COPY build ./build
 COPY src ./src
 COPY workers ./workers
@@ -12,7 +12,6 @@ RUN npm run build
 FROM node:24-slim
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps
 WORKDIR /app
-COPY --from=build /app/package.json /app/app.yml ./
 COPY --from=build /app/dist ./dist
 
 RUN mkdir -p /var/cache/bailiwick && chown node:node /var/cache/bailiwick

@@ -3,6 +3,7 @@ import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
 import { bundleThreads } from './bundle-threads.ts'
 import { chunkGroups } from './chunk-groups.ts'
 import { collectLicenses } from './collect-licenses.ts'
+import { packageFiles } from './package-files.ts'
 
 /** The programs of the package and of the image; each loads the chunks that it needs, and nothing else. */
 const PROGRAMS = {
@@ -17,7 +18,7 @@ const PROGRAMS = {
 /** A native accelerator that msgpackr loads where it is installed; nothing installs it beside the bundle. */
 const OPTIONAL = ['msgpackr-extract']
 
-/** Writes all programs with their packages into a folder, which is emptied first, and resolves with its chunks. */
+/** Writes the package into a folder, which is emptied first: all programs with what they import. Resolves with its chunks. */
 export async function bundle(dist: string): Promise<readonly OutputChunk[]> {
   const root = join(import.meta.dirname, '..')
   const build = await rolldown({
@@ -27,7 +28,12 @@ export async function bundle(dist: string): Promise<readonly OutputChunk[]> {
     // asked for by groups that leave packages where they are used; no program of ours is also imported by another
     preserveEntrySignatures: 'allow-extension',
     external: OPTIONAL,
-    plugins: [yamlAsModules(join(root, 'node_modules')), bundleThreads(), collectLicenses(join(root, 'node_modules'))],
+    plugins: [
+      yamlAsModules(join(root, 'node_modules')),
+      bundleThreads(),
+      collectLicenses(join(root, 'node_modules')),
+      packageFiles(root),
+    ],
     // bottleneck hides a require() from bundlers, of Redis clients that we do not give it
     checks: { eval: false },
     onLog: (_, log) => {

@@ -18,5 +18,5 @@ const INTRODUCTION = `# Commands of the command line
 has the options \`--help\`, \`--quiet\` (only what blocks, and the result) and \`--color auto|always|never\`. Exit codes: 0 pass or done, 1 new violations,
 2 could not be evaluated or bad usage.
 
-<!-- written by node docs/generate-commands.ts from the usage texts in src/cli -->
+<!-- written by npm run generate from the usage texts in src/cli -->
 `

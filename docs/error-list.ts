@@ -14,5 +14,5 @@ Bailiwick reports an error where it cannot evaluate or apply something. An error
 part that was not evaluated. The code stands in brackets before the message: \`error[path-not-found]: ...\`. \`bailiwick explain CODE\` prints
 the same text. Codes that are also rules, such as \`render-limits\`, are in [rules.md](rules.md).
 
-<!-- written by node docs/generate-errors.ts from src/report/error-guide.ts -->
+<!-- written by npm run generate from src/report/error-guide.ts -->
 `

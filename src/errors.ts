@@ -35,7 +35,7 @@ export type ErrorCode =
   // GitHub
   | 'github-unavailable'
   | 'merge-conflict'
-  | 'merge-unknown'
+  | 'check-shared'
   | 'not-permitted'
   // onboarding
   | 'onboard-input'

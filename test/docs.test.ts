@@ -138,18 +138,18 @@ describe('documents', () => {
     expect([...inTable].sort()).toEqual([...inCode].sort())
   })
 
-  test('.env.example has every setting, and setup can fill it in (node docs/generate-settings-example.ts)', () => {
+  test('.env.example has every setting, and setup can fill it in (npm run generate)', () => {
     expect(read('.env.example')).toBe(settingsExample(settings))
     const shown = [...read('.env.example').matchAll(/^#?([A-Z_]+)=$/gm)].map(match => match[1])
     expect(shown).toEqual([...settings.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(match => match[1]))
   })
 
-  test('the table of the fields of a kustomization.yaml is what their descriptors say (node docs/generate-fields.ts)', () => {
+  test('the table of the fields of a kustomization.yaml is what their descriptors say (npm run generate)', () => {
     const architecture = read('docs/architecture.md')
     expect(architecture).toBe(withFieldsTable(architecture))
   })
 
-  test('each error code is in docs/errors.md, or a rule (node docs/generate-errors.ts)', () => {
+  test('each error code is in docs/errors.md, or a rule (npm run generate)', () => {
     expect(read('docs/errors.md')).toBe(errorList())
     const union = read('src/errors.ts').split('export type ErrorCode =')[1]!.split('\n\n')[0]!
     const codes = [...union.matchAll(/\| '([a-z-]+)'/g)].map(match => match[1]!)

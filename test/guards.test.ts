@@ -22,6 +22,6 @@ test.each(Object.entries(GUARDS))('%s', (name, measure) => {
   const told = `${name}: ${value}, at most ${limit} (test/guards.json)${places}`
   expect(value, told).toBeLessThanOrEqual(limit)
   if (value < limit * CLEARLY_BELOW) {
-    console.warn(`${name}: ${value}, and the limit is ${limit}. Lower it: node test/measure-guards.ts --set`)
+    console.warn(`${name}: ${value}, and the limit is ${limit}. Lower it: npm run guards -- --set`)
   }
 })

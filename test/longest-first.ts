@@ -25,7 +25,7 @@ export class LongestFirst extends BaseSequencer {
   }
 }
 
-/** `node test/longest-first.ts` after a whole run writes what vitest has measured to test/durations.json. */
+/** `npm run durations` after a whole run writes what vitest has measured to test/durations.json. */
 if (import.meta.main) {
   const [results] = globSync('node_modules/.vite/vitest/*/results.json', { cwd: root })
   if (results === undefined) throw new Error('vitest has measured nothing here: run `npm test` first')

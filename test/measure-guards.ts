@@ -126,7 +126,7 @@ export const numberOf = (measured: Measured): number => (typeof measured === 'nu
 
 export const LIMITS = join(import.meta.dirname, 'guards.json')
 
-/** `node test/measure-guards.ts` prints every number beside its limit; `--set` makes today's numbers the limits. */
+/** `npm run guards` prints every number beside its limit; `-- --set` makes today's numbers the limits. */
 if (import.meta.main) {
   const limits: Record<string, number> = existsSync(LIMITS) ? JSON.parse(readFileSync(LIMITS, 'utf8')) : {}
   const today = Object.fromEntries(Object.entries(GUARDS).map(([name, measure]) => [name, numberOf(measure())]))

@@ -47,7 +47,8 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   facts: engine,
   policy: [...engine, 'facts', 'cel'],
   [schema]: [...meaning, 'kustomize', 'cel'],
-  rules: [...engine, 'facts', 'policy', schema],
+  // What SOPS itself would make of a file in git.
+  rules: [...engine, 'facts', 'policy', schema, 'sops'],
   approval: [...engine, 'facts', 'rules'],
   evaluate: [...engine, 'facts', 'rules', 'approval'],
   audit: [...engine, 'facts', 'policy', 'rules', 'evaluate'],
@@ -144,7 +145,7 @@ export const PACKAGES: Record<string, readonly string[]> = {
   // Its tables are packed.
   [schema]: ['node:zlib'],
   kustomize: ['yaml'],
-  onboard: ['yaml', 'sops-age'],
+  onboard: ['yaml'],
   offboard: ['yaml'],
   command: ['yaml'],
   // Loaded by one command alone.

@@ -31,7 +31,9 @@ async function main(): Promise<number> {
     printSkipped(tally.skipped)
     const refused = process.env.CI_REQUIRE_ALL ? tally.skipped.filter(test => !mayBeSkipped(test)) : []
     for (const test of refused) console.log(`not allowed to be skipped here: ${test.file}: ${test.name}`)
-    const failed = tally.failed + refused.length
+    const tooFew = fewerThanDocumented(tally, given)
+    if (tooFew !== undefined) console.log(tooFew)
+    const failed = tally.failed + refused.length + (tooFew === undefined ? 0 : 1)
     const skipped = tally.skipped.length - refused.length
     if (process.env.BAILIWICK_TALLY) {
       const { passed, failures, unstable, slowest } = tally
@@ -60,6 +62,17 @@ async function run(directory: string, given: readonly string[]): Promise<{ code:
   const alone = join(directory, 'alone.json')
   const codeAlone = await vitest(alone, [...given, '--maxWorkers=1', ...again])
   return { code: codeAlone, tally: mergeTallies(tally, again, readTally(alone)) }
+}
+
+/** What README.md says of the number of quick tests, if all of them ran and it is not true. */
+function fewerThanDocumented({ passed, failed, skipped }: Tally, given: readonly string[]): string | undefined {
+  if (given.join(' ') !== '--project quick') return undefined
+  const [, documented = ''] =
+    /`npm test` runs more than ([\d,]+) tests/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
+  const ran = passed + failed + skipped.length
+  return ran > Number(documented.replace(',', ''))
+    ? undefined
+    : `README.md: "more than ${documented} tests", and there are ${ran}. Correct it.`
 }
 
 /** Who names files or tests gets all that match, or with --slow the slow ones of them. */
@@ -104,12 +117,10 @@ function vitest(report: string, given: readonly string[]): Promise<number> {
   })
 }
 
-/** The Node 24 of the devDependency, whatever started this: type stripping is what runs our files. */
+/** The Node of development, whatever started this. */
 function nodePath(): string {
   const own = join(root, 'node_modules/node/bin/node')
-  if (existsSync(own)) return own
-  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath
-  throw new Error(`Node ${process.version} is too old for the tests: run \`npm ci\`, which brings Node 24`)
+  return existsSync(own) ? own : process.execPath
 }
 
 /** Tests find the programs by these variables; what the caller has set stays. */

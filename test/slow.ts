@@ -13,6 +13,7 @@ export const SLOW: readonly string[] = [
   'test/cluster/same-as-flux/histories.test.ts',
   'test/cluster/same-as-flux/same-as-flux.test.ts',
   'test/cluster/status/with-controllers.test.ts',
+  'test/demo/demo.test.ts',
   'test/docs/setup-task.test.ts',
   'test/docs/tutorial-kind.test.ts',
   'test/facts/capsule-api-server.test.ts',

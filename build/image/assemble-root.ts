@@ -18,7 +18,7 @@ const WRITABLE = ['tmp', 'var/cache/bailiwick']
 const UNUSED = ['usr/share/{lintian,locale,man,bug,gdb}', 'usr/lib/*/{gconv,audit}', 'etc/ld.so.conf.d']
 
 interface Sources {
-  /** The folder with package.json, app.yml and dist. */
+  /** The folder with dist. */
   readonly app: string
   readonly nodeVersion: string
   /** An empty folder. */
@@ -49,10 +49,6 @@ export function assembleRoot(architecture: Architecture, { app, nodeVersion, scr
     )
   }
   unpackNode(architecture, nodeVersion, node)
-  for (const file of ['package.json', 'app.yml']) {
-    mkdirSync(join(own, 'app'), { recursive: true })
-    copyFileSync(join(app, file), join(own, 'app', file))
-  }
   cpSync(join(app, 'dist'), join(own, 'app/dist'), { recursive: true })
   const layers = [base, node, own].map(folder => ({ folder, owned: folder === base ? WRITABLE : [] }))
   return { layers, packages }

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundle } from '../bundle.ts'
@@ -28,7 +28,6 @@ export async function writeImage(
   const scratch = mkdtempSync(join(tmpdir(), 'bailiwick-image-'))
   try {
     const app = join(scratch, 'app')
-    for (const file of ['package.json', 'app.yml']) cpSync(join(ROOT, file), join(app, file))
     await bundle(join(app, 'dist'))
     const { version, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     const roots = architectures.map(architecture => ({

@@ -36,7 +36,8 @@ export async function writeRelease(
   try {
     const image = await writeImage(join(scratch, 'image'))
     archive(join(scratch, 'image'), join(out, `bailiwick-${version}-image.tar`))
-    run(['npm', 'pack', '--silent', '--pack-destination', out], ROOT)
+    run(['npm', 'run', '--silent', 'build'], ROOT)
+    run(['npm', 'pack', '--silent', '--pack-destination', out, './dist'], ROOT)
     writeJson(join(out, 'sbom.cdx.json'), await sbom(ROOT, image, scratch))
     writeFileSync(join(out, 'NOTES.md'), notes)
     const built = filesOf(out)

@@ -3,7 +3,7 @@
 set -uo pipefail
 
 bailiwick() {
-  "$BAILIWICK_ACTION/node_modules/node/bin/node" "$BAILIWICK_ACTION/src/cli/bailiwick.js" "$@"
+  node "$BAILIWICK_PROGRAM" "$@"
 }
 
 base="$INPUT_BASE"

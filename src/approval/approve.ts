@@ -104,7 +104,7 @@ function ownText(node: EvaluatedNode, state: ApprovalState): string | undefined 
   if (blocking) return `it violates ${blocking.rule}: ${blocking.message}`
   if (node.source.opaque !== null) return `its source is not visible: ${node.source.opaque}`
   if (node.source.assumed)
-    return 'its content is only assumed to be that of git: spec.verify of its OCIRepository names no signature of its workflow'
+    return 'its content is only assumed to be that of git. To prove it, sign it (spec.verify with matchOIDCIdentity of its workflow) and declare it under artifacts in .github/bailiwick.yaml'
   if (node.user.trim() === '' || !(node.impersonated || isByKubeConfig(node))) return 'it impersonates no account'
   if (!isSealed && (node.digest === '' || digestOfTexts(node.objects) !== node.digest))
     return 'its objects differ from the evaluated ones'

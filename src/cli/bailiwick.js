@@ -18,7 +18,7 @@ if (isNewEnough(process.versions.node)) {
   if (newer === undefined) {
     process.stderr.write(
       `error[config]: Node ${process.versions.node} is too old. Install Node ${NEEDED.join('.')} or newer. ` +
-        'After `npm ci`, the folder node_modules/node/bin of the checkout has one: put it first on the PATH\n',
+        'In a checkout, `npm ci` installs one, which this program finds.\n',
     )
     process.exitCode = 2
   } else {

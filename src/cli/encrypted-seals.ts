@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { BailiwickError } from '../errors.ts'
 import type { BrokenSeal, Fleet } from '../fleet/model/fleet.ts'
-import { parseDocuments } from '../kube/yaml/parse-documents.ts'
-import { encryptedDocuments } from '../rules/secrets/support/encrypted-files.ts'
+import { allDocuments, encryptedDocuments } from '../rules/secrets/support/encrypted-files.ts'
 import { verifyMac } from '../sops/verify-mac.ts'
 
 const IDENTITY = /^AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{58}$/
@@ -42,9 +41,7 @@ export async function withSeals(fleet: Fleet, identities: readonly string[]): Pr
   for (const { url, ref, tree } of fleet.repositories) {
     const files = new Set([...encryptedDocuments(tree, url)].map(({ file }) => file))
     for (const file of files) {
-      // all documents of it: one without a block of SOPS was not there when SOPS wrote the file
-      const roots = parseDocuments({ repository: url, path: file }, tree.read(file))
-      const why = await verifyMac(roots, { age: identities })
+      const why = await verifyMac(allDocuments(tree, url, file), { age: identities })
       if (why !== 'sound' && why !== 'unknown') brokenSeals.push({ url, ref, file, why })
     }
   }

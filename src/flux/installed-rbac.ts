@@ -15,6 +15,7 @@ const IDS = new Set(table.map(idOf))
 const NEWEST = manifestsAt([Infinity, Infinity])
 const known = new Map<string, readonly Manifest[]>()
 
+const OPERATOR_ACCOUNT = 'flux-operator'
 /** The binding by which flux-operator may do everything. */
 export const OPERATOR_BINDING = 'flux-operator-cluster-admin'
 /** What flux-operator installs for itself (config/default/rbac.yaml): it makes each FluxInstance and ResourceSet as this account. */
@@ -24,7 +25,7 @@ export const OPERATOR_RBAC: readonly Manifest[] = [
     kind: 'ClusterRoleBinding',
     metadata: { name: OPERATOR_BINDING },
     roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name: 'cluster-admin' },
-    subjects: [{ kind: 'ServiceAccount', name: 'flux-operator', namespace: ROOT_NAMESPACE }],
+    subjects: [{ kind: 'ServiceAccount', name: OPERATOR_ACCOUNT, namespace: ROOT_NAMESPACE }],
   },
 ]
 
@@ -52,6 +53,10 @@ export const INSTALLED_ACCOUNTS: readonly string[] = [
 /** Whether Flux installs an account of this name in its namespace. */
 export const isInstalledAccount = (namespace: string, name: string): boolean =>
   namespace === ROOT_NAMESPACE && INSTALLED_ACCOUNTS.includes(name)
+
+/** Whether Flux or its operator makes an account of this name in its namespace. */
+export const isMadeAccount = (namespace: string, name: string): boolean =>
+  isInstalledAccount(namespace, name) || (namespace === ROOT_NAMESPACE && name === OPERATOR_ACCOUNT)
 
 /** The resources that people write, by API group: all of Flux's own but what only its controllers make. */
 export const WRITTEN_RESOURCES: ReadonlyMap<string, readonly string[]> = new Map(

@@ -30,12 +30,10 @@ export interface Circumstances {
   /** Required approvals that were given; absent: none. */
   readonly approvals?: readonly GivenApproval[]
   /**
-   * GitHub keeps checks by commit. Of several open pull requests with one head, the numbers of those whose verdict stands
+   * GitHub keeps checks by commit. Of several open pull requests with one head and base, the numbers of those whose verdict stands
    * in place of the pull request's own; empty: its own is said.
    */
   readonly worse: readonly number[]
-  /** The same of a base that this head has no open pull request onto, but which GitHub would let it be merged into. */
-  readonly worseBase?: string
 }
 
 /** No hold, no override and no required approvals. */

@@ -16,7 +16,7 @@ export interface Decision {
  * Makes the decision of the gate; no other code does. A hold blocks first, then an override passes, then the verdict
  * counts, and a missing required approval blocks a pass.
  */
-export function decide(outcome: Outcome, circumstances: Omit<Circumstances, 'worse' | 'worseBase'>): Decision {
+export function decide(outcome: Outcome, circumstances: Omit<Circumstances, 'worse'>): Decision {
   const { hold, override, demands } = circumstances
   if (hold) return blocked('hold', outcome)
   if (override) return { conclusion: 'success', by: 'override', severity: 0 }

@@ -11,7 +11,8 @@ export function onNewNode(program) {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) return program().catch(refuseMissingPackage)
   process.stderr.write(
-    `error[config]: Node ${process.versions.node} is too old. Install Node ${NEEDED.join('.')} or newer.\n`,
+    `error[config]: Node ${process.versions.node} is too old. Install Node ${NEEDED.join('.')} or newer. ` +
+      'In a checkout, `npm ci` installs one: run the programs by npm, or put node_modules/node/bin first on the PATH.\n',
   )
   process.exitCode = 2
 }

@@ -1,4 +1,4 @@
-import { CHECK_NAME } from '../gate/check-names.ts'
+import { CHECK_NAME, checkNameOf, isTenancyCheck } from '../gate/check-names.ts'
 import type { ProtectedBranch, ProtectionLayer } from './protected-branch.ts'
 
 /**
@@ -19,7 +19,7 @@ export interface GateGap {
 export interface Gate {
   readonly state: GateState
   readonly gaps: readonly GateGap[]
-  /** Name that should be required in place of the plain one. */
+  /** Name that should be required in place of another one. */
   readonly asks?: string
 }
 
@@ -32,14 +32,16 @@ export interface OurCheck {
 
 /** Determines whether our check gates a branch, from its protection on GitHub alone. Pure. */
 export function evaluateGate(branch: ProtectedBranch, check: OurCheck): Gate {
-  const own = evaluateNamed(branch, check)
-  if (check.name === CHECK_NAME || own.state === 'real' || own.state === 'weak') return own
-  const plain = evaluateNamed(branch, { ...check, name: CHECK_NAME })
-  if (plain.state !== 'real' && plain.state !== 'weak') return own
-  // the plain check holds, too: it is about every gated branch of the repository
-  const what = `it requires ${shown(CHECK_NAME)}, which shows the most severe verdict of all gated branches of the repository`
+  // a pass under the branch's own name, or under the plain one, is never about another branch
+  const names = [check.name, checkNameOf(branch.branch), CHECK_NAME]
+  const gates = names.map(name => evaluateNamed(branch, { ...check, name }))
+  const gate = gates.find(({ state }) => state === 'real' || state === 'weak') ?? gates[0]!
+  const required = branch.layers.flatMap(({ checks }) => checks.map(({ context }) => context))
+  const other = required.find(name => isTenancyCheck(name) && !names.slice(0, 2).includes(name))
+  if (other === undefined) return gate
+  const what = `it requires ${shown(other)}, the check of another branch, which fails here where a fleet follows both`
   const fix = `Require ${shown(check.name)} instead.`
-  return { ...plain, gaps: [...plain.gaps, { level: 'note', what, fix }], asks: check.name }
+  return { ...gate, gaps: [...gate.gaps, { level: 'note', what, fix }], asks: check.name }
 }
 
 function evaluateNamed(branch: ProtectedBranch, check: OurCheck): Gate {

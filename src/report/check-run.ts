@@ -93,7 +93,7 @@ function untouched(context: ReportContext): VerdictText {
 /** Errors without a place whose message speaks of the pull request and of nobody else. */
 const ABOUT_THE_PULL_REQUEST: ReadonlySet<ErrorCode> = new Set([
   'merge-conflict',
-  'merge-unknown',
+  'check-shared',
   'github-unavailable',
   'git-truncated',
   'evaluation-limits',

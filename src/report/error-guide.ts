@@ -109,9 +109,11 @@ const ENTRIES: Record<Exclude<ErrorCode, OfRule>, Omit<ErrorEntry, 'code'>> = {
     means: 'The pull request conflicts with its base branch, so the merged result is unknown.',
     remedy: 'Resolve the conflict and push again.',
   },
-  'merge-unknown': {
-    means: 'The check also counts at another branch, and the result of merging there is unknown.',
-    remedy: 'Require one check per branch (`/bailiwick gate` on the fleet), or open a pull request onto that branch.',
+  'check-shared': {
+    means:
+      'The rules of several branches require a check of one name. GitHub keeps checks by commit, so a pass for one branch would let the commit into the others.',
+    remedy:
+      'Run `/bailiwick gate` on the fleet, or edit the rules: the default branch requires `bailiwick / tenancy`, any other branch `bailiwick / tenancy (BRANCH)`.',
   },
   'not-permitted': {
     means: 'GitHub refuses a request because the App, or the person who asks, lacks a permission.',

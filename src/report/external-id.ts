@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { BailiwickError } from '../errors.ts'
+import { BailiwickError, type ErrorCode } from '../errors.ts'
 import { ENGINE_VERSION } from '../fleet/model/engine-version.ts'
-import type { NamedCheck } from '../gate/check-names.ts'
+import { isShared, type NamedCheck } from '../gate/check-names.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
 import type { CheckRunText } from './verdict-text.ts'
 
@@ -12,37 +12,31 @@ const KINDS = { branch: 'branch', 'merge-group': 'group', 'pull-request': 'pull'
 
 /**
  * The external id of a check run: version of engine and rules, what it is about, combination, hash of what is said, hash
- * of the lines that are annotated, hash of the bases at which it counts. Equal ids say the same; it stands on GitHub and is
+ * of the lines that are annotated, hash of the base that it is about. Equal ids say the same; it stands on GitHub and is
  * all that is remembered of a verdict.
  */
 export function externalIdOf(
   outcome: Outcome,
   run: CheckRunText,
   kind: ReportContext['kind'],
-  check: Pick<NamedCheck, 'bases' | 'followed'> = NO_BASES,
+  check: About = NO_BASES,
 ): string {
   const { annotations, ...said } = run
   const about = `${KINDS[kind]}-${combinationOf(outcome)}`
-  return `${ENGINE_VERSION}:${about}.${digest(said)}.${digest(annotations)}.${digest([check.bases, check.followed])}`
+  return `${ENGINE_VERSION}:${about}.${digest(said)}.${digest(annotations)}.${basesOf(check)}`
 }
 
-const NO_BASES = { bases: [], followed: [] }
+type About = Pick<NamedCheck, 'bases' | 'followed'>
 
-/**
- * Whether a run on the head of a pull request was published for the bases of a check, as they are now. An older version
- * noted none: it knew one base, and where there are several its run is about one of them only.
- */
-export function isForBases(externalId: string, { bases, followed }: Pick<NamedCheck, 'bases' | 'followed'>): boolean {
+const NO_BASES: About = { bases: [], followed: [] }
+
+/** Where no fleet follows a base, every one has the same verdict: nothing is affected. */
+const basesOf = (check: About) => digest([isShared(check) ? check.bases : check.followed, check.followed])
+
+/** Whether a run on the head of a pull request, or of a merge group, was published for the base of a check as it is now. */
+export function isForBases(externalId: string, check: About): boolean {
   const found = FORM.exec(externalId)?.groups
-  if (found?.kind === KINDS.branch) return false
-  return found?.bases === undefined
-    ? found !== undefined && bases.length === 1
-    : found.bases === digest([bases, followed])
-}
-
-/** Whether the run is about a commit as a branch has it, not about a pull request. */
-export function isOfBranch(externalId: string): boolean {
-  return FORM.exec(externalId)?.groups?.kind === KINDS.branch
+  return found?.kind !== KINDS.branch && found?.bases === basesOf(check)
 }
 
 /** The version of engine and rules that gave the verdict of a check run; undefined for an id that is not of this form. */
@@ -61,9 +55,15 @@ export function annotatesTheSame(one: string, other: string): boolean {
   return a !== undefined && a === b
 }
 
+/** Errors that need no further attempt before the event that ends them. */
+const ENDS_WITH_AN_EVENT: { readonly [code in ErrorCode]?: string } = {
+  'merge-conflict': 'conflict',
+  'check-shared': 'shared',
+}
+
 function combinationOf(outcome: Outcome): string {
   if (outcome === undefined) return 'untouched'
-  if (outcome instanceof BailiwickError) return outcome.code === 'merge-conflict' ? 'conflict' : UNDECIDED
+  if (outcome instanceof BailiwickError) return ENDS_WITH_AN_EVENT[outcome.code] ?? UNDECIDED
   return /^\w+$/.test(outcome.combination) ? outcome.combination.slice(0, 24) : digest(outcome.combination)
 }
 

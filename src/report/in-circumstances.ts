@@ -12,9 +12,9 @@ const MAX_DEMANDS = 20
 
 /** Adds a hold, an override and missing approvals to the text of a verdict. */
 export function inCircumstances(run: VerdictText, outcome: Outcome, circumstances: Circumstances): VerdictText {
-  const { hold, override, demands, worse, worseBase } = circumstances
+  const { hold, override, demands, worse } = circumstances
   const blocksAlone = decide(outcome, { demands }).by === 'required-approval'
-  const told = withDemands(ofBase(ofOthers(run, worse), worseBase), demands, blocksAlone)
+  const told = withDemands(ofOthers(run, worse), demands, blocksAlone)
   const { by } = decide(outcome, circumstances)
   if (by === 'hold' && hold) {
     const note = `**On hold by ${code(hold.by, 80)}**. Blocked until someone with write access runs ${code('/bailiwick unhold')}.${keptText(hold)}`
@@ -43,12 +43,6 @@ function ofOthers(run: VerdictText, worse: readonly number[]): VerdictText {
   const which = `${worse.length === 1 ? 'pull request' : 'pull requests'} ${numbers.join(', ')}${worse.length > numbers.length ? ', …' : ''}`
   const note = `Several open pull requests have this commit as their head, and GitHub keeps one check per commit. Showing the most severe verdict: that of ${which}.`
   return { ...run, title: `${visible(run.title, 200)} (${which})`, summary: `${note}\n\n${run.summary}` }
-}
-
-function ofBase(run: VerdictText, base: string | undefined): VerdictText {
-  if (base === undefined) return run
-  const note = `This commit counts for several gated branches, and GitHub keeps one check per commit. Showing the most severe verdict: the one for a merge into ${code(base, 100)}. To require a check per branch, run ${code('/bailiwick gate')} on the fleet.`
-  return { ...run, title: `${visible(run.title, 200)} (${visible(base, 40)})`, summary: `${note}\n\n${run.summary}` }
 }
 
 function withDemands(run: VerdictText, demands: readonly Demand[], blocksAlone: boolean): VerdictText {

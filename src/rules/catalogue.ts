@@ -6,7 +6,7 @@ export function catalogue(rules: readonly Rule[]): string {
   const index = rules.map(rule => `| [\`${rule.id}\`](#${rule.id}) | ${counts(rule)} | ${rule.title} |`)
   const intro = [
     '# Rules',
-    'Bailiwick checks the objects that a cluster would receive, after every overlay and patch. A finding points to the line that wrote the offending value. This file is generated: `node docs/generate-rules.ts`.',
+    'Bailiwick checks the objects that a cluster would receive, after every overlay and patch. A finding points to the line that wrote the offending value. This file is generated: `npm run generate`.',
     ['| rule | counts as | what it finds |', '|---|---|---|', ...index].join('\n'),
   ]
   return `${[...intro, ...rules.map(chapter)].join('\n\n')}\n`

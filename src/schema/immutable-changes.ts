@@ -7,19 +7,21 @@ import { POD_DEFAULTS } from './pod-defaults.ts'
 
 /** Fields of `after` for which the API server refuses it as an update of `before`. `kind`: `<group>/<Kind>`. */
 export function immutableChanges(kind: string, before: MapNode, after: MapNode): readonly Problem[] {
-  const paths = immutableFields(kind, before, after).flatMap(field => {
+  const problems = immutableFields(kind, before, after).flatMap(field => {
     const path = changedIn(at(before, field.path), at(after, field.path), field)
-    return path === undefined ? [] : [[...field.path, ...path]]
+    return path === undefined ? [] : [changeOf([...field.path, ...path], field.words)]
   })
-  if (kind === 'apiextensions.k8s.io/CustomResourceDefinition' && losesStored(before, after))
-    paths.push(['spec', 'versions'])
-  return paths.map(path => ({
-    kind: 'immutable',
-    path,
-    allowed: 'the value that it has on the cluster',
-    found: 'another value',
-  }))
+  const isStored = kind === 'apiextensions.k8s.io/CustomResourceDefinition' && losesStored(before, after)
+  return isStored ? [...problems, changeOf(['spec', 'versions'])] : problems
 }
+
+const changeOf = (path: Path, words?: string): Problem => ({
+  kind: 'immutable',
+  path,
+  allowed: 'the value that it has on the cluster',
+  found: 'another value',
+  ...(words ? { words } : {}),
+})
 
 /** Whether a definition loses the version in which the cluster stores its objects (`status.storedVersions` lists it). */
 function losesStored(before: MapNode, after: MapNode): boolean {

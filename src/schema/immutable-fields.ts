@@ -13,6 +13,8 @@ export interface ImmutableField {
   readonly isAllocated?: true
   /** It can be added. */
   readonly canBeSet?: true
+  /** What every version of the API server answers. */
+  readonly words?: string
   /** A quantity that may grow. */
   readonly grows?: true
 }
@@ -23,7 +25,7 @@ const field = (path: string, more: Omit<ImmutableField, 'path'> = {}): Immutable
 })
 
 const SELECTOR = [field('spec.selector')]
-const ROLE_REF = [field('roleRef')]
+const ROLE_REF = [field('roleRef', { words: 'cannot change roleRef' })]
 
 /** The mutable fields of a running Pod (ValidatePodUpdate); fields that the scheduler and admission set count as unchanged. */
 const CHANGES_OF_PODS = [

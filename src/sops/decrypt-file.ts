@@ -1,5 +1,4 @@
 import { BailiwickError } from '../errors.ts'
-import { mapNode, textNode } from '../kube/edit-node.ts'
 import type { MapNode, Node, ScalarValue } from '../kube/node.ts'
 import { isSealedValue, sealedId } from '../kube/sealed-values.ts'
 import type { SopsFormat } from '../kube/sops-formats.ts'
@@ -7,6 +6,7 @@ import { parseDocuments } from '../kube/yaml/parse-documents.ts'
 import { dataKey, type Identities } from './data-key.ts'
 import { decryptObject } from './decrypt-object.ts'
 import { decryptYaml } from './decrypt-yaml.ts'
+import { readFlatFile } from './flat-file.ts'
 import { openValue, sealedType } from './open-value.ts'
 
 /**
@@ -29,12 +29,11 @@ export async function decryptFile(text: string, format: SopsFormat, identities: 
   }
 }
 
-const NOWHERE = { repository: '', file: '', line: 0, column: 0 }
 const AGAIN = 'Encrypt the file again.'
 
 interface Dotenv {
   readonly lines: readonly string[]
-  readonly block: Node
+  readonly block: Node | undefined
 }
 
 interface JsonFile {
@@ -42,48 +41,10 @@ interface JsonFile {
   readonly block: Node | undefined
 }
 
-/** Lists of the block stand in keys such as `sops_age__list_0__map_enc`, `sops_kms__list_0__map_context__map_Team`. */
 function readDotenv(text: string): Dotenv {
-  const lines: string[] = []
-  const keys = new Map(KINDS.map(kind => [kind, new Map<string, Fields>()] as const))
-  for (const line of text.split('\n')) {
-    if (line === '') continue
-    if (!line.startsWith('sops_')) lines.push(line)
-    const [, kind = '', place = '', field = '', inner, value = ''] = RECIPIENT.exec(line) ?? []
-    const items = keys.get(kind)
-    if (items) addField(items, place, [field, inner], value.replaceAll('\\n', '\n'))
-    if (line.startsWith('sops_key_groups')) throw cannot('its key is split among groups', AGAIN)
-  }
-  const lists = [...keys].map(
-    ([kind, items]) => [kind, { type: 'list', items: mapsOf(items), origin: NOWHERE }] as const,
-  )
-  return { lines, block: mapNode(lists, NOWHERE) }
+  const lines = text.split('\n').filter(line => line !== '' && !line.startsWith('sops_'))
+  return { lines, block: readFlatFile({ repository: '', file: 'secret.env' }, text)?.fields.get('sops')?.value }
 }
-
-const KINDS: readonly string[] = ['age', 'pgp', 'kms', 'gcp_kms', 'azure_kv', 'hc_vault']
-const RECIPIENT = /^sops_([a-z_]+?)__list_(\d+)__map_([a-z_]+?)(?:__map_([^=]+))?=(.*)$/
-
-interface Fields {
-  readonly own: Map<string, Node>
-  readonly context: Map<string, Node>
-}
-
-function addField(
-  items: Map<string, Fields>,
-  place: string,
-  [field, inner]: readonly [string, string | undefined],
-  value: string,
-): void {
-  const item = items.get(place) ?? { own: new Map(), context: new Map() }
-  items.set(place, item)
-  if (inner === undefined) item.own.set(field, textNode(value, NOWHERE))
-  else if (field === 'context') item.context.set(inner, textNode(value, NOWHERE))
-}
-
-const mapsOf = (items: ReadonlyMap<string, Fields>): Node[] =>
-  [...items.values()].map(({ own, context }) =>
-    mapNode([...own, ...(context.size > 0 ? [['context', mapNode([...context], NOWHERE)] as const] : [])], NOWHERE),
-  )
 
 function openLine(line: string, key: Uint8Array): Buffer {
   if (line.startsWith('#')) return Buffer.concat([HASH, opened(line.slice(1), key, ':', ['comment']), BREAK])

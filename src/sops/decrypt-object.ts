@@ -1,9 +1,9 @@
 import { BailiwickError } from '../errors.ts'
-import type { MapNode, Node, ScalarValue } from '../kube/node.ts'
-import { isSealedValue, sealedId, sealedPlace } from '../kube/sealed-values.ts'
+import type { MapNode, ScalarValue } from '../kube/node.ts'
+import { sealedId, sealedPlace } from '../kube/sealed-values.ts'
 import { dataKey, type Identities } from './data-key.ts'
 import { openValue, sealedType } from './open-value.ts'
-import { type BlockSelection, isSelected, selectionIn } from './rules/block-selection.ts'
+import { sopsValues } from './rules/block-selection.ts'
 
 /**
  * Every encrypted value of an object in clear, by its place and what is encrypted: as kustomize-controller decrypts it, which
@@ -17,31 +17,17 @@ export async function decryptObject(root: MapNode, identities: Identities): Prom
   if (!block || !key)
     throw cannot('none of the keys opens it', 'Encrypt it for a key of the Secret that spec.decryption names.')
   try {
-    const opening: Opening = { key, selection: selectionIn(block), values: new Map() }
-    for (const [name, { value }] of root.fields) if (name !== 'sops') open(value, [name], opening)
-    return opening.values
+    const values = new Map<string, ScalarValue>()
+    for (const { node, place, isSealed, isSelected } of sopsValues(root)) {
+      const where = place.join('.').slice(0, 200)
+      const text = String(node.value)
+      if (isSealed && isSelected) values.set(sealedId(place, text), plain(where, text, key, place))
+      else if (isSealed) throw cannot(`${where} is encrypted, and the file says that it is not`, AGAIN)
+      else if (isSelected) throw cannot(`${where} is not encrypted, and the file says that it is`, AGAIN)
+    }
+    return values
   } finally {
     key.fill(0)
-  }
-}
-
-interface Opening {
-  readonly key: Uint8Array
-  readonly selection: BlockSelection
-  readonly values: Map<string, ScalarValue>
-}
-
-function open(node: Node, path: readonly string[], opening: Opening): void {
-  if (node.type === 'list') for (const item of node.items) open(item, path, opening)
-  else if (node.type === 'map') for (const [name, { value }] of node.fields) open(value, [...path, name], opening)
-  else {
-    const { value } = node
-    const isSealed = typeof value === 'string' && isSealedValue(value)
-    const selected = value !== null && value !== '' && isSelected(opening.selection, path)
-    const where = path.join('.').slice(0, 200)
-    if (isSealed && selected) opening.values.set(sealedId(path, value), plain(where, value, opening.key, path))
-    else if (isSealed) throw cannot(`${where} is encrypted, and the file says that it is not`, AGAIN)
-    else if (selected) throw cannot(`${where} is not encrypted, and the file says that it is`, AGAIN)
   }
 }
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BRANCH_CHECK_NAME, CHECK_NAME, checkNameOf, isTenancyCheck } from '../../src/gate/check-names.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
-import { lastRun } from './commands.ts'
-import { DEV, IN_BASE, IN_STAGING, withResource } from './red-together.ts'
+import { command, lastRun } from './commands.ts'
+import { DEV, withResource } from './red-together.ts'
 import { followOnProduction } from './two-bases.ts'
 
 /** Red where staging deploys from, without a word about production. */
@@ -12,7 +12,7 @@ const ESCAPE = {
   'staging/stray.yaml': deploymentFile('stray', 'kube-system'),
 }
 const HARMLESS = { 'NOTES.md': '# Notes\n' }
-const [MAIN, STABLE] = [checkNameOf('main'), checkNameOf('stable')]
+const STABLE = checkNameOf('stable')
 
 let stage: Stage
 beforeAll(async () => {
@@ -42,6 +42,12 @@ async function propose(head: string, base: string, files: Readonly<Record<string
 function checksOn(ref: string, repo = DEV): Record<string, string | null> {
   const runs = stage.github.checkRunsOf(repo, ref).filter(({ name }) => isTenancyCheck(name))
   return Object.fromEntries(runs.map(({ name, conclusion }) => [name, conclusion]))
+}
+
+/** Where production deploys from, red; staging does not read it. */
+const ESCAPE_ON_STABLE = {
+  'production/kustomization.yaml': withResource('production/kustomization.yaml', 'stray.yaml'),
+  'production/stray.yaml': deploymentFile('stray', 'kube-system'),
 }
 
 const mergeNow = (pull: number) => stage.github.merge({ repo: DEV, pull, as: 'dora' }).status
@@ -89,11 +95,11 @@ describe('one gated base', () => {
     await stage.settle()
   })
 
-  test('a branch of which the rules cannot be read counts as gated', async () => {
+  test('a branch of which the rules cannot be read counts as gated, and as one that may require the plain name', async () => {
     branchOff('shy')
     stage.github.failNext(20, 403, {}, ({ path }) => path.includes('/rules/branches/shy'))
     await propose('hidden', 'shy', HARMLESS)
-    expect(checksOn('hidden')).toEqual({ [checkNameOf('shy')]: 'success', [CHECK_NAME]: 'success' })
+    expect(checksOn('hidden')).toEqual({ [checkNameOf('shy')]: 'success', [CHECK_NAME]: 'failure' })
   })
 })
 
@@ -121,52 +127,45 @@ describe('what an older version left', () => {
 })
 
 describe('a branch that begins to be followed', () => {
-  test('its open heads begin again before they are evaluated', async () => {
+  test('what passed on its open heads counts no more before they are evaluated', async () => {
     const { github } = stage
     branchOff('stable')
-    requireOn(['stable'], [CHECK_NAME], 'stable')
+    requireOn(['stable'], [STABLE], 'stable')
     await stage.settle()
-    const files = { 'production/stray.yaml': deploymentFile('stray', 'kube-system') }
-    const overlay = { 'production/kustomization.yaml': withResource('production/kustomization.yaml', 'stray.yaml') }
-    const pull = await propose('early', 'stable', { ...files, ...overlay })
-    expect(checksOn('early'), 'only main is followed').toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'failure' })
-    let seen: (string | null | undefined)[] = []
+    const pull = await propose('early', 'stable', ESCAPE_ON_STABLE)
+    expect(checksOn('early'), 'only main is followed').toEqual({ [STABLE]: 'success' })
+    let seen: Record<string, string | null> | undefined
     github.failNext(1, 500, {}, ({ path }) => {
       // the first thing that an evaluation asks for
-      if (path === `/repos/${DEV}/pulls/${pull}`) seen = [...seen, lastRun(github, DEV, 'early', STABLE)?.status]
+      if (path === `/repos/${DEV}/pulls/${pull}`) seen ??= checksOn('early')
       return false
     })
     await followOnProduction(stage, 'stable')
-    expect(seen[0]).toBe('in_progress')
-    expect(lastRun(github, DEV, 'early')).toMatchObject({ conclusion: 'failure' })
-    expect(lastRun(github, DEV, 'early', STABLE)).toMatchObject({ conclusion: 'failure' })
+    expect(seen).toEqual({})
+    expect(checksOn('early')).toEqual({ [STABLE]: 'failure' })
     expect(mergeNow(pull)).toBe(405)
   }, 60_000)
 })
 
 describe('several gated bases', () => {
-  test('each has a check of its own; the plain one is there where rules require it', async () => {
-    await propose('onto-main', 'main', HARMLESS)
-    expect(checksOn('onto-main')).toEqual({ [MAIN]: 'success', [CHECK_NAME]: 'success' })
-    await propose('onto-stable', 'stable', { 'MORE.md': '# More\n' })
-    expect(checksOn('onto-stable')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'success' })
-  })
-
-  test('the plain one tells the most severe verdict over the bases, so that it does not travel', async () => {
+  test('each has a check of its own, whose verdict does not travel', async () => {
     const pull = await propose('traveler', 'stable', ESCAPE)
-    expect(checksOn('traveler')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'failure' })
-    expect(lastRun(stage.github, DEV, 'traveler')!.output.title).toContain('(main)')
+    expect(checksOn('traveler')).toEqual({ [STABLE]: 'success' })
     stage.github.editPullRequest({ repo: DEV, pull, base: 'main', as: 'dora' })
     expect(mergeNow(pull)).toBe(405)
     await stage.settle()
-    expect(checksOn('traveler')).toEqual({ [MAIN]: 'failure', [CHECK_NAME]: 'failure' })
+    expect(checksOn('traveler')).toEqual({ [CHECK_NAME]: 'failure' })
+    stage.github.editPullRequest({ repo: DEV, pull, base: 'stable', as: 'dora' })
     expect(mergeNow(pull)).toBe(405)
   })
 
   test('each leads to a page of its own', async () => {
+    const { github } = stage
     await propose('two-pages', 'stable', { ...ESCAPE, 'PAGES.md': '# Two\n' })
+    github.openPullRequest({ repo: DEV, head: 'two-pages', base: 'main', as: 'dora' })
+    await stage.settle()
     const pageOf = async (name: string) => {
-      const response = await fetch(lastRun(stage.github, DEV, 'two-pages', name)?.detailsUrl ?? '')
+      const response = await fetch(lastRun(github, DEV, 'two-pages', name)?.detailsUrl ?? '')
       return response.text()
     }
     const [own, plain] = [await pageOf(STABLE), await pageOf(CHECK_NAME)]
@@ -176,39 +175,10 @@ describe('several gated bases', () => {
     expect(plain).toContain('It blocks the merge')
   })
 
-  test('a base that GitHub cannot merge it into does not count', async () => {
-    const { github } = stage
-    github.push({ repo: DEV, files: { 'staging/stray.yaml': '# nothing of this kind\n' }, as: 'ada' })
-    await stage.settle()
-    await propose('clashing', 'stable', ESCAPE)
-    expect(checksOn('clashing')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'success' })
-  })
-
-  test('one of which nobody knows what the merge gives blocks, and says what to do', async () => {
-    const { github } = stage
-    github.push({ repo: DEV, files: { '.gitattributes': '*.log merge=union\n', 'a.log': 'a\n' }, as: 'ada' })
-    await stage.settle()
-    await propose('attributed', 'stable', { 'a.log': 'b\n' })
-    expect(checksOn('attributed')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'failure' })
-    const { output } = lastRun(github, DEV, 'attributed')!
-    expect(output.summary).toContain('merge-unknown')
-    expect(output.summary).toContain('/bailiwick gate')
-    await propose('plain-log', 'stable', { 'b.log': 'b\n' })
-    expect(checksOn('plain-log')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'success' })
-  })
-
-  test('it is told again whenever one of them moves', async () => {
-    const { github } = stage
-    await propose('duplicate', 'stable', IN_STAGING)
-    expect(checksOn('duplicate')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'success' })
-    github.push({ repo: DEV, files: IN_BASE, as: 'ada' })
-    await stage.settle()
-    expect(checksOn('duplicate')).toEqual({ [STABLE]: 'success', [CHECK_NAME]: 'failure' })
-  })
-
   test('a promotion is not merged by what was said about the tip of the other branch', async () => {
     const { github } = stage
-    github.push({ repo: DEV, branch: 'promoted', parent: github.commitOf(DEV, 'stable'), files: HARMLESS, as: 'ada' })
+    github.push({ repo: DEV, files: HARMLESS, as: 'ada' })
+    await stage.settle()
     const { number } = github.openPullRequest({ repo: DEV, head: 'main', base: 'stable', as: 'ada' }).issue
     expect(github.merge({ repo: DEV, pull: number, as: 'ada' }).status).toBe(405)
     await stage.settle()
@@ -220,13 +190,108 @@ describe('several gated bases', () => {
     await stage.settle()
   })
 
-  test('every name that the rules of a base require is there, whatever it is about', async () => {
+  test('a commit of the branch that is promoted is not merged by what was said for a pull request onto it', async () => {
+    const { github } = stage
+    await propose('once', 'main', { ...ESCAPE_ON_STABLE, 'ONCE.md': '# Once\n' })
+    expect(checksOn('once')).toEqual({ [CHECK_NAME]: 'success' })
+    const { number } = github.openPullRequest({ repo: DEV, head: 'once', base: 'stable', as: 'dora' }).issue
+    expect(mergeNow(number)).toBe(405)
+    await stage.settle()
+    expect(checksOn('once')).toEqual({ [CHECK_NAME]: 'success', [STABLE]: 'failure' })
+    expect(mergeNow(number)).toBe(405)
+  })
+})
+
+describe('rules that require the name of another branch', () => {
+  let both: number
+
+  test('every name that the rules of a base require is there, and one of a followed branch fails', async () => {
     branchOff('odd')
     requireOn(['odd'], [STABLE, CHECK_NAME], 'odd')
     await stage.settle()
     await propose('onto-odd', 'odd', HARMLESS)
-    const names = Object.keys(checksOn('onto-odd')).sort()
-    expect(names).toEqual([CHECK_NAME, checkNameOf('odd'), STABLE].sort())
+    const own = checkNameOf('odd')
+    expect(checksOn('onto-odd')).toEqual({ [own]: 'success', [CHECK_NAME]: 'failure', [STABLE]: 'failure' })
+    const { title, summary } = lastRun(stage.github, DEV, 'onto-odd')!.output
+    expect(title).toContain('The rules of "main", "odd" accept bailiwick / tenancy')
+    expect(summary).toContain('/bailiwick gate')
+  })
+
+  test('what passed for one of two followed branches counts no more once the rules of the other accept it', async () => {
+    const { github } = stage
+    await propose('both', 'main', { ...ESCAPE_ON_STABLE, 'BOTH.md': '# Both\n' })
+    expect(checksOn('both')).toEqual({ [CHECK_NAME]: 'success' })
+    requireOn(['stable'], [CHECK_NAME], 'stable')
+    await stage.settle()
+    expect(checksOn('both')).toEqual({ [CHECK_NAME]: 'failure' })
+    both = github.openPullRequest({ repo: DEV, head: 'both', base: 'stable', as: 'dora' }).issue.number
+    expect(mergeNow(both)).toBe(405)
+    await stage.settle()
+    expect(checksOn('both')).toEqual({ [CHECK_NAME]: 'failure', [STABLE]: 'failure' })
+  })
+
+  test('neither an override nor the sweep makes it pass', async () => {
+    const { github } = stage
+    const sha = github.commitOf(DEV, 'both').slice(0, 12)
+    await command(stage, { repo: DEV, issue: both, as: 'ada', body: `/bailiwick override ${sha} production is down` })
+    expect(checksOn('both')).toEqual({ [CHECK_NAME]: 'failure', [STABLE]: 'success' })
+    const before = github.checkRunsOf(DEV, 'both').length
+    await stage.site.queue.add('sweep-installation', { installation: installation() })
+    await stage.settle()
+    expect(github.checkRunsOf(DEV, 'both')).toHaveLength(before)
+  })
+
+  test('with the rules corrected, each branch has its own verdict again', async () => {
+    requireOn(['stable'], [STABLE], 'stable')
+    await stage.settle()
+    expect(checksOn('both')).toEqual({ [CHECK_NAME]: 'success', [STABLE]: 'success' })
+  })
+})
+
+describe('another default branch', () => {
+  const { assign } = Object
+  const makeDefault = (branch: string) => assign(stage.github.repositoryNamed(DEV), { defaultBranch: branch })
+
+  test('the plain name passes nothing that was evaluated for the one before', async () => {
+    const { github } = stage
+    await propose('swap', 'main', { ...ESCAPE_ON_STABLE, 'SWAP.md': '# Swap\n' })
+    expect(checksOn('swap')).toEqual({ [CHECK_NAME]: 'success' })
+    makeDefault('stable')
+    requireOn(['stable'], [CHECK_NAME], 'stable')
+    const changes = { default_branch: { from: 'main' } }
+    github.world.emit(github.repositoryNamed(DEV), github.userNamed('ada'), 'repository', { action: 'edited', changes })
+    await stage.settle()
+    const MAIN = checkNameOf('main')
+    // the rules of main require the plain name still
+    expect(checksOn('swap')).toEqual({ [MAIN]: 'success', [CHECK_NAME]: 'failure' })
+    const pull = github.openPullRequest({ repo: DEV, head: 'swap', base: 'stable', as: 'dora' }).issue.number
+    expect(mergeNow(pull)).toBe(405)
+    await stage.settle()
+    expect(checksOn('swap')).toEqual({ [MAIN]: 'success', [CHECK_NAME]: 'failure' })
+  })
+
+  test('a verdict that is under way when it changes is not published', async () => {
+    const { github } = stage
+    const protectMain = async (context: string) => {
+      github.setProtection(DEV, { branch: 'main', checks: [{ context, appId: github.app.id }] })
+      await stage.settle()
+    }
+    await protectMain(checkNameOf('main'))
+    await propose('calm', 'stable', { 'CALM.md': '# Calm\n' })
+    expect(checksOn('calm')).toEqual({ [CHECK_NAME]: 'success' })
+    let changed = false
+    github.failNext(1, 500, {}, ({ path }) => {
+      if (!changed && path.includes(`/repos/${DEV}/git/`)) {
+        changed = true
+        makeDefault('main')
+      }
+      return false
+    })
+    await propose('racing', 'stable', { 'RACING.md': '# Racing\n' })
+    expect(changed).toBe(true)
+    expect(Object.values(checksOn('racing'))).not.toContain('success')
+    requireOn(['stable'], [STABLE], 'stable')
+    await protectMain(CHECK_NAME)
   })
 })
 

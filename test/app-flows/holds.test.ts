@@ -26,14 +26,15 @@ test('the label alone blocks, while GitHub does not say who put it on', async ()
   const { github } = stage
   const pull = await proposeNothing(stage, 'silent')
   expect(check('silent')).toMatchObject({ conclusion: 'success' })
-  let during: string | undefined
+  let during: (string | null | undefined)[] = []
   github.failNext(1_000, 500, {}, ({ path }) => {
     if (!path.endsWith(`/issues/${pull}/events`)) return false
-    during ??= check('silent')?.status
+    during = [...during, check('silent')?.conclusion]
     return true
   })
   await label(pull, 'will')
-  expect(during, 'what was green blocks before anything is asked').toBe('in_progress')
+  expect(during.length).toBeGreaterThan(0)
+  expect(during, 'what was green blocks before anything is asked').not.toContain('success')
   expect(check('silent')).toMatchObject({ status: 'completed', conclusion: 'failure' })
   expect(check('silent')!.output.title).toBe(`On hold by the label ${LABEL}`)
   expect(github.merge({ repo: REPO, pull, as: 'dora' })).toMatchObject({ status: 405 })

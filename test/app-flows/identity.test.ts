@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CHECK_NAME } from '../../src/report/check-run.ts'
+import { CHECK_NAME, checkNameOf } from '../../src/gate/check-names.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import type { Repository } from '../github/world.ts'
 import { propose, said, saidOfTip } from '../story/said.ts'
@@ -80,7 +80,10 @@ test('another default branch: open pull requests onto it, and it, are judged', a
   github.app.webhookUrl = undefined
   github.push({ repo: TEAM, branch: 'late', parent: github.commitOf(TEAM, 'trunk'), files: { a: 'a\n' }, as: 'ada' })
   github.openPullRequest({ repo: TEAM, head: 'late', base: 'trunk', as: 'ada' })
-  github.setProtection(TEAM, { branch: 'trunk', checks: [{ context: CHECK_NAME, appId: github.app.id }] })
+  const requiring = (branch: string, context: string) =>
+    github.setProtection(TEAM, { branch, checks: [{ context, appId: github.app.id }] })
+  requiring('trunk', CHECK_NAME)
+  requiring('main', checkNameOf('main'))
   github.app.webhookUrl = webhookUrl
   Object.assign(repository, { defaultBranch: 'trunk' })
   announce(TEAM, 'edited', { default_branch: { from: 'main' } })

@@ -4,6 +4,7 @@ import { said } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
 import { DEV, IN_BASE, IN_STAGING, openDev, withResource } from './red-together.ts'
+import { followOnProduction } from './two-bases.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -91,6 +92,28 @@ test('an override of the head counts in a group that holds nothing else', async 
   expect(group).toMatchObject({ pull, run: { conclusion: 'success' } })
   expect(group.run.output.title).toContain('Overridden by ada')
   expect(isMerged(pull)).toBe(true)
+}, 60_000)
+
+test('what the queue passed lets the tip of its branch into no other one whose rules come to accept the name', async () => {
+  const { github } = stage
+  await followOnProduction(stage, 'stable')
+  const pull = openDev(github, 'promoted', {
+    'production/kustomization.yaml': withResource('production/kustomization.yaml', 'stray.yaml'),
+    'production/stray.yaml': deploymentFile('stray', 'kube-system'),
+  })
+  await stage.settle()
+  github.enqueue(DEV, pull, { as: 'dora' })
+  await stage.settle()
+  expect(isMerged(pull)).toBe(true)
+  const onTip = () => github.checkRunsOf(DEV, 'main').filter(({ name }) => name === CHECK_NAME)
+  expect(onTip()).toMatchObject([{ conclusion: 'success' }])
+  github.setProtection(DEV, { branch: 'stable', checks: [{ context: CHECK_NAME, appId: github.app.id }] })
+  await stage.settle()
+  expect(onTip()).toEqual([])
+  const promotion = github.openPullRequest({ repo: DEV, head: 'main', base: 'stable', as: 'dora' }).issue.number
+  expect(github.merge({ repo: DEV, pull: promotion, as: 'dora' }).status).toBe(405)
+  await stage.settle()
+  expect(onTip()).toMatchObject([{ conclusion: 'failure' }])
 }, 60_000)
 
 test('every request was one that GitHub describes', () => {

@@ -55,7 +55,7 @@ test('of a head with two bases the checks of both complete again; who does not p
   const runs = () => github.checkRunsOf(DEV, 'shared')
   const latest = () => new Map(runs().map(({ name, id, conclusion }) => [name, { id, conclusion }]))
   const before = latest()
-  expect([...before.keys()]).toEqual(expect.arrayContaining([checkNameOf('main'), checkNameOf('stable')]))
+  expect([...before.keys()]).toEqual(expect.arrayContaining([CHECK_NAME, checkNameOf('stable')]))
   const count = runs().length
   const installation = [...github.world.installations.values()][0]!.id
   await stage.site.queue.add('validate-pull-request', { installation, owner: 'acme', repo: 'dev-team', pull })

@@ -32,7 +32,7 @@ test('each cluster by itself, with the line where it is written', async () => {
   expect(others).toEqual([])
   const flux = 'clusters/production/flux-system'
   expect(production?.items.map(row)).toEqual([
-    `ok installation  ${flux}/gotk-components.yaml:233`,
+    `ok installation  ${flux}/gotk-components.yaml:106`,
     `ok no-cross-namespace-refs kustomize-controller ${flux}/kustomization.yaml:10`,
     `ok no-remote-bases kustomize-controller ${flux}/kustomization.yaml:17`,
     `ok default-service-account kustomize-controller ${flux}/kustomization.yaml:24`,

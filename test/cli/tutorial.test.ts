@@ -28,7 +28,7 @@ test.each(['docs/tutorial.md', 'docs/tasks.md'])(
     expect(shown.length).toBe(page.match(/^```text$/gm)?.length)
     for (const { line, commands, code, output } of steps) {
       const ran = on.run(commands)
-      const hint = 'after a wanted change: node test/docs/remake-pages.ts'
+      const hint = 'after a wanted change: npm run pages'
       expect({ line, commands, ...ran }, hint).toEqual({ line, commands, code, output: output.trim(), stderr: '' })
     }
   },

@@ -19,7 +19,9 @@ try {
   await stage.settle()
   await tellStory(stage)
   const left = withCluster ? '' : ' Nothing was applied: no kube-apiserver was found.'
-  tell.title(`Done in ${((performance.now() - started) / 1000).toFixed(1)} s.${left}`)
+  const { user, system } = process.cpuUsage()
+  const [wall, cpu] = [(performance.now() - started) / 1000, (user + system) / 1e6]
+  tell.title(`Done in ${wall.toFixed(1)} s (${cpu.toFixed(1)} s of CPU time).${left}`)
   if (process.argv.includes('--keep')) {
     tell.note(`Have a look: ${stage.site.url}/ and ${stage.site.url}/fleets/acme/fleet. Ctrl-C ends it.`)
     await Promise.race(['SIGINT', 'SIGTERM'].map(signal => once(process, signal)))

@@ -5,7 +5,7 @@ import { withReadingTimes } from './with-reading-times.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/tasks.md'), 'utf8')
 
-test('the reading times of docs/tasks.md are those of its text (node test/docs/remake-pages.ts)', () => {
+test('the reading times of docs/tasks.md are those of its text (npm run pages)', () => {
   expect(page.match(/^\| \[\d+\. .* min \| \d+ s \| \d+ s \|/gm)).toHaveLength(12)
   expect(withReadingTimes(page)).toBe(page)
 })

@@ -5,7 +5,7 @@ import { PAGE_WORLDS } from './page-worlds.ts'
 import { Shell, stepsOf } from './run-page.ts'
 import { withReadingTimes } from './with-reading-times.ts'
 
-// node test/docs/remake-pages.ts [PAGE]: writes the present output below each block of commands that shows one. Read the difference.
+// npm run pages [-- PAGE]: writes the present output below each block of commands that shows one. Read the difference.
 const [only] = process.argv.slice(2)
 for (const [path, prepare] of Object.entries(PAGE_WORLDS)) {
   if (only !== undefined && path !== only) continue

@@ -5,7 +5,9 @@ import {
   checkNameOf,
   checkNames,
   isGated,
+  isShared,
   isTenancyCheck,
+  type NamedCheck,
   ownCheckName,
 } from '../../src/gate/check-names.ts'
 
@@ -20,7 +22,9 @@ function rulesOf(branch: string): readonly Base['required'][] {
 
 const statesOf = (branch: string): readonly (Base | undefined)[] => [
   undefined, // there is no such branch, or nobody asks about it
-  ...[false, true].flatMap(followed => rulesOf(branch).map(required => ({ branch, followed, required }))),
+  ...[false, true].flatMap(followed =>
+    rulesOf(branch).map(required => ({ branch, isDefault: branch === 'main', followed, required })),
+  ),
 ]
 
 /** Every world of up to three bases: 13 states of each. */
@@ -28,63 +32,68 @@ const WORLDS: readonly (readonly Base[])[] = statesOf(BRANCHES[0]).flatMap(a =>
   statesOf(BRANCHES[1]).flatMap(b => statesOf(BRANCHES[2]).map(c => [a, b, c].filter(one => one !== undefined))),
 )
 
-/** Calls with every base of every world as the aim. */
-function each(visit: (bases: readonly Base[], aim: Base) => void): void {
-  for (const bases of WORLDS) for (const aim of bases) visit(bases, aim)
+/** A commit that is the head of pull requests onto some of the bases, its checks, and what is known then. */
+interface Head {
+  readonly aims: readonly Base[]
+  /** Followed bases, and the aims: of the others GitHub is not asked. */
+  readonly bases: readonly Base[]
+  readonly checks: readonly NamedCheck[]
 }
 
+/** Calls with every one or two bases of every world as the aims. */
+function each(visit: (head: Head) => void): void {
+  for (const world of WORLDS) {
+    const pairs = world.flatMap((one, at) => [[one], ...world.slice(at + 1).map(other => [one, other])])
+    for (const aims of pairs) {
+      const bases = world.filter(base => base.followed || aims.includes(base))
+      visit({
+        aims,
+        bases,
+        checks: checkNames(
+          bases,
+          aims.map(({ branch }) => branch),
+        ),
+      })
+    }
+  }
+}
+
+const wants = (base: Base): readonly string[] =>
+  isGated(base) ? [ownCheckName(base), ...(base.required ?? [CHECK_NAME])] : []
+
 describe('the names of checks, over every world of three bases', () => {
-  test('a base that is not gated gets none, every other one gets its own', () => {
+  test('a gated base gets its own and each of ours that its rules require; others get none', () => {
     expect(WORLDS).toHaveLength(13 ** 3)
-    each((bases, aim) => {
-      const names = checkNames(bases, aim.branch).map(({ name }) => name)
-      if (!isGated(aim)) return expect(names).toEqual([])
-      expect(names[0]).toBe(ownCheckName(bases, aim.branch))
+    each(({ aims, checks }) => {
+      expect(new Set(checks.map(({ name }) => name))).toEqual(new Set(aims.flatMap(wants)))
     })
   })
 
-  test('the plain name is the own one exactly where no other base is gated', () => {
-    each((bases, aim) => {
-      const others = bases.filter(one => one !== aim && isGated(one))
-      expect(ownCheckName(bases, aim.branch)).toBe(others.length === 0 ? CHECK_NAME : checkNameOf(aim.branch))
-    })
-  })
-
-  test('every name of ours that the rules of the base require is published, and no other one but its own', () => {
-    each((bases, aim) => {
-      if (!isGated(aim)) return
-      const names = checkNames(bases, aim.branch).map(({ name }) => name)
-      const wanted = new Set([ownCheckName(bases, aim.branch), ...(aim.required ?? [CHECK_NAME])])
-      expect(new Set(names)).toEqual(wanted)
-      expect(names).toHaveLength(wanted.size)
-    })
-  })
-
-  test('a check is about every base at which its name would let the head be merged', () => {
-    each((bases, aim) => {
-      for (const { name, bases: about } of checkNames(bases, aim.branch)) {
-        expect(about).toContain(aim.branch)
-        for (const base of bases) {
-          const lets = base.required?.includes(name) || (name === CHECK_NAME && isGated(base))
-          if (lets) expect(about).toContain(base.branch)
-          else if (base !== aim && name !== checkNameOf(base.branch)) expect(about).not.toContain(base.branch)
-        }
+  test('a name that may pass is about one base, and no rule of another base that clusters follow accepts it', () => {
+    let shared = 0
+    each(({ bases, checks }) => {
+      for (const check of checks) {
+        const accepting = bases.filter(base => wants(base).includes(check.name))
+        for (const { branch } of accepting) expect(check.bases).toContain(branch)
+        if (isShared(check)) shared++
+        else if (accepting.some(({ followed }) => followed)) expect(check.bases).toHaveLength(1)
       }
     })
+    expect(shared).toBeGreaterThan(1000)
   })
 
-  test('a name that is published for one base only satisfies the rules of no other', () => {
-    each((bases, aim) => {
-      for (const { name, bases: about } of checkNames(bases, aim.branch)) {
-        if (about.length > 1) continue
-        for (const base of bases) if (base !== aim) expect(base.required ?? []).not.toContain(name)
-      }
+  test('a base whose rules require its own name alone passes under it, whatever the other bases require of themselves', () => {
+    each(({ aims, bases, checks }) => {
+      const isOwnOnly = (base: Base) => base.required?.every(name => name === ownCheckName(base)) ?? false
+      if (!bases.every(isOwnOnly)) return
+      expect(checks.filter(isShared)).toEqual([])
+      expect(checks.map(({ name }) => name)).toEqual(aims.filter(isGated).map(ownCheckName))
     })
   })
 
   test('it is noted which bases there is something to evaluate about', () => {
-    each((bases, aim) => {
-      for (const { bases: about, followed } of checkNames(bases, aim.branch)) {
+    each(({ bases, checks }) => {
+      for (const { bases: about, followed } of checks) {
         const all = bases.filter(one => one.followed && about.includes(one.branch))
         expect(followed).toEqual(all.map(({ branch }) => branch).sort())
       }
@@ -92,11 +101,30 @@ describe('the names of checks, over every world of three bases', () => {
   })
 })
 
+const base = (branch: string, required: Base['required'] = []): Base => ({
+  ...{ branch, required, followed: required.length === 0, isDefault: branch === 'main' },
+})
+
 test('two bases never share a name, and a name is told from one of others', () => {
-  const branches = ['main', 'main)', 'a) (b', '', 'Main', 'main ', 'x'.repeat(250)]
-  expect(new Set(branches.map(checkNameOf)).size).toBe(branches.length)
-  for (const name of [CHECK_NAME, ...branches.map(checkNameOf)]) expect(isTenancyCheck(name)).toBe(true)
+  const long = 'x'.repeat(243)
+  const branches = ['main', 'main)', 'a)(b', '(main)', 'Main', 'm\u200bain', '\u202emain', `${long}a`, `${long}b`]
+  const names = [CHECK_NAME, ...branches.map(checkNameOf)]
+  expect(new Set(names).size).toBe(names.length)
+  for (const name of names) {
+    expect(name.length).toBeLessThan(256)
+    expect(isTenancyCheck(name)).toBe(true)
+  }
   for (const name of ['bailiwick / branch', 'bailiwick / tenancy2', 'bailiwick / tenancy (x', 'Bailiwick / Tenancy']) {
     expect(isTenancyCheck(name)).toBe(false)
   }
 })
+
+test.each(['Stable', 'ſtable', 'sta\u200bble', 'stablé', 'ｓtable'])(
+  'a branch %s does not pass under a name that looks like that of a followed branch',
+  branch => {
+    const name = checkNameOf(branch)
+    const checks = checkNames([base('stable'), base(branch, [CHECK_NAME])], [branch])
+    expect(checks.find(one => one.name === name)).toMatchObject({ bases: [branch, 'stable'].sort() })
+    expect(checks.filter(check => !isShared(check)).map(one => one.name)).toEqual([CHECK_NAME])
+  },
+)

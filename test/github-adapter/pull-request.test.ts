@@ -16,7 +16,7 @@ const PULL = {
   merged: false,
   mergeable: true as boolean | null,
   merge_commit_sha: MERGE as string | null,
-  base: { ref: 'main', sha: OLD, repo: { id: 1, full_name: 'acme/fleet' } },
+  base: { ref: 'main', sha: OLD, repo: { id: 1, full_name: 'acme/fleet', default_branch: 'main' } },
   head: { ref: 'fix', sha: HEAD, repo: { id: 1, full_name: 'acme/fleet' } as { id: number; full_name: string } | null },
 }
 
@@ -53,7 +53,7 @@ describe('readPullRequest', () => {
       draft: false,
       labels: ['bailiwick/hold'],
       author: { login: 'dora', type: 'User' },
-      base: { ref: 'main', sha: OLD },
+      base: { ref: 'main', sha: OLD, isDefault: true },
       head: { ref: 'fix', sha: HEAD, repository: 'acme/fleet', fork: false },
       mergeable: true,
       mergeCommit: MERGE,

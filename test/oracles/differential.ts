@@ -156,7 +156,7 @@ async function showWrong(
     for (const [path, content] of Object.entries(shrunk.files)) console.log(`--- ${path}\n${show(content)}`)
     if (shrunk.flux) console.log(`--- flux.json\n${JSON.stringify(shrunk.flux)}`)
     if (save === undefined) continue
-    console.log(`saved as ${saveTrial(shrunk, save)}; now: node test/oracles/remake-goldens.ts ${save}`)
+    console.log(`saved as ${saveTrial(shrunk, save)}; now: npm run goldens -- ${save}`)
     return
   }
   for (const [kind, members] of kinds.slice(limit)) console.log(`\nwrong ${members.length}: ${kind}`)

@@ -65,6 +65,12 @@ export function expectedOf(fixture: Fixture): Expected {
   return expected as Expected
 }
 
+/** How a golden is written: one object a line. */
+export const goldenText = (expected: Expected): string =>
+  'objects' in expected
+    ? `{"objects": [\n${expected.objects.map(one => JSON.stringify(one)).join(',\n')}\n]}\n`
+    : `${JSON.stringify(expected)}\n`
+
 function readJson(path: string): unknown {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined
 }

@@ -1,5 +1,5 @@
 import type { Verdict } from '../../src/rules/model/finding.ts'
-import { changesOfFleet, counted, isNew, NO_FLEET, type Surveyed } from './fleet-table.ts'
+import { asksApproval, changesOfFleet, counted, isNew, NO_FLEET, type Surveyed } from './fleet-table.ts'
 
 /** What all repositories come to: complete first results, changes, and what the blocked ones are blocked for. */
 export function printSummary(surveyed: readonly Surveyed[], unread: readonly string[]): void {
@@ -12,6 +12,8 @@ export function printSummary(surveyed: readonly Surveyed[], unread: readonly str
   console.log(`\nfleets: ${fleets.length}; first results without errors: ${share(complete.length, fleets.length)}`)
   console.log(`changes: ${changes.length}; blocked: ${share(blocked.length, changes.length)}`)
   for (const [key, count] of counted(blocked.map(({ verdict }) => classOf(verdict)))) console.log(`  ${count} x ${key}`)
+  const asking = changes.filter(asksApproval)
+  console.log(`changes that ask for an approval: ${share(asking.length, changes.length)}`)
   console.log(
     `clusters that are assumed: ${listed(assumed.map(one => `${one.name} (${one.first.assumed.join(', ')})`))}`,
   )

@@ -75,6 +75,7 @@ const COLUMNS = [
   'pass',
   'fail',
   'error',
+  'approvals',
   'seconds',
 ]
 
@@ -89,7 +90,8 @@ export function printTable(surveyed: readonly Surveyed[], withHead: boolean): vo
     const reached = first.reached === first.present ? first.reached : `${first.reached}/${first.present}`
     const row = [name, first.result, first.clusters, reached, first.objects, first.tenants, first.notSeen, first.holes]
     const found = [total(first.errors), total(first.violations), total(first.warnings)]
-    const replayed = [changes.length, of('pass'), of('fail'), of('error'), seconds.toFixed(1)]
+    const asking = changes.filter(asksApproval).length
+    const replayed = [changes.length, of('pass'), of('fail'), of('error'), asking, seconds.toFixed(1)]
     console.log(`| ${[...row, ...found, ...replayed].join(' | ')} |`)
   }
 }
@@ -102,16 +104,22 @@ export function printViolations({ first }: Surveyed): void {
   for (const [rule, count] of first.warnings) console.log(`  warning ${count} x ${rule}`)
 }
 
-/** Every change that did not pass, with what is new in it. */
+/** Passes only once a fleet admin approved it. */
+export const asksApproval = ({ verdict }: Evaluated) =>
+  verdict.result === 'pass' && verdict.requiredApprovals.length > 0
+
+/** Every change that did not pass or asks for an approval, with what is new in it. */
 export function printBlocks(surveyed: Surveyed): void {
-  for (const { commit, subject, verdict } of changesOfFleet(surveyed)) {
-    if (verdict.result === 'pass') continue
+  for (const change of changesOfFleet(surveyed)) {
+    const { commit, subject, verdict } = change
+    if (verdict.result === 'pass' && !asksApproval(change)) continue
     console.log(`  ${verdict.result} ${commit.slice(0, 10)} ${printable(subject)}`)
     const lines = [
       ...verdict.errors.filter(isNew).map(one => `error ${causeOf(one)} at ${placeOf(one)}`),
       ...verdict.violations
         .filter(isNew)
         .map(one => `violation ${one.rule} ${objectOf(one)} at ${placeOf(one)}: ${one.message}`),
+      ...verdict.requiredApprovals.map(one => `approval ${one.rule} ${one.path}: ${one.because ?? one.message}`),
     ]
     for (const [line, count] of counted(lines)) console.log(`    ${count > 1 ? `${count} x ` : ''}${printable(line)}`)
   }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -31,7 +31,8 @@ function runStep(change: Record<string, string>, inputs: Record<string, string> 
   const files = scratch()
   const step = action.runs.steps.find(({ id }) => id === 'check')!
   const given = Object.fromEntries(Object.entries(action.inputs).map(([name, input]) => [name, input.default]))
-  const values: Record<string, string> = { 'github.action_path': root }
+  const program = join(root, 'src/cli/bailiwick.js')
+  const values: Record<string, string> = { 'github.action_path': root, 'steps.install.outputs.program': program }
   for (const [name, value] of Object.entries({ ...given, ...inputs })) values[`inputs.${name}`] = value
   const filled = Object.entries(step.env!).map(([name, text]) => [
     name,
@@ -99,5 +100,77 @@ describe('action.yml', { timeout: 120_000 }, () => {
       expect(documented).toContain(`| \`${name}\` |`)
     expect(action.runs.using).toBe('composite')
     for (const { run } of action.runs.steps) expect(run).not.toContain('${{')
+  })
+})
+
+describe('the step that installs', () => {
+  const step = action.runs.steps.find(({ id }) => id === 'install')!
+  const version: string = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version
+  const [released, other] = ['a'.repeat(40), 'b'.repeat(40)] as const
+
+  /** With a `gh` that knows these commits, and fails at `broken`; what gh and npm were asked is in `asked`. */
+  function install(ref: string, commits: Readonly<Record<string, string>>, broken = 'nothing') {
+    const folder = scratch()
+    const known = Object.entries(commits).map(([name, sha]) => `*"/commits/${name} --jq"*) echo ${sha} ;;`)
+    const gh = `case "$*" in *"${broken}"*) exit 1 ;; ${known.join(' ')} api*) echo '{"message":"No commit found"}'; exit 1 ;; esac`
+    for (const [name, script] of [
+      ['gh', gh],
+      ['npm', 'true'],
+    ] as const) {
+      const text = `#!/bin/bash\necho "${name} $*" >>${join(folder, 'asked')}\n${script}\n`
+      writeFileSync(join(folder, name), text, { mode: 0o755 })
+    }
+    const output = join(folder, 'output')
+    writeFileSync(output, '')
+    const { status, stdout } = spawnSync('bash', ['-c', step.run], {
+      encoding: 'utf8',
+      env: {
+        ...{
+          PATH: `${folder}:${process.env.PATH}`,
+          RUNNER_TEMP: folder,
+          GITHUB_OUTPUT: output,
+          BAILIWICK_ACTION: root,
+        },
+        ...{ ACTION_REF: ref, ACTION_REPOSITORY: 'acme/bailiwick', GH_TOKEN: 'secret' },
+      },
+    })
+    const asked = readFileSync(join(folder, 'asked'), 'utf8').replaceAll(folder, '.').trim().split('\n')
+    return { status, stdout, asked, program: readFileSync(output, 'utf8').replace(folder, '.') }
+  }
+  const FROM_SOURCES = `program=${join(root, 'src/cli/bailiwick.js')}\n`
+  const tag = `v${version}`
+
+  test('its environment is what action.yml gives it', () => {
+    expect(Object.keys(step.env!).sort()).toEqual(['ACTION_REF', 'ACTION_REPOSITORY', 'BAILIWICK_ACTION', 'GH_TOKEN'])
+  })
+
+  test('before the first release, and at a commit that is none: the sources, and a notice', () => {
+    for (const commits of [{ main: other }, { main: other, [tag]: released }]) {
+      const { status, stdout, asked, program } = install('main', commits)
+      expect({ status, program, last: asked.at(-1) }).toEqual({
+        ...{ status: 0, program: FROM_SOURCES, last: 'npm ci --no-audit --no-fund --loglevel=error' },
+      })
+      expect(stdout).toMatch(/^::notice::Bailiwick runs from its sources.* release v\d/m)
+      expect(asked.join('\n')).not.toContain('release download')
+    }
+  })
+
+  test.each([tag, released])('at a release, by %s: its package, after its attestation', ref => {
+    const { status, asked, program } = install(ref, { [tag]: released, [released]: released })
+    const tgz = `./bailiwick-${version}/bailiwick-${version}.tgz`
+    expect([status, program]).toEqual([0, `program=./bailiwick-${version}/node_modules/bailiwick/bailiwick.js\n`])
+    expect(asked.filter(line => !line.startsWith('gh api'))).toEqual([
+      `gh release download ${tag} --repo acme/bailiwick --pattern bailiwick-${version}.tgz --dir ./bailiwick-${version} --clobber`,
+      `gh attestation verify ${tgz} --repo acme/bailiwick --source-ref refs/tags/${tag} --signer-workflow acme/bailiwick/.github/workflows/release.yml`,
+      expect.stringMatching(
+        /^npm install --prefix \S+ --no-audit --no-fund --loglevel=error \S+\.tgz node@\d+\.\d+\.\d+$/,
+      ),
+    ])
+  })
+
+  test.each(['release download', 'attestation verify'])('a release whose %s fails is not installed', broken => {
+    const { status, asked, program } = install(tag, { [tag]: released }, broken)
+    expect([status, program]).toEqual([1, ''])
+    expect(asked.filter(line => line.startsWith('npm'))).toEqual([])
   })
 })

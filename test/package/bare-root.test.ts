@@ -33,7 +33,7 @@ describe.skipIf(lacking)(`in an empty root${lacking ? ` (no ${lacking})` : ''}`,
   const scratch = mkdtempSync(join(tmpdir(), 'bailiwick-bare-'))
   const [shared, npm] = [join(scratch, 'shared'), dirname(dirname(realpathSync(which('npm') ?? '/')))]
   const installed = join(shared, 'installed')
-  const program = join(installed, 'node_modules/bailiwick/dist/bailiwick.js')
+  const program = join(installed, 'node_modules/bailiwick/bailiwick.js')
   let withNode: string
   let withTools: string
   afterAll(() => rmSync(scratch, { recursive: true, force: true }))
@@ -52,7 +52,7 @@ describe.skipIf(lacking)(`in an empty root${lacking ? ` (no ${lacking})` : ''}`,
     mkdirSync(installed, { recursive: true })
     writeFileSync(join(installed, 'package.json'), '{"name":"consumer","private":true}')
     const { folder } = await built()
-    execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', shared], { cwd: folder })
+    execFileSync('npm', ['pack', '--silent', '--pack-destination', shared, './dist'], { cwd: folder })
     write(join(shared, 'plain'), fleetFiles('acme/fleet'))
     repository(join(shared, 'fleet'), fleetFiles('acme/fleet'), 'https://github.com/acme/fleet')
     git(join(shared, 'fleet'), 'update-ref', 'refs/remotes/origin/main', 'HEAD')
@@ -97,7 +97,13 @@ describe.skipIf(lacking)(`in an empty root${lacking ? ` (no ${lacking})` : ''}`,
       'tenants/base/dev-team/kustomization.yaml': list.replace('sync.yaml', `"${hostile.split('/').at(-1)}"`),
     })
     const { status, stdout, stderr } = inRoot(withTools, ['bash', join(ROOT, 'deploy/action/check.sh')], {
-      ...{ BAILIWICK_ACTION: ROOT, INPUT_DIRECTORY: fleet, INPUT_BASE: '', INPUT_ARGUMENTS: '', INPUT_SARIF: sarif },
+      ...{
+        BAILIWICK_PROGRAM: program,
+        INPUT_DIRECTORY: fleet,
+        INPUT_BASE: '',
+        INPUT_ARGUMENTS: '',
+        INPUT_SARIF: sarif,
+      },
       ...{ GITHUB_BASE_REF: 'main', GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary },
       // as the checkout of Actions configures it
       ...{ GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' },

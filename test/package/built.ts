@@ -1,11 +1,11 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OutputChunk } from 'rolldown'
 import { bundle } from '../../build/bundle.ts'
 
 export interface Built {
-  /** What the image holds: package.json, app.yml and dist. */
+  /** What the image holds: dist. */
   readonly folder: string
   /** By their file names in dist. */
   readonly chunks: ReadonlyMap<string, OutputChunk>
@@ -13,7 +13,7 @@ export interface Built {
 
 let build: Promise<Built> | undefined
 
-/** The bundle, built once for all tests of a process, beside what the image has besides it. */
+/** The bundle, built once for all tests of a process. */
 export function built(): Promise<Built> {
   build ??= buildOnce()
   return build
@@ -22,9 +22,7 @@ export function built(): Promise<Built> {
 async function buildOnce(): Promise<Built> {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-built-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const root = join(import.meta.dirname, '../..')
   const dist = join(folder, 'dist')
-  for (const file of ['package.json', 'app.yml']) cpSync(join(root, file), join(folder, file))
   const chunks = await bundle(dist)
   return { folder, chunks: new Map(chunks.map(chunk => [chunk.fileName, chunk])) }
 }

@@ -24,7 +24,7 @@ test.each([
   const env = { PATH, HOME: checkout }
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: checkout, encoding: 'utf8', env })
   expect(stderr).toMatch(
-    /^error\[config\]: the package [\w@/.-]+ is not installed\. Run `npm ci --include=dev` in the checkout, or run the programs that `npm run build` writes to dist, which need no packages\.\n$/,
+    /^error\[config\]: the package [\w@/.-]+ is not installed\. Run `npm ci` in the checkout, or run the programs that `npm run build` writes to dist, which need no packages\.\n$/,
   )
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
 })

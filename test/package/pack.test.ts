@@ -52,9 +52,13 @@ interface Packed {
 }
 let contents: Packed
 
+const manifestIn = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+
 beforeAll(async () => {
   for (const folder of [packed, installed, work]) mkdirSync(folder)
-  const pack = await run('npm', ['pack', '--json', '--pack-destination', packed], root)
+  const build = await run('npm', ['run', 'build'], root)
+  expect(build.code, build.stderr).toBe(0)
+  const pack = await run('npm', ['pack', '--json', '--pack-destination', packed, './dist'], root)
   expect(pack.code, pack.stderr).toBe(0)
   contents = JSON.parse(pack.stdout)[0]
   writeFileSync(join(installed, 'package.json'), '{"name":"consumer","private":true,"type":"module"}')
@@ -71,17 +75,27 @@ beforeAll(async () => {
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 test('the package holds the bundle, its licenses, types and app.yml, and nothing of how it is made', () => {
+  const { dependencies, devDependencies, scripts, private: isPrivate } = manifestIn(home)
+  expect([dependencies, devDependencies, scripts, isPrivate]).toEqual([undefined, undefined, undefined, undefined])
   const paths = contents.files.map(({ path }) => path)
-  const chunk = /^dist\/(?:chunks\/)?[\w-]+\.js(?:\.map)?$/
+  const chunk = /^(?:chunks\/)?[\w-]+\.js(?:\.map)?$/
   expect(paths.filter(path => !chunk.test(path)).sort()).toEqual([
-    ...['LICENSE', 'README.md', 'SKILL.md', 'app.yml', 'dist/THIRD-PARTY-LICENSES.txt'],
-    ...['dist/types/src/cli/command.d.ts', 'dist/types/src/cli/main.d.ts', 'package.json'],
+    ...['LICENSE', 'README.md', 'SKILL.md', 'THIRD-PARTY-LICENSES.txt', 'app.yml', 'package.json'],
+    ...['types/src/cli/command.d.ts', 'types/src/cli/main.d.ts'],
   ])
-  for (const name of ['bailiwick', 'main', 'probe', 'setup', 'web', 'worker'])
-    expect(paths).toContain(`dist/${name}.js`)
-  for (const path of paths.filter(one => one.startsWith('dist/')))
-    expect(readFileSync(join(home, path), 'utf8'), path).not.toContain(root)
+  for (const name of ['bailiwick', 'main', 'probe', 'setup', 'web', 'worker']) expect(paths).toContain(`${name}.js`)
+  for (const path of paths) expect(readFileSync(join(home, path), 'utf8'), path).not.toContain(root)
 })
+
+test('the checkout is packed by who installs from git, as pre-commit does; npm publishes only the other package', async () => {
+  const pack = await run('npm', ['pack', '--json', '--dry-run', '--ignore-scripts'], root)
+  const paths = (JSON.parse(pack.stdout)[0] as Packed).files.map(({ path }) => path)
+  const { bin, private: isPrivate } = manifestIn(root)
+  expect(isPrivate).toBe(true)
+  for (const { path } of contents.files)
+    expect(paths).toContain(/^(?:LICENSE|README\.md)$/.test(path) ? path : `dist/${path}`)
+  for (const path of Object.values(bin)) expect(paths).toContain(path)
+}, 120_000)
 
 test('it answers as flux-bailiwick too, which flux finds by its name', async () => {
   const [own, flux] = await Promise.all(
@@ -97,7 +111,7 @@ test('the package brings no other, and names the license of each that it carries
   expect(existsSync(join(home, 'node_modules'))).toBe(false)
   const lock = JSON.parse(readFileSync(join(installed, 'package-lock.json'), 'utf8'))
   expect(Object.keys(lock.packages).sort()).toEqual(['', 'node_modules/bailiwick'])
-  const licenses = readFileSync(join(home, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8')
+  const licenses = readFileSync(join(home, 'THIRD-PARTY-LICENSES.txt'), 'utf8')
   for (const name of ['yaml', 'probot', 'bullmq', '@kubernetes/client-node'])
     expect(licenses).toMatch(new RegExp(`^${name} \\d+\\.\\S+ \\(`, 'm'))
   expect(licenses).toContain('external-secrets/external-secrets | v')
@@ -105,8 +119,8 @@ test('the package brings no other, and names the license of each that it carries
 
 /** Blocks of commands that install the package from a checkout. `npm ci` ran before the tests, and would remove what they run on. */
 test.each([
-  ['README.md', 2],
-  ['docs/tasks.md', 3],
+  ['README.md', 3],
+  ['docs/tasks.md', 4],
 ] as const)(
   'the commands of %s install it for a user',
   async (page, count) => {
@@ -151,7 +165,7 @@ describe.each(Object.entries(NODES))('on %s', (_, find) => {
   test('is that Node', async ({ skip }) => {
     if (node === undefined) return skip(`no node-22: ${programs['node-22'].get}`)
     const { stdout } = await run(node, ['--version'], work)
-    const { engines } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'))
+    const { engines } = manifestIn(home)
     if (find === NODES['Node 22.18']) expect(`>=${stdout.trim().slice(1)}`).toBe(`${engines.node}.0`)
   })
 
@@ -170,7 +184,7 @@ describe.each(Object.entries(NODES))('on %s', (_, find) => {
     if (node === undefined) return skip(`no node-22: ${programs['node-22'].get}`)
     if (!existsSync(reference)) return skip('no reference fleet in ../shared/fleets')
     const args = ['check', 'fleet', '--url', address, '--repo', `${address}#dev-team=dev-team`, '-o', 'json']
-    const ours = await run(node, [join(home, 'dist/bailiwick.js'), ...args], reference)
+    const ours = await run(node, [join(home, 'bailiwick.js'), ...args], reference)
     expect(JSON.parse(ours.stdout)).toMatchObject({ result: 'pass' })
     expect(ours).toEqual(await run(process.execPath, [fromSources, ...args], reference))
   })
@@ -178,7 +192,7 @@ describe.each(Object.entries(NODES))('on %s', (_, find) => {
   test('mcp answers a client of the protocol', async ({ skip }) => {
     if (node === undefined) return skip(`no node-22: ${programs['node-22'].get}`)
     const client = new Client({ name: 'test', version: '1' })
-    const args = [join(home, 'dist/bailiwick.js'), 'mcp', '--root', work]
+    const args = [join(home, 'bailiwick.js'), 'mcp', '--root', work]
     await client.connect(new StdioClientTransport({ command: node, args, cwd: work }))
     const { content } = await client.callTool({ name: 'render', arguments: { dir: 'fleet/tenants/staging' } })
     expect(JSON.stringify(content)).toContain('dev-team')
@@ -203,21 +217,20 @@ await main(['--version'], { stdout, stderr: console.error, stdin: [], cwd: '/' }
 /** What a program sees on Node 20; the import of what only later versions have is not held against it. */
 const NODE_20 = `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.19.0"}})`
 
-test.each([
-  ...['dist/web.js', 'dist/worker.js', 'dist/setup.js', 'dist/bailiwick.js'].map(file => ['package', file] as const),
-  ...['src/index.js', 'workers/index.js', 'src/setup/index.js'].map(file => ['checkout', file] as const),
-])('on Node 20, the %s says at %s which Node it needs', async (where, file) => {
-  const folder = where === 'package' ? home : root
-  const { code, stdout, stderr } = await run(process.execPath, ['--import', NODE_20, join(folder, file)], work)
-  expect(stderr).toMatch(/^error\[config\]: Node 20\.19\.0 is too old[^\n]* 22\.18 or newer[^\n]*\n$/)
-  expect([code, stdout]).toEqual([2, ''])
-})
+test.each(['web.js', 'worker.js', 'setup.js', 'bailiwick.js'])(
+  'on Node 20, %s of the package says which Node it needs',
+  async file => {
+    const { code, stdout, stderr } = await run(process.execPath, ['--import', NODE_20, join(home, file)], work)
+    expect(stderr).toMatch(/^error\[config\]: Node 20\.19\.0 is too old[^\n]* 22\.18 or newer[^\n]*\n$/)
+    expect([code, stdout]).toEqual([2, ''])
+  },
+)
 
 test('what names the Node that is needed is loaded by any Node', () => {
   for (const name of ['web', 'worker', 'setup']) {
-    const entry = readFileSync(join(home, `dist/${name}.js`), 'utf8')
+    const entry = readFileSync(join(home, `${name}.js`), 'utf8')
     const chunks = [...entry.matchAll(/^import .*"\.\/(chunks\/[^"]+)"/gm)].map(([, path]) => path!)
-    const modules = ['', ...chunks].map(path => (path === '' ? entry : readFileSync(join(home, 'dist', path), 'utf8')))
+    const modules = ['', ...chunks].map(path => (path === '' ? entry : readFileSync(join(home, path), 'utf8')))
     // the helper of the bundler, the question and the file of settings: nothing of the program
     expect(modules.join('').length, name).toBeLessThan(6000)
   }

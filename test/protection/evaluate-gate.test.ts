@@ -57,6 +57,25 @@ describe('who may answer', () => {
   })
 })
 
+describe('the name of another branch', () => {
+  const STABLE = { name: 'bailiwick / tenancy (stable)', app: 7 }
+  const requiring = (...names: string[]) => layer({ checks: names.map(context => ({ context, app: 7 })) })
+
+  test.each([
+    ['stable', STABLE, ['bailiwick / tenancy (stable)'], 'real', undefined],
+    ['stable', STABLE, ['bailiwick / tenancy'], 'real', STABLE.name],
+    ['stable', STABLE, ['bailiwick / tenancy (stable)', 'bailiwick / tenancy'], 'real', STABLE.name],
+    ['stable', STABLE, ['bailiwick / tenancy (main)'], 'open', STABLE.name],
+    ['main', CHECK, ['bailiwick / tenancy (main)'], 'real', undefined],
+    ['main', CHECK, ['bailiwick / tenancy (stable)'], 'open', CHECK.name],
+    ['main', CHECK, ['build'], 'open', undefined],
+  ] as const)('%s, with the check %j: %j is %s, and asks for %s', (name, check, required, state, asks) => {
+    const gate = evaluateGate(branch([requiring(...required)], { branch: name }), check)
+    expect([gate.state, gate.asks]).toEqual([state, asks])
+    expect(gate.gaps.some(({ fix }) => fix === `Require \`${asks}\` instead.`)).toBe(asks !== undefined)
+  })
+})
+
 describe('what GitHub does not show', () => {
   test('is unknown, never good', () => {
     expect(evaluateGate(branch([], { hidden: true }), CHECK).state).toBe('unknown')

@@ -10,8 +10,6 @@ import { until } from './until.ts'
 /** Whether the machine has redis-server. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0
 
-if (!hasRedis) console.warn('SKIPPED: tests on Redis, because there is no redis-server on the PATH')
-
 /** A real Redis of a test, on 127.0.0.1, with its data in a temporary folder. */
 export interface TestRedis {
   readonly url: string

@@ -107,7 +107,7 @@ describe('an error that came before any verdict', () => {
       message`${repositoryPart(own, 5)} conflicts with ${part('branch', 'release/1', '"release/1"')}`,
     ),
     new BailiwickError(
-      'merge-unknown',
+      'check-shared',
       message`merging into ${part('branch', 'release/1', '"release/1"')} takes ${30} ms`,
     ),
     new BailiwickError('git-truncated', message`all of ${part('repository', 'https://github.com/Acme/Ops-Team')}`),

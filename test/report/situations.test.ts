@@ -7,13 +7,15 @@ import { checkRunOf } from '../../src/report/check-run.ts'
 import {
   annotatesTheSame,
   externalIdOf,
-  isOfBranch,
+  isForBases,
   isUndecidedId,
   versionOfExternalId,
 } from '../../src/report/external-id.ts'
 import type { CheckRunText } from '../../src/report/verdict-text.ts'
 import { HOSTILE, twoViolations, verdict } from './samples.ts'
 import { context, SITUATIONS } from './situations.ts'
+
+const NO_BASE = { bases: [], followed: [] }
 
 const runOf = (name: string): CheckRunText => {
   const { outcome, context: where } = SITUATIONS[name]!()
@@ -117,7 +119,7 @@ describe('the external id', () => {
     expect(Object.keys(SITUATIONS).filter(name => isUndecidedId(idOf(name)))).toEqual([
       'error-of-the-fleet-for-a-tenant',
     ])
-    expect(Object.keys(SITUATIONS).filter(name => isOfBranch(idOf(name)))).toEqual(['branch'])
+    expect(Object.keys(SITUATIONS).filter(name => !isForBases(idOf(name), NO_BASE))).toEqual(['branch'])
   })
 })
 

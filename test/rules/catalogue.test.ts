@@ -7,11 +7,11 @@ import { rules } from '../../src/rules/registry.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-test('docs/rules.md is what the registry says; `node docs/generate-rules.ts` writes it', () => {
+test('docs/rules.md is what the registry says; `npm run generate` writes it', () => {
   expect(readFileSync(join(root, 'docs/rules.md'), 'utf8')).toBe(catalogue(rules))
 })
 
-test('every file with a rule is in the registry; `node docs/generate-rules.ts` writes it', () => {
+test('every file with a rule is in the registry; `npm run generate` writes it', () => {
   expect(readFileSync(join(root, 'src/rules/registry.ts'), 'utf8')).toBe(rulesRegistry())
 })
 

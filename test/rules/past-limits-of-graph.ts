@@ -16,7 +16,6 @@ import { PackBudget } from '../../src/flux/pack-budget.ts'
 import { packTree } from '../../src/flux/pack-tree.ts'
 import { renderWithHoles } from '../../src/flux/render-with-holes.ts'
 import { copiedTree } from '../../src/flux/source/copied-tree.ts'
-import { pushedTree } from '../../src/flux/source/pushed-tree.ts'
 import { envsubst } from '../../src/flux/substitute/envsubst.ts'
 import { type Spent, SubstitutionBudget } from '../../src/flux/substitute/substitution-budget.ts'
 import {
@@ -298,18 +297,6 @@ export const PAST_LIMITS: Readonly<Record<string, () => void | Promise<void>>> =
   'src/flux/pack-tree.ts MAX_PATTERNS': () => {
     const pack = (count: number) => packTree(treeOf({ a: 'x', '.sourceignore': 'b\n' }), 'c\n'.repeat(count - 1))
     expect(around(5_000, pack)).toEqual([undefined, 'render-limits'])
-  },
-
-  'src/flux/source/pushed-tree.ts MAX_STEPS': () => {
-    const files = treeOf(Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`a/${index}`, 'x'])))
-    const push = (patterns: number) =>
-      pushedTree(
-        files,
-        'a',
-        Array.from({ length: patterns }, (_, index) => `c${index}*d`),
-      )
-    expect(push(10).list('a')).toHaveLength(1_000)
-    expect(thrown(() => push(40_000).list('a'))).toBe('render-limits')
   },
 
   'src/flux/substitute/substitution-budget.ts LIMITS': () => {

@@ -5,7 +5,7 @@ import { fleetFiles, miniFleet, sealedFleetFiles, withResource } from '../fleet/
 const iv = Buffer.alloc(32, 1).toString('base64')
 const tag = Buffer.alloc(16, 2).toString('base64')
 const cipher = (type = 'str') => `ENC[AES256_GCM,data:c2VjcmV0,iv:${iv},tag:${tag},type:${type}]`
-const sops = `sops:\n  lastmodified: "2025-01-01T00:00:00Z"\n  mac: ${cipher()}\n  version: 3.9.0\n`
+const sops = `sops:\n  lastmodified: "2025-01-01T00:00:00Z"\n  mac: ${cipher()}\n  version: 3.9.0\n  encrypted_regex: ^(data|stringData)$\n`
 const secret = (body: string) => `apiVersion: v1\nkind: Secret\nmetadata:\n  name: x\n  namespace: apps\n${body}`
 const evaluated = (body: string) =>
   said(evaluationOf(miniFleet({ fleet: sealedFleetFiles, dev: withResource(secret(body)) })))
@@ -45,7 +45,11 @@ test.each([
   ['one of two', `stringData:\n  a: ${cipher()}\n  password: hunter2\n${sops}`, 8],
   ['ciphertext without a sops block', `stringData:\n  a: ${cipher()}\n`, 7],
   ['an empty sops block', `stringData:\n  a: ${cipher()}\nsops: {}\n`, 7],
-  ['a sops block with a made-up mac', `stringData:\n  a: ${cipher()}\nsops:\n  mac: ENC[x]\n`, 7],
+  [
+    'a sops block with a made-up mac',
+    `stringData:\n  a: ${cipher()}\nsops:\n  mac: ENC[x]\n  encrypted_regex: ^stringData$\n`,
+    7,
+  ],
   ['a made-up marker', `stringData:\n  a: ENC[not really]\n${sops}`, 7],
   ['a marker with more behind it', `stringData:\n  a: ${cipher()} hunter2\n${sops}`, 7],
   [

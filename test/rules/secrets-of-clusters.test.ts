@@ -15,6 +15,7 @@ sops:
 ${recipients.map(recipient => `    - {recipient: ${recipient}, enc: x}\n`).join('')}  lastmodified: '2026-01-01T00:00:00Z'
   mac: ${SEALED}
   version: 3.9.0
+  encrypted_regex: ^(data|stringData)$
 `
 
 /** A cluster with the Secret in a folder of its own. */

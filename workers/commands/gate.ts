@@ -8,7 +8,6 @@ import type { BranchGate } from '../../src/report/first-report/facts.ts'
 import { evaluateCombination } from '../fleets/evaluate-combination.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
-import { ownCheckNames } from '../gate/own-check-names.ts'
 import { openWriteClient } from '../publish/open-write-client.ts'
 import { readGates } from '../survey/read-gates.ts'
 import { surveyOf } from '../survey/survey-place.ts'
@@ -44,7 +43,6 @@ async function gatesOf(command: CommandContext): Promise<BranchGate[]> {
     app: place.app,
     reader,
     rulesets: await context.app.client(installation.id),
-    checkOf: ownCheckNames(context, installation, reader),
   }
   const all: BranchGate[] = []
   for (const fleet of await fleetsHere(command)) {
@@ -85,8 +83,14 @@ async function set(command: CommandContext, url: string, gates: readonly BranchG
   try {
     const { octokit } = await openWriteClient(context, installation.id, repository.id)
     for (const one of rulesets) if (one) await setRuleset(octokit, name, one)
-    // each has a ruleset of its own now: the one for all of them would go on command for the plain name
-    if (!byCheck.has(CHECK_NAME)) await releaseBranches(octokit, name, RULESET_NAME, seen)
+    // an earlier version required the plain name of them
+    const others = gates.filter(({ check }) => check !== undefined && check !== CHECK_NAME)
+    await releaseBranches(
+      octokit,
+      name,
+      RULESET_NAME,
+      others.map(({ branch }) => branch),
+    )
     return { url, branches: seen, outcome: 'set' }
   } catch (error) {
     if (!(error instanceof BailiwickError) || error.code !== 'not-permitted') throw error

@@ -5,7 +5,6 @@ import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { assertDesignated } from '../designation/assert-designated.ts'
 import { evaluateChange } from '../fleets/evaluate-change.ts'
-import type { Contributors } from '../fleets/source-reader.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { changedPaths } from './changed-paths.ts'
 import type { CommitOutcome } from './commit-outcome.ts'
@@ -30,8 +29,7 @@ export async function evaluatePullRequest(
   try {
     const name = { owner: repository.owner, repo: repository.name }
     const merge = await (merging ?? readTestMerge(octokit, name, pull))
-    const target = { onto: pull.base.ref, people: peopleOfPull(subject, pull) }
-    return await withPruneApproval(context, subject, pull, await evaluateMerge(context, subject, target, merge, where))
+    return await withPruneApproval(context, subject, pull, await evaluateMerge(context, subject, pull, merge, where))
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, pull: `${repository.url}#${pull.number}` }, 'pull request could not be evaluated')
@@ -56,25 +54,19 @@ async function withPruneApproval(
   return { ...said, context: { ...said.context, prunes: { ...prunes, approvedBy: record.by } } }
 }
 
-/** What is merged into, and on whose behalf. */
-interface MergeTarget {
-  readonly onto: string
-  readonly people: Contributors
-}
-
-/** Evaluates the result of a merge into a branch. */
-export async function evaluateMerge(
+async function evaluateMerge(
   context: WorkerContext,
   subject: OpenedRepository,
-  { onto, people }: MergeTarget,
-  merge: Pick<TestMerge, 'sha' | 'tree' | 'base'> & Partial<Pick<TestMerge, 'baseTree'>>,
+  pull: PullRequest,
+  merge: TestMerge,
   where: ReportContext,
 ): Promise<CommitOutcome> {
   const { installation, repository } = subject
-  const pin = { url: repository.url, branch: onto }
-  installation.noteHead(repository, onto, merge.base)
-  const base = { ...pin, commit: merge.base, ...(merge.baseTree === undefined ? {} : { tree: merge.baseTree }) }
+  const pin = { url: repository.url, branch: pull.base.ref }
+  const base = { ...pin, commit: merge.base, tree: merge.baseTree }
   const head = { ...pin, commit: merge.sha, tree: merge.tree }
+  const people = peopleOfPull(subject, pull)
+  installation.noteHead(repository, pin.branch, merge.base)
   await assertDesignated(installation)
   const answers = await evaluateChange(context, installation, { head, base, people, isGated: true })
   const { outcome, required, ...statement } = outcomeOf(answers, repository.url, 'pull-request')

@@ -9,8 +9,8 @@ import { requiredNames } from './required-names.ts'
 export interface RepositoryBases {
   /** Branches that a fleet follows or lists. */
   readonly followed: readonly string[]
-  /** The checks that a pull request onto this branch gets; none where it is not gated. */
-  checksOnto(branch: string): Promise<readonly NamedCheck[]>
+  /** The checks of a head of pull requests into these branches; none where none of them is gated. */
+  checksOf(aims: readonly string[]): Promise<readonly NamedCheck[]>
 }
 
 /** Reads which bases of a repository are gated. `fleets`: the present fleets, if the caller has read them. */
@@ -21,24 +21,21 @@ export async function readBases(
 ): Promise<RepositoryBases> {
   const { installation, repository } = subject
   const standing = fleets ?? (await readFleets(context, installation))
-  const { url } = repository
+  const { url, defaultBranch } = repository
   const followed = followedIn(standing, url)
   // a platform node that could not be rendered may follow any branch of it
   const anyBranch = standing.some(({ hides }) => mayLeadTo(hides, url))
-  const known = new Map<string, Promise<Base>>()
-  const baseOf = (branch: string): Promise<Base> => {
-    const asked = known.get(branch) ?? readBase(branch)
-    known.set(branch, asked)
-    return asked
-  }
+  const counting = anyBranch ? [...followed, defaultBranch] : followed
+  // read at each question: what passes must not be published by rules that changed meanwhile
   const readBase = async (branch: string): Promise<Base> => ({
     branch,
+    isDefault: branch === defaultBranch,
     followed: anyBranch || followed.includes(branch),
     required: await requiredNames(context, subject, branch),
   })
   return {
     followed,
-    checksOnto: async branch => checkNames(await Promise.all([...new Set([...followed, branch])].map(baseOf)), branch),
+    checksOf: async aims => checkNames(await Promise.all([...new Set([...counting, ...aims])].map(readBase)), aims),
   }
 }
 

@@ -4,7 +4,7 @@ import type { EvaluateCommit } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { dropPull } from '../gate/keep-pulls.ts'
-import { supersedeRuns } from '../gate/supersede-runs.ts'
+import { isUnasked, supersedeRuns } from '../gate/supersede-runs.ts'
 import { openPlace } from '../publish/open-place.ts'
 
 /** Enqueues an evaluation of every open pull request with this head commit. Doing it twice has no further effect. */
@@ -29,5 +29,9 @@ async function takeBack(context: WorkerContext, data: EvaluateCommit): Promise<v
   const subject = await openRepository(context, data, octokit)
   if (!subject || subject.repository.archived) return
   const place = await openPlace(context, data, subject.repository.id)
-  await supersedeRuns(place, await listOurCheckRuns(octokit, place.app, data, data.sha), new Set())
+  await supersedeRuns(
+    async () => place,
+    await listOurCheckRuns(octokit, place.app, data, data.sha),
+    run => isUnasked(run, []),
+  )
 }

@@ -73,8 +73,8 @@ function work<N extends JobName>(
 }
 
 /**
- * Updates the checks of one repository after its gated bases changed: renames checks that no longer count, restarts
- * those that now cover other bases, then enqueues an evaluation where a verdict is missing.
+ * Updates the checks of one repository after its gated bases changed: renames those that no longer count, then enqueues an
+ * evaluation where a verdict is missing.
  */
 async function settleChecks(context: WorkerContext, data: SettleChecks): Promise<void> {
   const subject = await openRepository(context, data)

@@ -46,7 +46,7 @@ async function publishUndecided(
   const { repository, octokit } = subject
   const place = await openPlace(context, data, repository.id)
   const bases = await readBases(context, subject)
-  const checks = base === undefined ? [BRANCH_CHECK] : await bases.checksOnto(base)
+  const checks = base === undefined ? [BRANCH_CHECK] : await bases.checksOf([base])
   const runs = await listOurCheckRuns(octokit, place.app, place, headSha)
   const said = { outcome: gaveUp(data.why), context: { kind, repository: repository.url, headSha } }
   for (const check of checks) {

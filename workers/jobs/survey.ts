@@ -8,7 +8,6 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { evaluateCombination } from '../fleets/evaluate-combination.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
-import { ownCheckNames } from '../gate/own-check-names.ts'
 import { openWriteClient } from '../publish/open-write-client.ts'
 import { type SurveyedPlace, surveyPlace } from '../survey/survey-place.ts'
 
@@ -28,8 +27,7 @@ export async function survey(context: WorkerContext, { installation: id }: Surve
   const installation = githubInstallation(context, id, reader)
   const designated = await installation.designation()
   const record = writtenRecord(id, designated)
-  const checkOf = ownCheckNames(context, installation, reader)
-  const desk = { gates: { reader, rulesets, app, checkOf }, installation, designation: designated.designation, record }
+  const desk = { gates: { reader, rulesets, app }, installation, designation: designated.designation, record }
   for (const found of await surveyedPlaces(context, installation)) {
     try {
       const { id: repository } = found.fleet.repository

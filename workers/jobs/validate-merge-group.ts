@@ -6,22 +6,18 @@ import type { WorkerContext } from '../context/worker-context.ts'
 import { assertDesignated } from '../designation/assert-designated.ts'
 import { changedPaths } from '../evaluate/changed-paths.ts'
 import type { CommitOutcome, FleetApprovals } from '../evaluate/commit-outcome.ts'
-import { evaluateIntoEach } from '../evaluate/evaluate-into.ts'
 import { outcomeOf } from '../evaluate/outcome-of.ts'
 import { peopleOfGroup } from '../evaluate/people-of.ts'
 import { readGroupCircumstances } from '../evaluate/read-group-circumstances.ts'
-import { worstOfBases } from '../evaluate/worst-of-head.ts'
 import { evaluateChange } from '../fleets/evaluate-change.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { readBases } from '../gate/repository-bases.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { announceSlow, watched } from '../publish/announce-slow.ts'
 import { HeadRuns } from '../publish/head-runs.ts'
-import { keepPage } from '../publish/keep-page.ts'
 import { openPlace } from '../publish/open-place.ts'
 import { pageCommitOfGroup } from '../publish/page-commit.ts'
-import { publishVerdict } from '../publish/publish-verdict.ts'
-import { recordVerdict } from '../trail/record-verdict.ts'
+import { publishChecks } from '../publish/publish-checks.ts'
 
 /**
  * Evaluates the tree that a merge queue would merge, and publishes the verdict on the group's commit, because two pull
@@ -35,7 +31,7 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   const place = await openPlace(context, data, repository.id)
   const where = { kind: 'merge-group', repository: repository.url, headSha: data.sha } as const
   const { list: runs, withLock } = new HeadRuns({ queue: context.queue, place, headSha: data.sha, octokit })
-  const checks = await (await readBases(context, subject)).checksOnto(data.branch)
+  const checks = await (await readBases(context, subject)).checksOf([data.branch])
   if (checks.length === 0) return
   const names = checks.map(({ name }) => name)
   const announced = announceSlow({ place, headSha: data.sha, names, runs, withLock, log: context.log })
@@ -51,23 +47,9 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
     said = { outcome: asBailiwickError(error), context: where }
   }
   const present = (await announced.end()) ?? (await runs())
-  // the group's commit becomes the tip of the branch: what it is led onto from there counts as well
-  const elsewhere = [...new Set(checks.flatMap(({ followed }) => followed))].filter(branch => branch !== data.branch)
-  const people = peopleOfGroup(subject, data.branch, { sha: data.sha, base: data.base })
-  const [led, commit] = await Promise.all([
-    evaluateIntoEach(context, subject, { sha: data.sha, people }, elsewhere, attempt),
-    pageCommitOfGroup(context, subject, data),
-  ])
-  const owner = { owner: data.owner, repo: data.repo, repositoryId: repository.id, visibility: repository.visibility }
-  await withLock(present, async latest => {
-    for (const check of checks) {
-      const counting = led.filter(({ base }) => check.bases.includes(base))
-      const worst = worstOfBases(said, counting)
-      const detailsUrl = await keepPage(context, owner, check.name, worst, commit)
-      const record = () => recordVerdict(context, data, place.app, check.name, worst)
-      await publishVerdict(place, check, worst, { runs: latest, detailsUrl, record })
-    }
-  })
+  const about = await pageCommitOfGroup(context, subject, data)
+  const owner = { ...data, repositoryId: repository.id, visibility: repository.visibility }
+  await withLock(present, latest => publishChecks(context, { place, owner, about, runs: latest }, checks, said))
 }
 
 async function evaluateGroup(

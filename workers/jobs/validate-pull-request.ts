@@ -1,4 +1,4 @@
-import type { NamedCheck } from '../../src/gate/check-names.ts'
+import { isShared, type NamedCheck } from '../../src/gate/check-names.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import {
   assertComputed,
@@ -12,18 +12,15 @@ import {
 import type { Attempt, ValidatePullRequest } from '../../src/queue/queue.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { blocks } from '../evaluate/blocks.ts'
-import { evaluateIntoEach } from '../evaluate/evaluate-into.ts'
 import { type EvaluatedPull, evaluateWithCircumstances } from '../evaluate/evaluate-with-circumstances.ts'
-import { peopleOfPull } from '../evaluate/people-of.ts'
 import { isLabeledHold } from '../evaluate/read-hold.ts'
 import { statementOf } from '../evaluate/statement-of.ts'
-import { withWorse } from '../evaluate/worst-of-head.ts'
+import { withWorse, worstOfHead } from '../evaluate/worst-of-head.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { dropPull, keepPull } from '../gate/keep-pulls.ts'
-import { openAnew, passingChecks, staleChecks } from '../gate/open-anew.ts'
 import { type RepositoryBases, readBases } from '../gate/repository-bases.ts'
-import { supersedeRuns } from '../gate/supersede-runs.ts'
+import { checksAt } from '../gate/settle-repository.ts'
+import { isOfOtherBase, isUnasked, passes, supersedeRuns } from '../gate/supersede-runs.ts'
 import { announceSlow, watched } from '../publish/announce-slow.ts'
 import { cancelOvertakenRuns } from '../publish/cancel-overtaken-runs.ts'
 import { HeadRuns } from '../publish/head-runs.ts'
@@ -49,12 +46,19 @@ export async function validatePullRequest(context: WorkerContext, asked: Validat
   const merging = startMerge(subject, pull)
   await merging.catch(() => undefined) // what is wrong with it is published
   const bases = await readBases(context, subject)
-  const checks = await bases.checksOnto(pull.base.ref)
+  const checks = await bases.checksOf([pull.base.ref])
   const head = new HeadRuns({ queue: context.queue, place, headSha: pull.head.sha, octokit })
   const job = { context, data, rerun, attempt, subject, place, pull, bases, checks, head, merging }
   if (checks.length === 0) {
     await dropPull(context, data, data.pull)
-    return supersedeRuns(place, await head.list(), await namesOnHead(job))
+    const aims = basesOn(pull.head.sha, await listOpenPullRequests(octokit, data))
+    const all = await bases.checksOf(aims)
+    await supersedeRuns(
+      async () => place,
+      await head.list(),
+      run => isUnasked(run, all),
+    )
+    return
   }
   await evaluateAndPublish(job)
 }
@@ -75,9 +79,9 @@ interface PullJob {
 }
 
 async function evaluateAndPublish(job: PullJob): Promise<void> {
-  const { context, data, rerun, attempt, subject, place, pull, checks, head, merging } = job
+  const { context, data, rerun, attempt, subject, place, pull, bases, head, merging } = job
   const { octokit, repository } = subject
-  const names = checks.map(({ name }) => name)
+  const names = job.checks.map(({ name }) => name)
   const begun = await beginAnew(job)
   const runs = async () => begun
   const headSha = pull.head.sha
@@ -92,24 +96,32 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   const open = await listOpenPullRequests(octokit, data)
   const present = (await announced.end()) ?? begun
   if (!stands(pull, open)) return head.withLock(present, latest => cancelOvertakenRuns(place, headSha, names, latest))
+  const all = await bases.checksOf(basesOn(headSha, open))
+  const checks = checksAt(all, pull.base.ref)
+  const siblings = siblingsOf(pull, open, checks)
   const others: EvaluatedPull[] = []
-  for (const { number } of siblingsOf(pull, open, checks)) {
+  for (const { number } of siblings) {
     const other = await readPullRequest(octokit, data, number)
     if (other?.state !== 'open' || other.head.sha !== headSha) continue
     others.push(await evaluateWithCircumstances(context, subject, other, runs, attempt))
   }
-  const led = await evaluateElsewhere(job, [pull, ...others.map(other => other.pull)])
   const moved = async () => !sameHeads(open, await listOpenPullRequests(octokit, data), headSha)
   if (others.length > 0 && (await moved())) return context.queue.add('validate-pull-request', data)
   const owner = { ...data, repositoryId: repository.id, visibility: repository.visibility }
-  const { shown, written, detailsUrl } = await head.withLock(present, latest =>
-    publishChecks(context, { place, owner, runs: latest, again: rerun }, checks, [own, ...others], led),
+  const decided = worstOfHead([own, ...others])
+  const { shown, written, passes, detailsUrl } = await head.withLock(present, latest =>
+    publishChecks(context, { place, owner, about: pull, runs: latest, again: rerun }, checks, decided),
   )
   await keepPull(context, subject, pull, { own: own.said, shown, page: detailsUrl })
-  await supersedeRuns(place, present, await namesOnHead(job, open))
+  await supersedeRuns(
+    async () => place,
+    present,
+    run => isUnasked(run, all),
+  )
   // writes may wait long for their turn: one that lets pass is looked at again for who came to share the head meanwhile
-  if (written && !blocks(shown) && (await moved())) await context.queue.add('validate-pull-request', data)
-  if (written) await enqueueSiblings(job, open)
+  if (written && passes && (await moved())) await context.queue.add('validate-pull-request', data)
+  if (written)
+    for (const sibling of siblings) await context.queue.add('validate-pull-request', { ...data, pull: sibling.number })
   const statement = { own: own.said, shown: withWorse(own, shown), page: detailsUrl }
   await context.statements.keep(data, await statementOf(subject, pull, statement))
   await context.queue.add('post-on-pull-request', data)
@@ -125,59 +137,34 @@ async function startMerge(
   return merge
 }
 
-/** The bases that a check of it is about, and that no open pull request with this head aims at. */
-async function evaluateElsewhere({ context, subject, pull, checks, attempt }: PullJob, pulls: readonly PullRequest[]) {
-  const aims = new Set(pulls.map(({ base }) => base.ref))
-  const elsewhere = new Set(checks.flatMap(({ followed }) => followed).filter(branch => !aims.has(branch)))
-  const head = { sha: pull.head.sha, pull, people: peopleOfPull(subject, pull) }
-  return evaluateIntoEach(context, subject, head, [...elsewhere].sort(), attempt)
-}
-
-/** Our runs of the head, after what lets pass but was published for other bases began again. */
+/** Our runs of the head, after what passes for another base was renamed. A hold blocks at once: so is all that passes. */
 async function beginAnew({ place, pull, checks, head }: PullJob): Promise<readonly OurCheckRun[]> {
+  const names = new Set(checks.map(({ name }) => name))
+  const isStale = (run: OurCheckRun) =>
+    isLabeledHold(pull) ? passes(run) && names.has(run.name) : isOfOtherBase(run, checks)
   const listed = await head.list()
-  // a hold blocks at once: what passes begins again before anything is evaluated
-  const stale = isLabeledHold(pull) ? passingChecks(checks, listed) : staleChecks(checks, listed)
-  if (stale.length === 0) return listed
-  return head.withLock(listed, latest => openAnew(place, pull.head.sha, stale, latest))
+  if (!listed.some(isStale)) return listed
+  return head.withLock(listed, latest => supersedeRuns(async () => place, latest, isStale))
 }
 
-/** Names that the open pull requests with this head have now. */
-async function namesOnHead(
-  { data, subject, pull, bases }: PullJob,
-  listed?: readonly ListedPullRequest[],
-): Promise<ReadonlySet<string>> {
-  const open = listed ?? (await listOpenPullRequests(subject.octokit, data))
-  const aims = new Set(open.filter(({ head }) => head.sha === pull.head.sha).map(({ base }) => base.ref))
-  const found = await Promise.all([...aims].map(aim => bases.checksOnto(aim)))
-  return new Set(found.flat().map(({ name }) => name))
+/** The bases of the open pull requests with this head. */
+function basesOn(sha: string, open: readonly ListedPullRequest[]): readonly string[] {
+  return [...new Set(open.filter(({ head }) => head.sha === sha).map(({ base }) => base.ref))]
 }
 
 /** A verdict about an older head or another base is never published on this one: its own event has a job of its own. */
 function stands(pull: PullRequest, open: readonly ListedPullRequest[]): boolean {
   const now = open.find(one => one.number === pull.number)
-  return now?.head.sha === pull.head.sha && now.base.ref === pull.base.ref
+  const { ref, isDefault } = pull.base
+  return now?.head.sha === pull.head.sha && now.base.ref === ref && now.base.isDefault === isDefault
 }
 
 /** The other pull requests whose merge the same checks would let pass. */
 function siblingsOf(pull: PullRequest, open: readonly ListedPullRequest[], checks: readonly NamedCheck[]) {
-  const bases = new Set(checks.flatMap(check => check.bases))
+  const bases = new Set(checks.flatMap(check => (isShared(check) ? [] : check.bases)))
   return open.filter(
     ({ number, head, base }) => number !== pull.number && head.sha === pull.head.sha && bases.has(base.ref),
   )
-}
-
-/** Has those evaluated that share the head and of which a check is about this base too: it carries the most severe decision. */
-async function enqueueSiblings(
-  { context, data, pull, bases }: PullJob,
-  open: readonly ListedPullRequest[],
-): Promise<void> {
-  for (const { number, head, base } of open) {
-    if (number === pull.number || head.sha !== pull.head.sha) continue
-    const checks = await bases.checksOnto(base.ref)
-    if (!checks.some(check => check.bases.includes(pull.base.ref))) continue
-    await context.queue.add('validate-pull-request', { ...data, pull: number })
-  }
 }
 
 /** Whether the same pull requests have this head, onto the same branches. */

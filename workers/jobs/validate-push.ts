@@ -9,7 +9,6 @@ import { evaluateChange, type FleetAnswer } from '../fleets/evaluate-change.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { readFleets } from '../fleets/read-fleets.ts'
 import type { Pin } from '../fleets/source-reader.ts'
-import { readBases } from '../gate/repository-bases.ts'
 import { settleFollowed } from '../gate/settle-followed.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { HeadRuns } from '../publish/head-runs.ts'
@@ -109,14 +108,7 @@ async function evaluateConcerned(
 ): Promise<void> {
   const { installation, owner, repo } = data
   const open = await listOpenPullRequests(subject.octokit, data)
-  const bases = await readBases(context, subject)
-  const own: (typeof open)[number][] = []
-  for (const pull of open) {
-    const isOwn = pull.base.ref === data.branch || pull.head.sha === data.sha
-    // a check that counts at several bases carries the most severe decision about all of them
-    const counts = async () => (await bases.checksOnto(pull.base.ref)).some(check => check.bases.includes(data.branch))
-    if (isOwn || (await counts())) own.push(pull)
-  }
+  const own = open.filter(({ base, head: { sha } }) => base.ref === data.branch || sha === data.sha)
   const wanted = own.map(({ number: pull }) => ({ installation, owner, repo, pull }))
   if (data.before !== undefined) {
     for (const other of await affectedPlaces(context, subject, head, data.before, answers)) {

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../src/errors.ts'
 import type { GatedBranch } from '../../src/fleet/model/fleet-config.ts'
-import { isTenancyCheck } from '../../src/gate/check-names.ts'
+import { isTenancyCheck, ownCheckName } from '../../src/gate/check-names.ts'
 import type { AppIdentity, Octokit } from '../../src/github/client/octokit.ts'
 import { listNamesakes } from '../../src/github/contents/namesakes.ts'
 import { readBranchProtection } from '../../src/github/protection/protection.ts'
@@ -17,7 +17,6 @@ import type { BranchGate } from '../../src/report/first-report/facts.ts'
 import type { Installation } from '../context/installation.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import { findRepository } from '../fleets/find-repository.ts'
-import type { OwnCheckName } from '../gate/own-check-names.ts'
 
 /** The client and installation that read the gates. */
 export interface GateDesk {
@@ -25,7 +24,6 @@ export interface GateDesk {
   readonly reader: Octokit
   /** Reads rulesets and nothing else: GitHub shows who may bypass one only to who may change it. */
   readonly rulesets: Octokit
-  readonly checkOf: OwnCheckName
 }
 
 /** Each costs two to four requests; a fleet with more is looked at as far as this. */
@@ -65,7 +63,7 @@ class GateReader {
     try {
       if ((await this.#installation.head(repository, { branch })) === undefined)
         return unread('the branch does not exist')
-      const check = await this.#desk.checkOf(repository, branch)
+      const check = ownCheckName({ branch, isDefault: branch === repository.defaultBranch })
       return {
         url,
         branch,

@@ -6,19 +6,43 @@ import { onePerGroup } from './one-per-group.ts'
 
 /**
  * Changes of what brings content out of a registry that is evaluated as what git has: another address, tag, signature or
- * folder is another content, whatever the files of this repository say. Told once for a source.
+ * folder is another content, whatever the files of this repository say. So is one that is newly followed and only assumed, and
+ * what another program pushes. One approval per source, or per file that decides what is pushed.
  */
 export function artifactApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
   const before = new Map(base.nodes.map(node => [node.key, node.source]))
+  const known = new Map(base.nodes.map(({ source }) => [textOf(source), source]))
   const told = new Map<string, RequiredApproval>()
+  const tell = (one: RequiredApproval) => told.has(one.message) || told.set(one.message, one)
   for (const node of head.nodes) {
-    const was = before.get(node.key)
-    if (was === undefined || textOf(was) === textOf(node.source)) continue
+    const { source, cluster } = node
+    const [was, same] = [before.get(node.key), known.get(textOf(source))]
     const path = originAt(node.kustomization.root, ['spec', 'sourceRef']).file
-    const message = `${shown(node.source.id)} on cluster ${shown(node.cluster)}: the OCI artifact, or what proves where it comes from, changes from ${shownOf(was)} to ${shownOf(node.source)}`
-    if (!told.has(message)) told.set(message, { rule: 'source-verify-removed', path, message })
+    if (was === undefined && source.artifact?.assumed !== undefined && !same) {
+      const message = `${shown(source.id)} on cluster ${shown(cluster)} is new, and its content is only assumed: ${shownOf(source)}`
+      tell({ rule: 'source-opaque', path, message })
+    } else if (was !== undefined && textOf(was) !== textOf(source)) {
+      const message = `${shown(source.id)} on cluster ${shown(cluster)}: the OCI artifact, or what proves where it comes from, changes from ${shownOf(was)} to ${shownOf(source)}`
+      tell({ rule: 'source-verify-removed', path, message })
+    } else if (same) for (const one of pushedOtherwise(source, same, head)) tell(one)
   }
   return [...told.values()]
+}
+
+/** Files that decide what is pushed and that change; those in .github of the fleet's own repository are guarded as such. */
+function pushedOtherwise({ artifact, url }: NodeSource, was: NodeSource, { repositories }: Fleet): RequiredApproval[] {
+  if (!artifact || artifact.pushedBy === was.artifact?.pushedBy) return []
+  const texts = [was.artifact?.pushedBy ?? [], artifact.pushedBy].map(
+    all => new Map(all.map(one => [one.path, one.id])),
+  )
+  const [old, now] = texts as [Map<string, string>, Map<string, string>]
+  const isGuarded = (path: string) => url === repositories[0]?.url && path.startsWith('.github/')
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .filter(path => old.get(path) !== now.get(path) && !isGuarded(path))
+    .map(path => {
+      const message = `${shown(path)} of ${shown(url)} may decide what is pushed to ${shown(`oci://${artifact.address}`)}, which is evaluated as ./${artifact.folder}`
+      return { rule: 'source-verify-removed', path, message }
+    })
 }
 
 /**

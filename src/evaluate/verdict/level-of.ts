@@ -1,6 +1,6 @@
 import { isReported } from '../../fleet/config/is-reported.ts'
+import { memberSettings } from '../../fleet/config/member-settings.ts'
 import type { ConfiguredSeverity, FleetConfig } from '../../fleet/model/fleet-config.ts'
-import { membersOf } from '../../fleet/tenancy/delegated.ts'
 import { SEVERITIES, type Severity } from '../../rules/model/finding.ts'
 import type { Breach, FindingLevel, RuleText } from '../../rules/model/rule.ts'
 
@@ -23,7 +23,7 @@ export function levelOf(rule: RuleText, breach: Breach, config: FleetConfig): We
   const isOff = config.severities.get(rule.id) === 'off'
   if (level === 'error') return isOff && breach.code !== undefined ? undefined : { level, severity }
   // of several tenants the strictest setting counts
-  const tenants = membersOf(breach.node.tenant ?? '').map(name => config.tenants.get(name))
+  const tenants = memberSettings(config, breach.node.tenant)
   const isBaseline = tenants.every(one => (one?.profile ?? config.profile) === 'baseline')
   const softened = (breach.profile ?? rule.profile) === 'restricted' && isBaseline ? 'warning' : level
   const byFleet = configured(config.severities.get(rule.id), breach, { level: softened, severity })

@@ -1,6 +1,8 @@
 import { shown, shownObject } from '../../facts/shown.ts'
+import { isFluxInstance } from '../../fleet/bootstrap/flux-instance.ts'
 import { sourceIdOf } from '../../fleet/graph/cluster-root.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
+import { artifactPath } from '../../flux/artifact-path.ts'
 import { originAt } from '../../kube/node.ts'
 import type { NodeFailure } from '../../rules/model/finding.ts'
 import { failureOf } from './finding-of.ts'
@@ -14,6 +16,7 @@ export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFail
   if (!base || hidden.length > 0) return hidden
   const before = new Map(base.nodes.map(node => [node.key, node]))
   const undeclared = new Set(base.nodes.filter(isUndeclared).map(({ source }) => source.id))
+  const withoutFolders = foldersThatGo(head, base)
   return head.nodes.flatMap(node => {
     const { id, url, unmatched, presumed } = node.source
     const start = before.get(node.key)
@@ -25,13 +28,34 @@ export function unmatchedSources(head: Fleet, base: Fleet | undefined): NodeFail
     const was = start?.source
     const stood = was?.unmatched?.why === unmatched?.why && was?.id === id && was.url === url
     if (unmatched === undefined || stood) return []
-    return [unmatched.why === 'no-object' ? withoutObject(node) : elsewhere(node)]
+    if (unmatched.why !== 'no-object') return [elsewhere(node)]
+    const without = withoutFolders.get(id)
+    if (without) return without.includes(node) ? [withoutFolder(node)] : []
+    return [withoutObject(node)]
   })
 }
 
 const isUndeclared = ({ source }: FleetNode) => source.presumed || source.unmatched?.why === 'no-object'
-const declares = ({ nodes }: Fleet, { cluster, source }: FleetNode) =>
-  nodes.some(one => one.cluster === cluster && one.objects.some(object => sourceIdOf(object) === source.id))
+/** A FluxInstance makes the source of the cluster that it is found by, which nothing else renders. */
+const declares = ({ nodes }: Fleet, { cluster, source, kustomization, objects }: FleetNode) =>
+  nodes.some(one => one.cluster === cluster && one.objects.some(object => sourceIdOf(object) === source.id)) ||
+  objects.some(one => isFluxInstance(one) && one.root.origin.file === kustomization.root.origin.file)
+
+/**
+ * By source, the Kustomizations without which this repository would still stand for a source that nothing declares: it
+ * does as long as it has every folder that is applied.
+ */
+function foldersThatGo({ nodes, repositories }: Fleet, base: Fleet): ReadonlyMap<string, readonly FleetNode[]> {
+  const tree = repositories[0]?.tree
+  const presumed = new Set(base.nodes.filter(({ source }) => source.presumed).map(({ source }) => source.id))
+  const without = nodes.filter(
+    ({ source, path }) =>
+      source.unmatched?.why === 'no-object' &&
+      presumed.has(source.id) &&
+      tree?.entry(artifactPath(path))?.type !== 'directory',
+  )
+  return Map.groupBy(without, ({ source }) => source.id)
+}
 
 /** A repository that no cluster follows by its address: then nothing at all is evaluated, which is no pass, however old it is. */
 function withoutCluster({ nodes }: Fleet): NodeFailure[] {
@@ -44,9 +68,18 @@ function withoutObject(node: FleetNode): NodeFailure {
   const name = shownObject('Kustomization', node.namespace, node.name)
   const [kind = '', namespace = '', source = ''] = node.source.id.split('/')
   const message = `${name}: source ${shownObject(kind, namespace, source)} not found, because no object of the fleet declares it. Flux would wait for it`
-  const fix = 'Declare the source in the fleet, or correct its kind, name and namespace.'
+  const fix =
+    'Declare the source in the fleet, or correct its kind, name and namespace. If it is applied by hand, list it under sources in .github/bailiwick.yaml.'
   const origin = originAt(node.kustomization.root, ['spec', 'sourceRef', 'name'])
   return failureOf(node, { code: 'flux-invalid', message, fix }, origin)
+}
+
+function withoutFolder(node: FleetNode): NodeFailure {
+  const name = shownObject('Kustomization', node.namespace, node.name)
+  const [kind = '', namespace = '', source = ''] = node.source.id.split('/')
+  const message = `${name}: spec.path: this repository has no directory ${shown(node.path)}. It stands for source ${shownObject(kind, namespace, source)}, which nothing declares, only while it has every directory that is applied`
+  const fix = 'Correct spec.path, or list the source under sources in .github/bailiwick.yaml.'
+  return failureOf(node, { code: 'path-not-found', message, fix }, originAt(node.kustomization.root, ['spec', 'path']))
 }
 
 function elsewhere(node: FleetNode): NodeFailure {

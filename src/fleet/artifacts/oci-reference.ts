@@ -25,11 +25,8 @@ export function ociReference(text: string): OciReference | undefined {
   return tag === undefined ? { repository } : { repository, tag }
 }
 
-/**
- * Whether workflows of a repository are whom GitHub lets push there: a package of the repository's owner in GitHub's own
- * registry. Who may push to another registry is decided elsewhere.
- */
-export function isOwnPackage(repository: string, url: string): boolean {
-  const owner = /^https:\/\/github\.com\/([^/]+)\/[^/]+$/.exec(url)?.[1]
-  return owner !== undefined && repository.startsWith(`ghcr.io/${owner.toLowerCase()}/`)
+/** The package of a repository in GitHub's own registry, where its workflows push; undefined for a repository elsewhere. */
+export function packageOf(url: string): string | undefined {
+  const name = /^https:\/\/github\.com\/([^/]+\/[^/]+)$/.exec(url)?.[1]
+  return name === undefined ? undefined : `ghcr.io/${name.toLowerCase()}`
 }

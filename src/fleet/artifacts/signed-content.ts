@@ -6,8 +6,11 @@ const ISSUER = 'https://token.actions.githubusercontent.com'
 const SUBJECT =
   /^https:\/\/github\.com\/([\w-]+\/[\w.-]+)\/(\.github\/workflows\/[\w.-]+\.ya?ml)@refs\/heads\/([\w./-]+)$/
 
+/** With `secretRef`, source-controller looks at no identity; `trustedRootSecretRef` names who may certify any. */
+const FIELDS = new Set(['provider', 'matchOIDCIdentity'])
+
 /** Whose workflow signed an artifact, and which. */
-interface Signed {
+export interface Signed {
   /** Normalised by normaliseUrl. */
   readonly url: string
   readonly branch: string
@@ -16,17 +19,20 @@ interface Signed {
 
 /**
  * The repository and branch whose own workflow must have signed an OCI artifact (`spec.verify.matchOIDCIdentity` of the
- * OCIRepository): source-controller takes no other content. Undefined where the identities leave a choice.
+ * OCIRepository): source-controller takes no other content. `unclear` where the identities leave a choice, or other keys or roots
+ * of trust count instead; undefined where no identity is asked for.
  */
-export function signedContent(source: KubeObject): Signed | undefined {
+export function signedContent(source: KubeObject): Signed | 'unclear' | undefined {
   const verify = at(source.root, ['spec', 'verify'])
   const identities = at(verify, ['matchOIDCIdentity'])
-  if (stringAt(verify, ['provider']) !== 'cosign' || identities?.type !== 'list' || identities.items.length !== 1)
-    return
+  if (identities === undefined) return undefined
+  const isOther = verify?.type !== 'map' || [...verify.fields.keys()].some(key => !FIELDS.has(key))
+  if (isOther || stringAt(verify, ['provider']) !== 'cosign') return 'unclear'
+  if (identities.type !== 'list' || identities.items.length !== 1) return 'unclear'
   const [identity] = identities.items
-  if (literal(stringAt(identity, ['issuer'])) !== ISSUER) return undefined
+  if (literal(stringAt(identity, ['issuer'])) !== ISSUER) return 'unclear'
   const [, name, workflow, branch] = SUBJECT.exec(literal(stringAt(identity, ['subject'])) ?? '') ?? []
-  if (name === undefined || workflow === undefined || branch === undefined) return undefined
+  if (name === undefined || workflow === undefined || branch === undefined) return 'unclear'
   return { url: normaliseUrl(`https://github.com/${name}`), branch, workflow }
 }
 

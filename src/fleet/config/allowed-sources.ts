@@ -1,6 +1,6 @@
 import { normaliseUrl } from '../../kube/url.ts'
 import type { FleetConfig } from '../model/fleet-config.ts'
-import { membersOf } from '../tenancy/delegated.ts'
+import { memberSettings } from './member-settings.ts'
 
 /** How a pattern of addresses looks. A `*` in the host could be the host of anybody, so there is none. */
 export const sourcePattern = {
@@ -12,8 +12,7 @@ export const sourcePattern = {
 
 /** The patterns that hold for a tenant, or for several, each list of which must allow an address; none: any address. */
 export function allowedSourcesOf(config: FleetConfig, tenant: string): readonly (readonly string[])[] {
-  return membersOf(tenant).flatMap(name => {
-    const settings = config.tenants.get(name)
+  return memberSettings(config, tenant).flatMap(settings => {
     const fleets = settings?.allowedSources ?? config.allowedSources
     return [...(fleets ? [fleets] : []), ...(settings?.own?.allowedSources ?? [])]
   })

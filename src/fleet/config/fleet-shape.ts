@@ -180,7 +180,10 @@ const folder = text(
 
 const artifact = record('an OCI artifact', {
   url: needed(ARTIFACT, 'Its address with the tag that the sources follow.'),
-  path: optional(folder, 'The folder of this repository that it contains unchanged. Default: the whole repository.'),
+  path: optional(
+    folder,
+    'The folder that it contains unchanged, of this repository or of the one that signs it. Default: the whole repository.',
+  ),
 })
 
 const cluster = record('a cluster', {
@@ -295,7 +298,7 @@ export const fleetShape = record('the configuration of a fleet', {
   ),
   artifacts: optional(
     list(artifact, ({ url }) => url),
-    'OCI artifacts of the platform that contain an unchanged folder of this repository.',
+    'OCI artifacts that contain an unchanged folder of this repository, or of the one whose workflow signs them.',
   ),
   clusters: optional(
     list(cluster, ({ name }) => name),

@@ -1,7 +1,6 @@
 import type { FleetConfig } from '../model/fleet-config.ts'
-import { membersOf } from '../tenancy/delegated.ts'
+import { memberSettings } from './member-settings.ts'
 
 /** Whether findings about a tenant, or about all of several, are only reported. */
-export function isReported({ tenants, enforcement }: FleetConfig, tenant: string | undefined): boolean {
-  return membersOf(tenant ?? '').every(one => (tenants.get(one)?.enforcement ?? enforcement) === 'report')
-}
+export const isReported = (config: FleetConfig, tenant: string | undefined): boolean =>
+  memberSettings(config, tenant).every(one => (one?.enforcement ?? config.enforcement) === 'report')

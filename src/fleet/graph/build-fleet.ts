@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/object.ts'
 import { normaliseUrl } from '../../kube/url.ts'
 import { folderOfArtifact } from '../artifacts/artifact-content.ts'
-import { assumedContent } from '../artifacts/assumed-content.ts'
+import { assumedContent, refutedArtifacts } from '../artifacts/assumed-content.ts'
 import { type FoundClusters, findClusters } from '../bootstrap/find-clusters.ts'
 import { withAlias, withOwnAddress } from '../config/own-address.ts'
 import { readFleetFile } from '../config/read-fleet-file.ts'
@@ -31,11 +31,22 @@ import { walkClusters } from './walk-clusters.ts'
  * `memory` spares work, and never changes the answer.
  */
 export function buildFleet(input: FleetInput, memory = new RenderMemory()): Fleet {
+  const refuted = new Map<string, string>()
+  // what an artifact was taken for is given up for good: this ends
+  for (;;) {
+    const fleet = build(input, memory, refuted)
+    const more = refutedArtifacts(fleet)
+    if (more.size === 0) return fleet
+    for (const [key, why] of more) refuted.set(key, why)
+  }
+}
+
+function build(input: FleetInput, memory: RenderMemory, refuted: ReadonlyMap<string, string>): Fleet {
   const repository = normaliseUrl(input.fleet.url)
   const named = (config: FleetConfig) => withAlias(config, input.fleet.alias, repository)
   const proposed = named(readFleetFile(input.fleet.tree, repository))
   const file = withOwnAddress(named(fleetFile(input, proposed, repository)), repository)
-  const sources = openSources(input, file)
+  const sources = openSources(input, file, refuted)
   const found = rootsOf(input, file, proposed)
   const walk = {
     sources,
@@ -86,7 +97,7 @@ export function rootsOf(
     declared: [...(fleet.clusters ?? []), ...clusters],
   })
   const own = { url: addressIn(file.aliases, url), branch: fleet.branch }
-  const facts = { ...own, tree: config ?? fleet.tree, declared: file.artifacts }
+  const facts = { ...own, tree: fleet.tree, declared: file.artifacts, refuted: new Map() }
   const folderOf = (source: KubeObject) => folderOfArtifact(source, facts)
   const search = { url, tree: fleet.tree, folderOf, ...declaredBy(file) }
   if (!config) return findClusters(search)

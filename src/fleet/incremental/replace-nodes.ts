@@ -18,7 +18,6 @@ import { embeddedIn } from '../../kube/capabilities/embedded-objects.ts'
 import { stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
-import { WORKFLOWS } from '../artifacts/published-artifacts.ts'
 import { chartSpecOf } from '../charts/chart-of.ts'
 import { rootsOf } from '../graph/build-fleet.ts'
 import { HOPS } from '../graph/cluster-root.ts'
@@ -57,6 +56,7 @@ export function replaceNodes(before: FleetState, input: FleetInput, work: Work):
     return undefined
   if (changed.length === 0) return { ...before, input }
   const { nodes } = before.fleet
+  if (nodes.some(isArtifact)) return undefined
   const replaced = new Map<number, FleetNode>()
   const rendered = new Map<string, readonly KubeObject[]>()
   for (const { source } of changed) {
@@ -114,6 +114,10 @@ function retainsAlike({ input: was, fleet }: FleetState, { retain }: FleetInput)
     return lostOwners(before, { owners: owners ?? new Map(), givenTo: () => undefined }).size === 0
   })
 }
+
+/** Which folders there are decides what it holds, and which files what is pushed. */
+const isArtifact = ({ source: { id, artifact, opaque } }: FleetNode) =>
+  artifact !== undefined || (opaque !== undefined && id.startsWith('OCIRepository/'))
 
 /** Which folders there are decides what its source stands for. */
 const isUndeclared = ({ source }: FleetNode) => source.presumed || source.unmatched?.why === 'no-object'
@@ -212,8 +216,7 @@ function rootsStay({ fleet, rendered }: FleetState, { source }: Changed): boolea
 /** What the fleet's own file is read from. */
 const fileOf = ({ config, fleet }: FleetInput): string => saidBy(config ?? fleet.tree)
 
-/** The fleet's own file, and the workflows, which say what artifacts hold. */
-const saidBy = (tree: Tree): string => `${tree.entry(FLEET_FILE)?.id ?? ''} ${tree.entry(WORKFLOWS)?.id ?? ''}`
+const saidBy = (tree: Tree): string => tree.entry(FLEET_FILE)?.id ?? ''
 
 const says = (tree: Tree): string => `${tree.entry('.github')?.id ?? ''} ${tree.entry('clusters')?.type ?? ''}`
 

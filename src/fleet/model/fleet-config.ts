@@ -125,7 +125,7 @@ export interface DeclaredCluster {
   readonly origin?: Origin
 }
 
-/** An OCI artifact that holds a folder of the fleet's own repository as it is. */
+/** An OCI artifact that holds a folder as it is, of the repository that signs it or else of the fleet's own. */
 export interface DeclaredArtifact {
   /** `<host>/<name>:<tag>`. */
   readonly address: string

@@ -107,8 +107,18 @@ export interface SourceArtifact {
   readonly folder: string
   /** What decides which content comes, of the OCIRepository. */
   readonly trust: string
-  /** What says so, where no signature proves that the artifact holds what the repository does. */
+  /** Where nothing proves that the artifact holds what the repository does: what says so, and how it would be proven. */
   readonly assumed?: string
+  /** Nobody declares it: it holds only as long as every folder that is applied of it exists. */
+  readonly presumed?: true
+  /** Files of the repository that decide what its workflows push. */
+  readonly pushedBy: readonly PushingFile[]
+}
+
+/** A file, or the folder of a local action, that decides what a workflow pushes. */
+export interface PushingFile {
+  readonly path: string
+  readonly id: string
 }
 
 /** Why nothing in git says what a source follows, and where the reference to it stands. */

@@ -70,10 +70,9 @@ function sameCharts(a: FleetNode['charts'], b: FleetNode['charts']): boolean {
   return a?.length === b?.length && (a ?? []).every((one, index) => withoutCommit(one) === withoutCommit(b![index]!))
 }
 
-function withoutCommit({ includes, ...rest }: NodeSource): string {
-  const { id, url, ref, opaque, lent } = rest
-  const parts = includes?.map(one => [one.id, one.url, one.ref, one.lent ?? false]) ?? null
-  return JSON.stringify([id, url, ref, opaque ?? null, lent ?? false, parts])
+function withoutCommit({ commit: _c, tag: _t, originRevision: _o, includes, ...rest }: NodeSource): string {
+  const parts = includes?.map(({ commit: _commit, ...one }) => one)
+  return JSON.stringify([rest, parts])
 }
 
 function sameHoles(a: FleetNode['holes'] = [], b: FleetNode['holes'] = []): boolean {

@@ -9,6 +9,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { codeWord, message, part } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import { type ArtifactContent, artifactContent, trustOf } from '../artifacts/artifact-content.ts'
+import { pushingFiles } from '../artifacts/pushing-files.ts'
 import { type Aliases, addressIn } from '../model/address-in.ts'
 import { DEFAULT_CONFIG, type FleetConfig } from '../model/fleet-config.ts'
 import type { FleetInput } from '../model/input.ts'
@@ -23,10 +24,11 @@ import { registrySource } from './registry-source.ts'
 import { contentSpec } from './source-content.ts'
 import type { FindSource, MayRead, Resolved, Sources } from './sources.ts'
 
-/** Sources of one input; `file`: what the fleet's own file says of addresses. */
+/** Sources of one input; `file`: what the fleet's own file says of addresses. `refuted`: see refutedArtifacts. */
 export function openSources(
   input: FleetInput,
   { aliases, artifacts: declared }: Pick<FleetConfig, 'aliases' | 'artifacts'> = DEFAULT_CONFIG,
+  refuted: ReadonlyMap<string, string> = new Map(),
 ): Sources {
   const fleetUrl = addressIn(aliases, input.fleet.url)
   const find = contentOf(input, fleetUrl, aliases)
@@ -34,9 +36,9 @@ export function openSources(
   const own = find(fleetUrl, { branch: input.fleet.branch }, undefined, READ) as Sources['own']
   const ownFor = (may: MayRead) => find(fleetUrl, own.ref, undefined, may.ask('bootstrap', fleetUrl))
   const composedFor = new Map<string, Map<KubeObject, { readonly resolved: Resolved; readonly height: number }>>()
-  const facts = { url: fleetUrl, branch: input.fleet.branch, tree: input.config ?? input.fleet.tree, declared }
+  const facts = { url: fleetUrl, branch: input.fleet.branch, tree: input.fleet.tree, declared, refuted }
   const ofArtifact = artifactsOf(find)
-  const ofOther = otherArtifacts(find, aliases, ofArtifact)
+  const ofOther = otherArtifacts(find, aliases, ofArtifact, facts)
   const inRegistry = registryArtifacts(find, input)
   const resolveOther = notInGitSources({ facts, own, ofArtifact, ofOther, inRegistry })
   const resolve = (source: KubeObject, lookup: FindSource, chain: Chain): Resolved | undefined => {
@@ -111,13 +113,13 @@ const notInGit = (kind: string) => `the content of ${kind === 'OCIRepository' ? 
 
 /** What an artifact holds that a workflow of another repository signs, which is read there. */
 const otherArtifacts =
-  (find: FindContent, aliases: Aliases, ofArtifact: ReturnType<typeof artifactsOf>) =>
+  (find: FindContent, aliases: Aliases, ofArtifact: ReturnType<typeof artifactsOf>, facts: Artifacts['facts']) =>
   (source: KubeObject, signed: ArtifactContent & { type: 'elsewhere' }, may: MayRead): Resolved => {
     const address = addressIn(aliases, signed.url)
     const there = find(address, { branch: signed.branch }, undefined, may.ask(source, address))
     if (there.type !== 'content') return { ...there, ...verifyOf(source) }
     const { url, branch } = signed
-    const content = artifactContent(source, { url, branch, tree: there.artifact.tree, declared: [] }, true)
+    const content = artifactContent(source, { ...facts, url, branch, tree: there.artifact.tree }, true)
     if (content.type === 'content') return ofArtifact(source, content, there, may)
     const reason = content.type === 'unknown' ? content.reason : ''
     return { type: 'opaque', url: there.url, ref: there.ref, reason, ...verifyOf(source) }
@@ -132,19 +134,20 @@ function artifactsOf(find: FindContent) {
     { url, ref }: Pick<Resolved, 'url' | 'ref'>,
     may: MayRead,
   ): Resolved => {
-    const { address, folder, ignore, assumed } = found
+    const { type: _type, workflow, ...held } = found
+    const { folder } = held
     const base = find(url, ref, text(source, ['spec', 'ignore']), may.ask(source, url))
     if (base.type !== 'content') return base
-    const key = JSON.stringify([url, ref, folder, ignore ?? null, base.artifact.ignore ?? null])
+    const key = JSON.stringify([url, ref, folder, base.artifact.ignore ?? null])
     const artifact = pushed.get(key) ?? {
       ...base.artifact,
-      tree: pushedTree(base.artifact.tree, folder, ignore),
+      tree: pushedTree(base.artifact.tree, folder),
       composed: true as const,
       ...(folder === '' ? {} : { root: folder }),
     }
     pushed.set(key, artifact)
-    const artifactOf = { address, folder, trust: trustOf(source), ...(assumed === undefined ? {} : { assumed }) }
-    return { ...base, artifact, artifactOf }
+    const pushedBy = pushingFiles(base.artifact.tree, workflow)
+    return { ...base, artifact, artifactOf: { ...held, trust: trustOf(source), pushedBy } }
   }
 }
 

@@ -5,20 +5,19 @@ import { MatchWork } from '../pack-budget.ts'
 import { packedTree } from '../packed-tree.ts'
 
 /** What the command leaves out unless it is told otherwise (excludeOCI of cmd/flux/build_artifact.go). */
-const DEFAULTS =
-  '.git/,.gitignore,.gitmodules,.gitattributes,*.jpg,*.jpeg,*.gif,*.png,*.wmv,*.flv,*.tar.gz,*.zip'.split(',')
-
-/** Comparisons of paths with patterns. */
-const MAX_STEPS = 30_000_000
+const LEFT_OUT =
+  '.git/,.gitignore,.gitmodules,.gitattributes,*.jpg,*.jpeg,*.gif,*.png,*.wmv,*.flv,*.tar.gz,*.zip'.replaceAll(
+    ',',
+    '\n',
+  )
 
 /**
  * What `flux push artifact --path` puts into an artifact of a folder, at the paths that it has in the repository: regular
- * files that `ignore` does not leave out (build of fluxcd/pkg oci). `.sourceignore` files are pushed; they count later.
- * Throws `render-limits`.
+ * files that its defaults do not leave out (build of fluxcd/pkg oci). `.sourceignore` files are pushed; they count later.
  */
-export function pushedTree(tree: Tree, folder: string, ignore: readonly string[] = DEFAULTS): Tree {
+export function pushedTree(tree: Tree, folder: string): Tree {
   const domain = folder === '' ? [] : folder.split('/')
-  const rules = new IgnoreRules(parsePatterns(ignore.join('\n'), domain), new MatchWork(MAX_STEPS))
+  const rules = new IgnoreRules(parsePatterns(LEFT_OUT, domain), new MatchWork(Number.POSITIVE_INFINITY))
   const lists = new Map<string, readonly TreeEntry[]>()
   const entries = new Map<string, TreeEntry>()
   const keep = (directory: string, names: readonly string[]): string => {

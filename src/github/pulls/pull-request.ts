@@ -18,7 +18,7 @@ export interface PullRequest {
   /** Who opened it; undefined when the account is gone. */
   readonly author: { readonly login: string; readonly type: string } | undefined
   /** `sha` is what GitHub last noted; readTestMerge asks for the branch as it is. */
-  readonly base: { readonly ref: string; readonly sha: string }
+  readonly base: { readonly ref: string; readonly sha: string; readonly isDefault: boolean }
   /** `repository` is null when the fork is gone. */
   readonly head: {
     readonly ref: string
@@ -147,7 +147,11 @@ interface PullAnswer {
   readonly draft?: boolean
   readonly labels: readonly { readonly name: string }[]
   readonly user: { readonly login: string; readonly type: string } | null
-  readonly base: { readonly ref: string; readonly sha: string; readonly repo: { readonly id: number } }
+  readonly base: {
+    readonly ref: string
+    readonly sha: string
+    readonly repo: { readonly id: number; readonly default_branch: string }
+  }
   readonly head: {
     readonly ref: string
     readonly sha: string
@@ -164,7 +168,7 @@ function listed(answer: PullAnswer): ListedPullRequest {
     draft: answer.draft ?? false,
     labels: answer.labels.map(label => label.name),
     author: answer.user ? { login: answer.user.login, type: answer.user.type } : undefined,
-    base: { ref: base.ref, sha: base.sha },
+    base: { ref: base.ref, sha: base.sha, isDefault: base.ref === base.repo.default_branch },
     // by id: a repository that was renamed is still the same; a deleted one is someone else's until proven otherwise
     head: {
       ref: head.ref,

@@ -94,17 +94,18 @@ function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetInd
     path: ['spec', 'path'],
     value: `cluster ${root.cluster}`,
   }
-  const heir = how === 'layout' ? heirOf(root, path, index) : undefined
+  const { source } = root
+  const heir = how === 'layout' ? (heirOf(root, path, index) ?? index.applierOf(source, path)) : undefined
   if (heir !== undefined) {
     return {
       ...about,
       level: 'warning',
       severity: 'medium',
-      message: message`Cluster ${name} was derived only from its directory ${quoted('path', path)}. Its content is now evaluated as cluster ${quoted('object', heir)}, whose manifests name the start path.`,
+      message: message`Cluster ${name} was derived only from its directory ${quoted('path', path)}. Its content is now evaluated as part of cluster ${quoted('object', heir)}.`,
       fix: message`Confirm that no other Flux follows the directory.`,
     }
   }
-  const isLeft = index.entriesAt(root.source.url, refKey(root.source.ref), path).length > 0
+  const isLeft = index.entriesAt(source.url, refKey(source.ref), path).length > 0
   return {
     ...about,
     ...(isLeft ? {} : { level: 'warning' as const, severity: 'high' as const }),

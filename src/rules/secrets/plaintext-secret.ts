@@ -8,6 +8,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { listed, type Message, message, untyped } from '../../message/message.ts'
 import { asMessage } from '../../message/said.ts'
 import type { Breach, Rule } from '../model/rule.ts'
+import { isRefused, refusal } from './support/misplaced-values.ts'
 import {
   embeddedSecrets,
   type Glance,
@@ -42,10 +43,12 @@ export const plaintextSecret: Rule = {
   },
 }
 
-function* secret({ object, kind, id, node }: Subject, before: FleetIndex | undefined): Iterable<Breach> {
+function* secret(subject: Subject, before: FleetIndex | undefined): Iterable<Breach> {
+  const { object, kind, id, node } = subject
   for (const { path, harmless } of openValues(object.root, isSealed(object))) {
     if (harmless) continue
-    const found = breach(node, object, path, message`has a plain-text value`, sopsFix(object, path))
+    const then = isRefused(subject, path) ? refusal(id) : ACCEPTED
+    const found = breach(node, object, path, message`has a plain-text value`, sopsFix(object, path), then)
     const versions = before?.versionsOf(node.cluster, kind, id.namespace, id.name) ?? []
     yield isAnother(object, path, versions) ? { ...found, value: 'another plain' } : found
   }
@@ -113,7 +116,16 @@ function* credentialsIn(object: KubeObject, kind: string, seen: Glance, isNamed:
   if (isNamed) yield* namedCredentials(kind, object)
 }
 
-function breach(node: FleetNode, object: KubeObject, path: Path, what: Message, fix: string | Message): Breach {
+const ACCEPTED = message`Flux and the API server accept it`
+
+function breach(
+  node: FleetNode,
+  object: KubeObject,
+  path: Path,
+  what: Message,
+  fix: string | Message,
+  consequence = ACCEPTED,
+): Breach {
   const { kind, namespace, name } = idOf(object)
   const value = at(object.root, path)
   const [first = '', ...rest] = path
@@ -128,7 +140,7 @@ function breach(node: FleetNode, object: KubeObject, path: Path, what: Message, 
     path,
     // Not the value itself: a hash of it in public would let people try words against it.
     value: 'plain',
-    message: message`${objectPart(kind, namespace, name)} ${what}, at ${place}. Allowed: values that SOPS encrypted, with their sops block. Flux and the API server accept it.`,
+    message: message`${objectPart(kind, namespace, name)} ${what}, at ${place}. Allowed: values that SOPS encrypted, with their sops block. ${consequence}.`,
     fix: asMessage(fix),
   }
 }

@@ -14,6 +14,7 @@ import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { isDecrypted } from '../schema/support/is-decrypted.ts'
 import { damagedValues } from './support/damaged-values.ts'
 import { encryptedDocuments } from './support/encrypted-files.ts'
+import { misplacedIn } from './support/misplaced-values.ts'
 import { atReaders } from './support/reader-of.ts'
 import { isAgeForm, isPgpForm } from './support/sealed-key-form.ts'
 import { isSealed } from './support/sops.ts'
@@ -26,14 +27,17 @@ export const sopsNotDecrypted: Rule = {
   id: 'sops-not-decrypted',
   severity: 'high',
   title: 'Encrypted file that Flux cannot decrypt',
-  why: 'Without `spec.decryption`, Flux refuses an encrypted Secret with `data`, and applies nothing of its Kustomization. It applies `stringData` and other kinds with the ciphertext as their values. A damaged data key or value cannot be decrypted either.',
+  why: 'Without `spec.decryption`, Flux refuses an encrypted Secret with `data`, and applies nothing of its Kustomization. It applies `stringData` and other kinds with the ciphertext as their values. A damaged data key or value cannot be decrypted either, nor a plain value that the `sops` block takes for encrypted.',
   source: 'kustomize-controller, internal/decryptor',
-  docs: 'Set `spec.decryption` of the Kustomization that applies the file: `provider: sops`, and a `secretRef` to the Secret with the key. A Kustomization without `secretRef` can use a cloud KMS, or the age key of `--sops-age-secret`. An object other than a Secret with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled` is applied as it is. Flux refuses such a Secret if it has `data`. Restore a data key (`enc`) that age or PGP cannot read.',
+  docs: 'Set `spec.decryption` of the Kustomization that applies the file: `provider: sops`, and a `secretRef` to the Secret with the key. A Kustomization without `secretRef` can use a cloud KMS, or the age key of `--sops-age-secret`. An object other than a Secret with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled` is applied as it is. Flux refuses such a Secret if it has `data`. Restore a data key (`enc`) that age or PGP cannot read. Add values to an encrypted file with `sops edit`.',
   kinds: 'every',
   *checkObject(subject, context) {
     const what = whyNotDecrypted(subject, context.index)
     if (what) yield breach(subject, context, what)
-    else if (subject.object.sops || isSealed(subject.object)) yield* damagedValues(subject, context.before)
+    else if (subject.object.sops || isSealed(subject.object)) {
+      yield* damagedValues(subject, context.before)
+      yield* misplacedIn(subject)
+    }
   },
   checkRepository: repository => damagedKeys(repository),
 }

@@ -3,6 +3,7 @@ import { idOf } from '../../kube/object.ts'
 import { andMore } from '../../message/and-more.ts'
 import { listed, message, untyped } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
+import { isRefused } from './support/misplaced-values.ts'
 import { embeddedSecrets, glanceAt, isDocumentation } from './support/plain-credentials.ts'
 import { type OpenValue, openValues } from './support/secret-values.ts'
 import { isSealed } from './support/sops.ts'
@@ -21,8 +22,11 @@ export const unencryptedSetting: Rule = {
   why: 'A host, a user name, a placeholder or a public key in a Secret is not secret. It does not block. Bailiwick cannot verify that the value is not sensitive.',
   docs: 'No action is required if the value is not sensitive. It is listed under `notEvaluated` in the JSON and never blocks. Otherwise move settings to a ConfigMap or encrypt the whole Secret. To require encryption of every value, give the rule a severity under `severities` in .github/bailiwick.yaml: the finding is then a violation.',
   kinds: 'every',
-  *checkObject({ object, kind, node }) {
-    const values = [...openIn(object, kind)].filter(({ harmless }) => harmless !== undefined)
+  *checkObject(subject) {
+    const { object, kind, node } = subject
+    const values = [...openIn(object, kind)].filter(
+      ({ path, harmless }) => harmless !== undefined && !isRefused(subject, path),
+    )
     if (values.length === 0) return
     const { kind: name, namespace, name: called } = idOf(object)
     const shownOnes = values

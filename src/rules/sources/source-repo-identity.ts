@@ -1,4 +1,5 @@
 import { objectPart, quoted } from '../../facts/shown.ts'
+import { memberSettings } from '../../fleet/config/member-settings.ts'
 import { ANOTHER_REPOSITORY } from '../../fleet/model/input.ts'
 import { listed, message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
@@ -12,11 +13,13 @@ export const sourceRepoIdentity: Rule = {
   docs: 'List every git repository of the tenant with its id under `tenants` in .github/bailiwick.yaml. A tenant without a list may follow any repository. The App asks GitHub whether the id still belongs to the address. The command line cannot.',
   *checkNode(node, { config, index }) {
     const { url, id, opaque } = node.source
-    const pinned = config.tenants.get(node.tenant ?? '')?.repositories
-    if (node.tenant === undefined || !pinned || pinned.size === 0) return
-    if (!id.startsWith('GitRepository/') || url === '') return
+    if (node.tenant === undefined || !id.startsWith('GitRepository/') || url === '') return
     const isAnother = opaque === ANOTHER_REPOSITORY
-    if (pinned.has(url) && !isAnother) return
+    // of several tenants each one's list counts
+    const pinned = memberSettings(config, node.tenant)
+      .map(one => one?.repositories)
+      .find(one => one !== undefined && one.size > 0 && (isAnother || !one.has(url)))
+    if (!pinned) return
     const renderedBy = index.node(node.parent)
     const known = listed([...pinned.keys()].map(one => quoted('repository', one)))
     const what = message`${objectPart('Kustomization', node.namespace, node.name)} deploys from ${quoted('repository', url)}`

@@ -32,6 +32,8 @@ export interface Problem {
   readonly allowed: string
   /** What stands there instead, in words; never the value itself. */
   readonly found: string
+  /** What every version of the API server answers. */
+  readonly words?: string
   /** Known names, for "did you mean". */
   readonly names?: readonly string[]
   /** `1.N`, or `2.N` of Flux: the first version that has the unknown field, serves the kind, or deprecates the API version. */

@@ -1,5 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
-import { at, type Node, stringAt } from '../../kube/node.ts'
+import { at, type MapNode, type Node, type ScalarNode, stringAt } from '../../kube/node.ts'
+import { isSealedValue } from '../../kube/sealed-values.ts'
 import { containsPattern } from '../../kustomize/select/pattern.ts'
 import type { SELECTIONS } from './sealing-rule.ts'
 
@@ -8,7 +9,7 @@ const MAX_STEPS = 1_000_000
 type Spend = (what: 'steps', amount: number) => void
 
 /** Which values of a document are encrypted, as what SOPS wrote beside them says. */
-export type BlockSelection = readonly {
+type BlockSelection = readonly {
   readonly field: (typeof SELECTIONS)[number]
   readonly test: (name: string) => boolean
 }[]
@@ -17,7 +18,7 @@ export type BlockSelection = readonly {
  * As SOPS reads it (getsops/sops, Tree.shouldBeEncrypted): without any, every value is encrypted; an expression that Go cannot
  * read matches nothing. Its tests throw `render-limits` where they take too long.
  */
-export function selectionIn(block: Node): BlockSelection {
+function selectionIn(block: Node): BlockSelection {
   let left = MAX_STEPS
   const spend: Spend = (_what, amount) => {
     left -= amount
@@ -49,7 +50,7 @@ const ORDER = [
 ] as const satisfies typeof SELECTIONS extends readonly (infer F)[] ? readonly F[] : never
 
 /** Whether the value at a path is encrypted: one name on the way decides. */
-export function isSelected(selection: BlockSelection, path: readonly string[]): boolean {
+function isSelected(selection: BlockSelection, path: readonly string[]): boolean {
   let selected = true
   for (const { field, test } of selection) {
     if (field === 'encrypted_comment_regex') selected = false
@@ -57,6 +58,36 @@ export function isSelected(selection: BlockSelection, path: readonly string[]): 
     else if (field !== 'unencrypted_comment_regex') selected = path.some(test)
   }
   return selected
+}
+
+/** A value of a document, its place as SOPS names it, and what the document says of it. */
+export interface SopsValue {
+  readonly node: ScalarNode
+  readonly place: readonly string[]
+  readonly isSealed: boolean
+  readonly isSelected: boolean
+}
+
+/** The values of an encrypted document that it does not hold as it says: SOPS refuses an open one, and leaves the other. */
+export function* misplacedValues(root: MapNode): Iterable<SopsValue> {
+  for (const one of sopsValues(root)) if (one.isSealed !== one.isSelected) yield one
+}
+
+/** Every value of an encrypted document but nothings, which are never encrypted. */
+export function* sopsValues(root: MapNode): Iterable<SopsValue> {
+  const block = root.fields.get('sops')?.value
+  const selection = block ? selectionIn(block) : []
+  for (const [name, { value }] of root.fields) if (name !== 'sops') yield* valuesBelow(value, [name], selection)
+}
+
+function* valuesBelow(node: Node, place: readonly string[], selection: BlockSelection): Iterable<SopsValue> {
+  if (node.type === 'list') for (const item of node.items) yield* valuesBelow(item, place, selection)
+  else if (node.type === 'map')
+    for (const [name, { value }] of node.fields) yield* valuesBelow(value, [...place, name], selection)
+  else if (node.value !== null && node.value !== '') {
+    const isSealed = typeof node.value === 'string' && isSealedValue(node.value)
+    yield { node, place, isSealed, isSelected: isSelected(selection, place) }
+  }
 }
 
 function matched(pattern: Parameters<typeof containsPattern>[0], name: string, spend: Spend): boolean {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { evaluationOf } from '../../fleet/fleet-of.ts'
+import { FleetSession } from '../../../src/fleet/incremental/fleet-session.ts'
+import { evaluationOf, inputOf } from '../../fleet/fleet-of.ts'
 import { FLEET_URL, miniFleet } from '../../fleet/mini-fleet.ts'
 
 const WORKFLOW = '^https://github\\.com/acme/dev-team/\\.github/workflows/push\\.yaml@refs/heads/main$'
@@ -71,4 +72,29 @@ test('so does what the platform lets a tenant deploy', () => {
   ])
   expect(change(artifact(undefined))).toEqual([expect.stringContaining('OCIRepository/apps/more')])
   expect(change(artifact(identity(WORKFLOW), '10m'))).toEqual([])
+})
+
+test('a session sees it where another Kustomization renders the source', () => {
+  const kustomization = (name: string, path: string, source: string) => `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: ${name}, namespace: flux-system}
+spec: {interval: 5m, prune: true, path: ./${path}, sourceRef: {kind: GitRepository, name: ${source}}}
+`
+  const filesWith = (verify: string) => ({
+    'clusters/staging/kustomization.yaml': 'resources: [flux-system, tenants.yaml, sources.yaml, more.yaml]\n',
+    'clusters/staging/sources.yaml': kustomization('sources', 'sources', 'flux-system'),
+    'clusters/staging/more.yaml': kustomization('more', 'deploy', 'more'),
+    'sources/more.yaml': `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: more, namespace: flux-system}
+spec: {interval: 5m, url: "https://github.com/acme/dev-team", ref: {branch: main}${verify}}
+`,
+    'tenants/kustomization.yaml': 'resources: [dev-team.yaml, ops-team.yaml]\n',
+  })
+  const session = new FleetSession()
+  const verified = [', verify: {mode: HEAD, secretRef: {name: keys}}', ''].map(verify => {
+    const { nodes } = session.build(inputOf(given(filesWith(verify))))
+    return nodes.find(({ name }) => name === 'more')?.source.verify !== undefined
+  })
+  expect(verified).toEqual([true, false])
 })

@@ -15,7 +15,7 @@ const validate = new Ajv({ strict: true, strictRequired: false }).compile(publis
 const reads = (value: unknown) =>
   readFleetFile(treeOf({ [FLEET_FILE]: JSON.stringify(value) }), '').error?.message ?? 'read'
 
-test('docs/bailiwick.schema.json is what the reader is made of; `node docs/generate-schema.ts` writes it', () => {
+test('docs/bailiwick.schema.json is what the reader is made of; `npm run generate` writes it', () => {
   expect(published).toEqual(JSON.parse(JSON.stringify(fleetSchema())))
 })
 

@@ -4,7 +4,7 @@ import { objectPart, quoted } from '../../../facts/shown.ts'
 import { isDeclaredAccount } from '../../../fleet/config/declared-account.ts'
 import { accountOf, kubeConfigOf } from '../../../fleet/model/appliers.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
-import { isInstalledAccount } from '../../../flux/installed-rbac.ts'
+import { isMadeAccount } from '../../../flux/installed-rbac.ts'
 import { ACCOUNT_FIELD, HELM_RELEASE } from '../../../flux/kinds.ts'
 import { idOf } from '../../../kube/object.ts'
 import { userOfAccount } from '../../../kube/rbac/groups-of.ts'
@@ -23,7 +23,7 @@ export function* unmadeAccounts(node: FleetNode, context: RuleContext): Iterable
     const { kind, namespace, name } = idOf(object)
     const account = kubeConfigOf(object) ? undefined : accountOf(object, index.cluster(cluster)?.lockdown)
     // Kubernetes makes `default` in every namespace
-    if (!account || account === 'default' || isInstalledAccount(namespace, account)) continue
+    if (!account || account === 'default' || isMadeAccount(namespace, account)) continue
     const isMade = (one: typeof index) => one.versionsOf(cluster, '/ServiceAccount', namespace, account).length > 0
     // an account that is taken away is the rule identity-object-tamper's
     if (isMade(index) || (before && isMade(before))) continue

@@ -1,5 +1,6 @@
 import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
+import { memberSettings } from '../../../fleet/config/member-settings.ts'
 import { mayCreateNamespace } from '../../../fleet/tenancy/capsule.ts'
 import { at, stringAt } from '../../../kube/node.ts'
 import { message } from '../../../message/message.ts'
@@ -13,7 +14,7 @@ export function* createdByHelm({ object, id, node }: Subject, { index, config }:
   const flag = at(object.root, FIELD)
   if (tenant === undefined || !flag || !isTrue(flag)) return
   const target = stringAt(object.root, ['spec', 'targetNamespace']) || id.namespace
-  const profile = config.tenants.get(tenant)?.profile ?? config.profile
+  const isBaseline = memberSettings(config, tenant).every(one => (one?.profile ?? config.profile) === 'baseline')
   const byCapsule = mayCreateNamespace(node.identity, target, index.capsuleOwners(node.cluster))
   const isOwn = index.owns(node.cluster, tenant, target)
   yield {
@@ -21,7 +22,7 @@ export function* createdByHelm({ object, id, node }: Subject, { index, config }:
     object,
     path: FIELD,
     value: target,
-    ...(isOwn && (profile === 'baseline' || byCapsule) ? { level: 'warning' as const } : {}),
+    ...(isOwn && (isBaseline || byCapsule) ? { level: 'warning' as const } : {}),
     severity: 'high',
     message: message`${objectPart(id.kind, id.namespace, id.name)} makes Helm create namespace ${quoted('object', target)} without the platform's labels, quotas and policies. Allowed: an existing namespace. Helm would create it with the rights of the release's account.`,
     fix: message`Remove spec.install.createNamespace, and ask a fleet admin to render the Namespace.`,

@@ -1,14 +1,14 @@
 import { objectPart, quoted } from '../../../facts/shown.ts'
+import { memberSettings } from '../../../fleet/config/member-settings.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
-import { membersOf } from '../../../fleet/tenancy/delegated.ts'
 import { listed, message } from '../../../message/message.ts'
 import type { Breach, RuleContext } from '../../model/rule.ts'
 
 /** A Kustomization of a tenant on a cluster where the fleet's own file does not let that tenant be; its children follow from it. */
 export function* forbiddenCluster(node: FleetNode, { config, index }: RuleContext): Iterable<Breach> {
   const { tenant, cluster, namespace, name, kustomization, parent } = node
-  const allowed = membersOf(tenant ?? '')
-    .map(one => config.tenants.get(one)?.clusters)
+  const allowed = memberSettings(config, tenant)
+    .map(one => one?.clusters)
     .find(clusters => clusters?.includes(cluster) === false)
   if (allowed === undefined) return
   const renderedBy = index.node(parent)

@@ -22,7 +22,7 @@ export function* refusedUpdates(
     yield {
       node,
       object,
-      level: isDeclared ? 'violation' : 'warning',
+      level: isDeclared || problem.words ? 'violation' : 'warning',
       path: problem.path,
       value: `${problem.kind} ${problem.path.join('.')}`,
       ...problemText(problem, who, message`the API server`),

@@ -3,11 +3,13 @@ import { readUnlessLarge, type Tree } from '../../../git/tree.ts'
 import { at, type Node, stringAt } from '../../../kube/node.ts'
 import { readableDocuments } from '../../../kube/yaml/readable-documents.ts'
 import { message, part } from '../../../message/message.ts'
+import { readFlatFile } from '../../../sops/flat-file.ts'
 import { type Recipients, recipientsOf } from './sops-recipients.ts'
 
 /** What is parsed of one repository: files that speak of SOPS. */
 const MAX_BYTES = 32 * 1024 * 1024
-const STRUCTURED = /\.(?:ya?ml|json)$/i
+const STRUCTURED = /\.(?:ya?ml|json|dockerconfigjson)$/i
+const FLAT = /\.(?:env|ini)$/
 
 /** A document that SOPS encrypted. */
 export interface EncryptedDocument {
@@ -18,14 +20,14 @@ export interface EncryptedDocument {
   readonly id: string
 }
 
-/** What SOPS encrypted in a tree, YAML and JSON, whether anybody renders it or not. Throws `render-limits` for too much of it. */
+/** What SOPS encrypted in a tree, YAML, JSON, dotenv and INI, whether anybody renders it or not. Throws `render-limits` for too much of it. */
 export function* encryptedDocuments(tree: Tree, repository: string): Iterable<EncryptedDocument> {
   const open = ['']
   let left = MAX_BYTES
   for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
     for (const entry of tree.list(directory)) {
       if (entry.type === 'directory') open.push(entry.path)
-      if (entry.type !== 'file' || !STRUCTURED.test(entry.path)) continue
+      if (entry.type !== 'file' || !(STRUCTURED.test(entry.path) || FLAT.test(entry.path))) continue
       const bytes = readUnlessLarge(tree, entry.path)
       if (!bytes || !speaksOfSops(bytes)) continue
       left -= bytes.length
@@ -37,14 +39,20 @@ export function* encryptedDocuments(tree: Tree, repository: string): Iterable<En
 
 /** The encrypted documents of one file; none where it is none, or cannot be read. */
 export function documentsOf(tree: Tree, repository: string, file: string): EncryptedDocument[] {
-  if (tree.entry(file)?.type !== 'file') return []
-  const bytes = tree.read(file)
-  if (!speaksOfSops(bytes)) return []
-  return (readableDocuments({ repository, path: file }, bytes) ?? []).flatMap(root => {
+  return allDocuments(tree, repository, file).flatMap(root => {
     const block = at(root, ['sops'])
     if (block?.type !== 'map') return []
     return [{ file, root, recipients: recipientsOf(block), id: idOf(root) }]
   })
+}
+
+/** Every document of a file that SOPS encrypted: one without a block of SOPS was not there when SOPS wrote the file. */
+export function allDocuments(tree: Tree, repository: string, file: string): readonly Node[] {
+  if (tree.entry(file)?.type !== 'file') return []
+  const bytes = tree.read(file)
+  if (!speaksOfSops(bytes)) return []
+  if (!FLAT.test(file)) return readableDocuments({ repository, path: file }, bytes) ?? []
+  return [readFlatFile({ repository, file }, Buffer.from(bytes).toString('utf8')) ?? []].flat()
 }
 
 const speaksOfSops = (bytes: Uint8Array): boolean => Buffer.from(bytes).includes('sops')

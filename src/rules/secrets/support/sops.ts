@@ -2,6 +2,7 @@ import { BailiwickError } from '../../../errors.ts'
 import { at, type Node } from '../../../kube/node.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { parseDocuments } from '../../../kube/yaml/parse-documents.ts'
+import { flatValues, readFlatFile } from '../../../sops/flat-file.ts'
 
 const ENCRYPTED =
   /^ENC\[AES256_GCM,data:([A-Za-z0-9+/]+={0,2}),iv:([A-Za-z0-9+/]+={0,2}),tag:([A-Za-z0-9+/]+={0,2}),type:(str|int|float|bool|bytes|time|comment)\]$/
@@ -27,10 +28,11 @@ export function isSealed(object: KubeObject): boolean {
   return hasSopsBlock({ type: 'map', fields: new Map([['sops', { key: origin, value: object.sops }]]), origin })
 }
 
-/** Whether bytes are a whole file that SOPS encrypted (YAML, JSON, binary or dotenv): every value, and a MAC. */
+/** Whether bytes are a whole file that SOPS encrypted (YAML, JSON, binary, dotenv or INI): every value, and a MAC. */
 export function isSopsFile(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes).toString('utf8')
-  if (/^[^\n]*=/.test(text) && /^sops_mac=/m.test(text)) return isSopsDotenv(text)
+  if (/^[^\n]*=/.test(text) && /^sops_mac=/m.test(text)) return isSopsFlat('.env', text)
+  if (/^\[sops\]$/m.test(text)) return isSopsFlat('.ini', text)
   if (!text.includes('sops')) return false
   try {
     const documents = parseDocuments({ repository: '', path: 'secret' }, bytes)
@@ -65,21 +67,8 @@ function allLeaves(node: Node): boolean {
   return node.value === null || node.value === '' || (typeof node.value === 'string' && isSopsValue(node.value))
 }
 
-function isSopsDotenv(text: string): boolean {
-  let hasMac = false
-  for (const line of text.split('\n')) {
-    if (line === '') continue
-    const equals = line.indexOf('=')
-    const value = equals < 0 ? line.replace(/^#/, '') : line.slice(equals + 1)
-    if (line.startsWith('#') ? isSopsValue(line.slice(1)) : isSopsValue(value) || value === '') {
-      hasMac ||= line.startsWith('sops_mac=') && value !== ''
-    } else if (!isDotenvMetadata(line)) return false
-  }
-  return hasMac
-}
-
-/** `sops_version`, or a list spelled out: `sops_age__list_0__map_enc`. */
-function isDotenvMetadata(line: string): boolean {
-  const name = /^sops_([a-z]+(?:_[a-z]+)*)(?:__[a-z0-9_]+)?=/.exec(line)?.[1]
-  return name !== undefined && METADATA.has(name)
+function isSopsFlat(file: string, text: string): boolean {
+  const root = readFlatFile({ repository: '', file }, text)
+  const areSealed = flatValues(file, text).every(value => value === '' || isSopsValue(value))
+  return areSealed && root !== undefined && hasSopsBlock(root) && isWholly(root)
 }

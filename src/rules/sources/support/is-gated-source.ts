@@ -2,6 +2,7 @@ import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { followedBy } from '../../../facts/source-ref.ts'
 import type { TenantSubject } from '../../../facts/subject.ts'
 import { isGatedBranch } from '../../../fleet/config/gated-branch.ts'
+import { memberSettings } from '../../../fleet/config/member-settings.ts'
 import type { FleetConfig } from '../../../fleet/model/fleet-config.ts'
 
 /**
@@ -18,7 +19,7 @@ export function isGatedSource(
   if (ref.branch === undefined || index.isRefused(node.cluster, id.namespace, id.name)) return false
   const isTheirs =
     index.usersOf(url).includes(node.tenant) ||
-    config.tenants.get(node.tenant)?.repositories.has(url) === true ||
+    memberSettings(config, node.tenant).every(one => one?.repositories.has(url)) ||
     index.rootOf(node.cluster)?.source.url === url
   return isTheirs && (index.followerOf(url, ref) === 'platform' || isGatedBranch(config, url, ref.branch))
 }

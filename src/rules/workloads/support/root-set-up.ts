@@ -1,3 +1,4 @@
+import { memberSettings } from '../../../fleet/config/member-settings.ts'
 import type { FleetConfig } from '../../../fleet/model/fleet-config.ts'
 import { at } from '../../../kube/node.ts'
 import type { PodDemand, Standard } from './pod-demand.ts'
@@ -24,7 +25,8 @@ export function isOnlyRoot(
 
 /** What the fleet says of it: nothing where it declares `baseline`, a warning where it declares no profile. */
 export function levelOfRootSetUp(config: FleetConfig, tenant: string): 'violation' | 'warning' | 'allowed' {
-  const declared = config.tenants.get(tenant)?.profile ?? (config.profileDeclared ? config.profile : undefined)
-  if (declared === undefined) return 'warning'
-  return declared === 'baseline' ? 'allowed' : 'violation'
+  const ofAll = config.profileDeclared ? config.profile : undefined
+  const declared = memberSettings(config, tenant).map(one => one?.profile ?? ofAll)
+  if (declared.includes('restricted')) return 'violation'
+  return declared.includes(undefined) ? 'warning' : 'allowed'
 }

@@ -1,0 +1,56 @@
+import { objectPart, quoted } from '../../../facts/shown.ts'
+import type { Subject } from '../../../facts/subject.ts'
+import { at, type Path } from '../../../kube/node.ts'
+import { codeWord, type Message, message, part } from '../../../message/message.ts'
+import { misplacedValues, type SopsValue } from '../../../sops/rules/block-selection.ts'
+import type { Breach } from '../../model/rule.ts'
+import { isDecrypted } from '../../schema/support/is-decrypted.ts'
+import { openValues } from './secret-values.ts'
+import { isSealed } from './sops.ts'
+
+/** Values that an encrypted object does not hold as its block says. A secret in clear is a finding of `plaintext-secret`. */
+export function* misplacedIn(subject: Subject): Iterable<Breach> {
+  const { object, id, kind } = subject
+  const secrets = kind === '/Secret' ? [...openValues(object.root, isSealed(object))].filter(one => !one.harmless) : []
+  if (secrets.some(({ path }) => isRefused(subject, path))) return
+  const { open = [], sealed = [] } = Object.groupBy(misplaced(subject), one => (one.isSealed ? 'sealed' : 'open'))
+  const block = codeWord('sops')
+  if (open.length > 0)
+    yield breach(subject, open, message`plain text where the ${block} block says encrypted`, refusal(id))
+  const consequence = message`Flux applies the ciphertext as its value`
+  if (sealed.length > 0)
+    yield breach(subject, sealed, message`encrypted where the ${block} block says plain text`, consequence)
+}
+
+/** Whether Flux finds a value in clear where SOPS takes it for encrypted. */
+export function isRefused(subject: Pick<Subject, 'object' | 'node'>, path: Path): boolean {
+  const value = at(subject.object.root, path)
+  const moved = value?.type === 'scalar' ? value.movedFrom : undefined
+  const place = JSON.stringify([moved ?? path[0], ...path.slice(1)])
+  return misplaced(subject).some(one => !one.isSealed && JSON.stringify(one.place) === place)
+}
+
+/** What Flux says of an object that holds in clear what SOPS takes for encrypted (getsops/sops, Tree.Decrypt). */
+export function refusal({ kind, namespace, name }: Subject['id']): Message {
+  const cause = "Could not decrypt value: Input string <redacted> does not match sops' data format"
+  const words = `failed to decrypt and format '${namespace}/${name}' ${kind} data: error decrypting sops tree: Error walking tree: ${cause}`
+  return message`Flux applies nothing of the Kustomization: ${part('value', words)}`
+}
+
+function misplaced({ object, node }: Pick<Subject, 'object' | 'node'>): readonly SopsValue[] {
+  return object.sealed && isDecrypted(node) ? [...misplacedValues(object.sealed)] : []
+}
+
+function breach({ object, id, node }: Subject, values: readonly SopsValue[], what: Message, then: Message): Breach {
+  const [{ node: value, place }] = values as [SopsValue]
+  const verb = values.length === 1 ? 'is' : message`and ${values.length - 1} more are`
+  return {
+    node,
+    object,
+    path: place,
+    origin: value.origin,
+    value: values[0]!.isSealed ? 'sealed' : 'open',
+    message: message`${objectPart(id.kind, id.namespace, id.name)}: ${quoted('field', place.join('.'))} ${verb} ${what}. Allowed: what SOPS wrote. ${then}.`,
+    fix: message`Restore ${part('path', value.origin.file)} from git, and change the value with \`sops edit\`.`,
+  }
+}
