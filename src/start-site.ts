@@ -17,7 +17,7 @@ import { registerWebhooks } from './webhooks/register.ts'
 type Logger = ReturnType<typeof createLog>
 
 /** A web process that runs. */
-export interface Site {
+interface Site {
   readonly url: string
   readonly queue: OpenQueue
   /** Stops listening, lets running jobs finish within the time, and lets go of everything. */

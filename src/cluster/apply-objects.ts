@@ -5,17 +5,46 @@ import { type Applied, applyObject } from './apply-object.ts'
 import { waves } from './apply-order.ts'
 import type { ApplyRequest } from './apply-request.ts'
 import type { ClusterClient } from './client.ts'
-import { ClusterError } from './cluster-error.ts'
+import { ClusterError, type Refusal } from './cluster-error.ts'
 import { eachLimited } from './each-limited.ts'
 import { failureScope } from './failure-scope.ts'
 import { idOf } from './id-of.ts'
 import { entryOf, type InventoryEntry } from './inventory-entry.ts'
-import { namedFields } from './named-fields.ts'
+import { stringAt } from './json-at.ts'
 import { prepareObject } from './prepare-object.ts'
 import type { Prepared } from './prepared.ts'
-import { prerequisiteOf } from './prerequisite-of.ts'
 import { refuseOwnTarget } from './refuse-own-target.ts'
 import { waitUntilReady } from './wait-until-ready.ts'
+
+const RBAC = 'rbac.authorization.k8s.io'
+
+/**
+ * The object of the same stage without which the API server refuses this one, so that a dry run of both at once fails:
+ * the Role whose rules a RoleBinding gives away, the account of a bare Pod. Flux fails there for ever.
+ */
+function prerequisiteOf(object: Json): ObjectId | undefined {
+  const kind = stringAt(object, 'kind')
+  const group = groupOf(stringAt(object, 'apiVersion'))
+  const namespace = stringAt(object, 'metadata', 'namespace')
+  if (kind === 'RoleBinding' && group === RBAC && stringAt(object, 'roleRef', 'kind') === 'Role') {
+    return { apiVersion: `${RBAC}/v1`, kind: 'Role', namespace, name: stringAt(object, 'roleRef', 'name') }
+  }
+  if (kind === 'Pod' && group === '') {
+    const name = stringAt(object, 'spec', 'serviceAccountName')
+    return name === '' ? undefined : { apiVersion: 'v1', kind: 'ServiceAccount', namespace, name }
+  }
+  return undefined
+}
+
+/** More is for nobody to read; a webhook may name any number. */
+const MOST = 10
+const LONGEST = 300
+
+/** The fields that a refusal is about, as the API server names them, each once. */
+function namedFields({ causes }: Refusal): string[] {
+  const fields = causes.map(({ field }) => field).filter(field => field !== '' && field.length <= LONGEST)
+  return [...new Set(fields)].slice(0, MOST)
+}
 
 /** As many as the client has connections: nodes side by side share them. */
 const AT_ONCE = 16

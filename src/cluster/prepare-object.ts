@@ -4,7 +4,6 @@ import { display, type ObjectId } from '../kube/object.ts'
 import type { ApplyRequest } from './apply-request.ts'
 import type { ApiResource, ClusterClient } from './client.ts'
 import { ClusterError } from './cluster-error.ts'
-import { desiredObject } from './desired-object.ts'
 import { objectPath } from './discovery.ts'
 import { driftOf } from './drift-of.ts'
 import { explainRefusal } from './explain-refusal.ts'
@@ -213,4 +212,21 @@ function foreign(live: Json, { owner }: ApplyRequest, id: ObjectId): BailiwickEr
   return new BailiwickError('cluster-conflict', `${display(id)} belongs to ${foreignOwner(live, owner)}`, {
     fix: 'Remove it from one of the two. It moves once the other Kustomization is approved without it. If that Kustomization is gone, remove the owner labels on the cluster.',
   })
+}
+
+/**
+ * What Flux changes before it applies (fluxcd/pkg ssa/normalize): no status, which is not desired state; and
+ * `stringData` of a Secret as `data`, because the API server would not remove its keys again.
+ */
+function desiredObject(object: Json): Json {
+  const { status: _status, ...rest } = mapAt(object)
+  const { creationTimestamp: _created, ...metadata } = mapAt(rest, 'metadata')
+  const plain = { ...rest, metadata }
+  if (stringAt(object, 'kind') !== 'Secret' || stringAt(object, 'apiVersion') !== 'v1') return plain
+  const { stringData, ...secret } = plain as { [key: string]: Json }
+  const texts = Object.entries(mapAt(stringData))
+  // a value that is no text goes to the API server as it is, which refuses it
+  if (texts.length === 0 || texts.some(([, value]) => typeof value !== 'string')) return plain
+  const encoded = texts.map(([key, value]) => [key, Buffer.from(String(value)).toString('base64')])
+  return { ...secret, data: { ...mapAt(secret, 'data'), ...Object.fromEntries(encoded) } }
 }

@@ -1,11 +1,11 @@
 import { readClustersFile } from '../cluster/clusters-file.ts'
 import { type Config, readConfig, readWorkerConfig } from '../config.ts'
 import { BailiwickError } from '../errors.ts'
+import { askRedis } from '../process/ask-redis.ts'
 import type { Environment } from '../process/environment.ts'
 import type { Log } from '../process/log.ts'
 import { problemsOf } from '../process/read-settings.ts'
 import { diagnoseGithub } from './diagnose-github.ts'
-import { diagnoseRedis } from './diagnose-redis.ts'
 import { type Diagnosis, entriesOf } from './diagnosis.ts'
 
 /** The process whose settings they are. */
@@ -50,5 +50,20 @@ async function clustersOf({ clustersFile: file, redisUrl }: Config, role: Role):
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
     return [bad('wrong', error.message, error.fix ?? '')]
+  }
+}
+
+/** Checks the version, eviction policy and durability of Redis. */
+async function diagnoseRedis(url: string | undefined): Promise<Diagnosis[]> {
+  const { ok, bad } = entriesOf('redis')
+  if (url === undefined) return [ok('REDIS_URL is not set: jobs are kept in the web process')]
+  try {
+    const { version, problems } = await askRedis(url, { warn: () => undefined })
+    const found = problems.map(({ state, message, fix }) => bad(state, message, fix))
+    return version === 'unknown' ? found : [ok(`Redis ${version}`), ...found]
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error)
+    const fix = 'Check REDIS_URL, and that this machine reaches it.'
+    return [bad('wrong', `Redis does not answer: ${what}`, fix)]
   }
 }

@@ -4,7 +4,6 @@ import { sameDeep } from '../fleet/model/same-deep.ts'
 import { sameButObjects, sameRetained } from '../fleet/model/same-node.ts'
 import type { Tree } from '../git/tree.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { changedContents } from './changed-contents.ts'
 import { followed } from './evaluated-repositories.ts'
 import { ObjectTable, type Rendered } from './object-table.ts'
 
@@ -266,4 +265,21 @@ function sameOrder(before: Fleet, after: Fleet, nodes: ReadonlyMap<string, Fleet
   const kept = before.nodes.filter(node => nodes.has(node.key))
   let index = 0
   return after.nodes.every(node => !known.has(node.key) || kept[index++]?.key === node.key)
+}
+
+/** Names of the facts about content that are others: `content <url> <ref>`, and `own source`. */
+function* changedContents(before: readonly FleetRepository[], after: readonly FleetRepository[]): Generator<string> {
+  if (before === after) return
+  const [old, young] = [new Map<string, Tree>(), new Map<string, Tree>()]
+  for (let index = 0; index < Math.max(before.length, after.length); index++) {
+    const [was, is] = [before[index], after[index]]
+    if (was === is) continue
+    if (was) old.set(followed(was), was.tree)
+    if (is) young.set(followed(is), is.tree)
+  }
+  for (const key of new Set([...old.keys(), ...young.keys()])) {
+    if (old.get(key) !== young.get(key)) yield `content ${key}`
+  }
+  const [own, now] = [before[0], after[0]]
+  if (own !== now && (!own || !now || followed(own) !== followed(now))) yield 'own source'
 }

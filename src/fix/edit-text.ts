@@ -12,7 +12,7 @@ export interface TextEdit {
 }
 
 /** The field of a file to edit: `field` is its JSON pointer in the object, at the place that the finding names. */
-export interface EditPlace {
+interface EditPlace {
   readonly field: string
   readonly line: number
   readonly column: number

@@ -1,8 +1,7 @@
 import type { Json } from '../kube/node.ts'
 import { groupOf } from '../kube/object.ts'
-import { jobStatus } from './kinds/job.ts'
 import { KIND_RULES } from './kinds/kind-rules.ts'
-import { type Condition, conditionsOf, fieldOf, hasCondition, textOf } from './model/fields.ts'
+import { type Condition, conditionsOf, fieldOf, hasCondition, integerOf, textOf } from './model/fields.ts'
 import { current, failed, inProgress, type ResourceStatus, unknown } from './model/resource-status.ts'
 
 /**
@@ -47,4 +46,24 @@ function readyStatus(conditions: readonly Condition[]): ResourceStatus {
   const ready = conditions.find(({ type, status }) => type === 'Ready' && ['True', 'False', 'Unknown'].includes(status))
   if (!ready) return current('Resource is current')
   return hasCondition([ready], 'Ready', 'True') ? current('Resource is Ready') : inProgress(ready.reason, ready.message)
+}
+
+/** A Job as Flux reads it (fluxcd/pkg runtime/statusreaders): current once it is complete, not while it runs; no generic rules. */
+function jobStatus(object: Json): ResourceStatus {
+  if (fieldOf(object, 'spec', 'suspend') === true) return current('Job is suspended')
+  const parallelism = integerOf(object, ['spec', 'parallelism'], 1)
+  const completions = integerOf(object, ['spec', 'completions'], parallelism)
+  const at = (field: string) => integerOf(object, ['status', field], 0)
+  const conditions = conditionsOf(object)
+  if (!conditions) return unknown('Failed to compute job status: status.conditions is not a list of conditions')
+  for (const { type, status } of conditions) {
+    if (status !== 'True') continue
+    if (type === 'Complete') return current(`Job Completed. succeeded: ${at('succeeded')}/${completions}`)
+    if (type === 'Failed') return failed('JobFailed', `Job Failed. failed: ${at('failed')}/${completions}`)
+  }
+  if (textOf(object, ['status', 'startTime']) === '') {
+    return inProgress('JobNotStarted', `Job not started. active: 0/${parallelism}`)
+  }
+  const counts = `success:${at('succeeded')}, active: ${at('active')}, failed: ${at('failed')}`
+  return inProgress('JobInProgress', `Job in progress. ${counts}`)
 }

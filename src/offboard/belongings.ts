@@ -2,12 +2,11 @@ import { BailiwickError } from '../errors.ts'
 import { applierKinds } from '../fleet/model/appliers.ts'
 import type { Cluster, Fleet, FleetNode } from '../fleet/model/fleet.ts'
 import { TENANT_LABEL_KEY } from '../flux/kinds.ts'
-import { at, stringAt } from '../kube/node.ts'
+import { at, type Node, stringAt } from '../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../kube/object.ts'
 import { accountOf } from '../kube/rbac/groups-of.ts'
 import { readRole } from '../kube/rbac/read-role.ts'
 import type { OffboardStage } from './request.ts'
-import { namespaceOf } from './subject-namespace.ts'
 
 /** An object that the platform renders on a cluster. */
 export interface Placed {
@@ -112,4 +111,13 @@ function isBindingOf(object: KubeObject, { tenant, namespaces, cluster }: Owner)
     `${display(idOf(object))} on ${cluster.name}: binds accounts of tenant ${tenant} and others`,
     { fix: `Remove the accounts of ${tenant} from its subjects, then run the command again.`, origin: first.origin },
   )
+}
+
+/** The namespace of the accounts that a binding's subject names; '' for any other subject. */
+function namespaceOf(subject: Node): string {
+  const name = stringAt(subject, ['name']) ?? ''
+  if (stringAt(subject, ['kind']) === 'ServiceAccount') return stringAt(subject, ['namespace']) ?? ''
+  const [, account, group, flux] =
+    /^(?:system:serviceaccount:([^:]+):.*|system:serviceaccounts:(.+)|gotk:([^:]+):.*)$/.exec(name) ?? []
+  return account ?? group ?? flux ?? ''
 }

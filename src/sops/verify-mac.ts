@@ -9,7 +9,7 @@ import { openValue } from './open-value.ts'
  * controller does not notice. `corrupt`: an encrypted value does not open with the key of the file. `locked`: what is written
  * for a recipient does not open with its key. `unknown`: no key is at hand, or it holds what SOPS could not have written.
  */
-export type Seal = 'sound' | 'unknown' | 'changed' | 'corrupt' | 'locked'
+type Seal = 'sound' | 'unknown' | 'changed' | 'corrupt' | 'locked'
 
 /** What SOPS begins with where only encrypted values count: the SHA-256 of `sops`. */
 const ONLY_ENCRYPTED = createHash('sha256').update('sops').digest()

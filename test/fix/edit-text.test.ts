@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type EditPlace, editText } from '../../src/fix/edit-text.ts'
+import { editText } from '../../src/fix/edit-text.ts'
 import { canonical } from '../../src/kube/node.ts'
 import { parseText } from '../../src/kube/yaml/parse-documents.ts'
 import type { Edit } from '../../src/rules/model/finding.ts'
+
+type EditPlace = Parameters<typeof editText>[1]
 
 /** The text after the edit; undefined where it is not certain. `|` in `text` marks the place that the finding names. */
 function edit(marked: string, field: string, change: Edit): string | undefined {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isNamed, namedRepositories } from '../../src/fleet/model/named-repositories.ts'
+import { mayLeadTo, namedRepositories } from '../../src/fleet/model/named-repositories.ts'
 
 /** As a manifest writes it. */
 const variable = (text: string) => ['$', '{', text, '}'].join('')
@@ -25,5 +25,5 @@ test.each([
   ['https://github.com/acme/dev', 'https://github.com/acme/dev-team', false],
 ])('%s may be %s: %j', (written, url, expected) => {
   const [name] = namedRepositories([written])
-  expect(isNamed(name!, url)).toBe(expected)
+  expect(mayLeadTo([name!], url)).toBe(expected)
 })

@@ -1,9 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { type AppOptions, openApp } from '../../src/github/client/app.ts'
+import { openApp } from '../../src/github/client/app.ts'
 import { GITHUB_PACE, LOOPBACK_PACE } from '../../src/github/client/write-turns.ts'
 import { listRepositories } from '../../src/github/contents/repositories.ts'
 import { type Answerer, rawGitHub } from './raw-github.ts'
+
+type AppOptions = Parameters<typeof openApp>[0]
 
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type NewPullRequest, openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
+import { openPullRequest } from '../../src/github/pulls/open-pull-request.ts'
 import { acme, FLEET } from './acme.ts'
+
+type NewPullRequest = Parameters<typeof openPullRequest>[3]
 
 const WANTED: NewPullRequest = {
   base: 'main',

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
-import { atOnce } from '../../src/process/in-turns.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
 import { githubText } from '../../src/report/formats/github.ts'
@@ -11,6 +10,7 @@ import { fleetPageOf } from '../../src/report/page/fleet-page-of.ts'
 import { renderCheckPage } from '../../src/report/page/render-check-page.ts'
 import { renderFleetPage } from '../../src/report/page/render-fleet-page.ts'
 import type { Verdict, VerdictCluster } from '../../src/rules/model/finding.ts'
+import { atOnce } from '../at-once.ts'
 import { FLEET, finding, HOSTILE, OPS, verdict } from './samples.ts'
 
 const place = { owner: 'acme', repo: 'fleet', check: CHECK_NAME, at: '2026-11-21T20:00:00.000Z' }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
-import { LimitedFindings } from '../../src/evaluate/verdict/finding-limits.ts'
+import { emptyFound } from '../../src/evaluate/verdict/finding-limits.ts'
 import type { FleetIndex } from '../../src/facts/fleet-index.ts'
 import type { FleetNode } from '../../src/fleet/model/fleet.ts'
 import type { Tree, TreeEntry } from '../../src/git/tree.ts'
@@ -101,7 +101,7 @@ const release = (spec: string) =>
   )
 
 function findingsPast(of: 'part' | 'tenant', limit: number): void {
-  const found = new LimitedFindings<Finding>(of)
+  const found = emptyFound(of).findings
   const finding = { tenant: 'dev-team', cluster: 'staging', node: 'n', fingerprint: 'f', origin: ORIGIN } as Finding
   for (let count = 0; count < limit; count++) found.add(finding)
   expect(found.failures()).toEqual([])

@@ -1,8 +1,10 @@
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { beforeAll, expect, test } from 'vitest'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { type Seal, verifyMac } from '../../src/sops/verify-mac.ts'
+import { verifyMac } from '../../src/sops/verify-mac.ts'
 import { sealDocument } from './seal-document.ts'
+
+type Seal = Awaited<ReturnType<typeof verifyMac>>
 
 let identity = ''
 let recipient = ''

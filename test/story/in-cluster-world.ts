@@ -7,12 +7,14 @@ import { jsonAt, stringAt } from '../../src/cluster/json-at.ts'
 import { readClusterWorkerConfig } from '../../src/config.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { createLog } from '../../src/process/log.ts'
-import { type ClusterWorkers, startClusterWorkers } from '../../workers/in-cluster/start-cluster-workers.ts'
+import { startClusterWorkers } from '../../workers/in-cluster/start-cluster-workers.ts'
 import { run } from '../cli/run-main.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
 import { until } from '../queue/until.ts'
 import { bootstrap } from './bootstrap.ts'
 import { type Stage, type StageOptions, startStage } from './stage.ts'
+
+type ClusterWorkers = ReturnType<typeof startClusterWorkers>
 
 const ROOT = join(import.meta.dirname, '../..')
 const ACME = join(ROOT, 'test/fleets/acme')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { jsonAt, stringAt } from '../../src/cluster/json-at.ts'
 import type { Json } from '../../src/kube/node.ts'
-import type { ClusterWorkers } from '../../workers/in-cluster/start-cluster-workers.ts'
+import type { startClusterWorkers } from '../../workers/in-cluster/start-cluster-workers.ts'
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { fetchWork, type InClusterWorld, openInCluster } from './in-cluster-world.ts'
@@ -16,7 +16,7 @@ const LEASE = '/apis/coordination.k8s.io/v1/namespaces/bailiwick-system/leases/b
 
 describe.skipIf(missing)(`a worker in its cluster${missing ? ` (${missing})` : ''}`, () => {
   let world: InClusterWorld
-  const workers: ClusterWorkers[] = []
+  const workers: ReturnType<typeof startClusterWorkers>[] = []
   beforeAll(async () => {
     world = await openInCluster()
     await world.stage.settle()

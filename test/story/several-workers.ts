@@ -7,10 +7,12 @@ import { createLog } from '../../src/process/log.ts'
 import { lockTimes } from '../../src/queue/bullmq-settings.ts'
 import { openQueue } from '../../src/queue/open-queue.ts'
 import { pagesAddress } from '../../src/site-pages.ts'
-import { type Site, startSite } from '../../src/start-site.ts'
+import { startSite } from '../../src/start-site.ts'
 import { startWorkers } from '../../workers/start-workers.ts'
 import { openKeptThread } from './kept-threads.ts'
 import type { StageOptions } from './stage.ts'
+
+type Site = Awaited<ReturnType<typeof startSite>>
 
 /** How many sets of workers there are: jobs about one commit may run in both at once. */
 const SETS = 2

@@ -7,7 +7,7 @@ import type { Pace } from '../../src/github/client/write-turns.ts'
 import { createLog } from '../../src/process/log.ts'
 import type { RetryPolicy } from '../../src/queue/retry.ts'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
-import { type Site, startSite } from '../../src/start-site.ts'
+import { startSite } from '../../src/start-site.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type FakeGitHub, type GitHubOptions, startGitHub } from '../github/start.ts'
@@ -16,6 +16,8 @@ import { bootstrap } from './bootstrap.ts'
 import { openKeptThread } from './kept-threads.ts'
 import { settingsOf } from './settings.ts'
 import { startWithWorkers } from './several-workers.ts'
+
+type Site = Awaited<ReturnType<typeof startSite>>
 
 export interface StageOptions {
   /** Clusters with a real API server that the worker reconciles; the others are evaluated only. */

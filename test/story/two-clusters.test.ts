@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { jsonAt } from '../../src/cluster/json-at.ts'
 import type { Json } from '../../src/kube/node.ts'
-import type { ClusterWorkers } from '../../workers/in-cluster/start-cluster-workers.ts'
+import type { startClusterWorkers } from '../../workers/in-cluster/start-cluster-workers.ts'
 import { definition } from '../cluster/flux-kinds.ts'
 import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
@@ -112,7 +112,7 @@ describe.skipIf(missing)(`two clusters with workers of their own${missing ? ` ($
   let registry: TestRegistry
   /** Each attempt of a test has names of its own. */
   let attempts = 0
-  const workers = new Map<string, ClusterWorkers>()
+  const workers = new Map<string, ReturnType<typeof startClusterWorkers>>()
   const at = (name: string) => world.clusters.get(name)!
   const applied = (name: string, repo = TEAM) =>
     world.stage.github.checkRunsOf(repo, 'main').findLast(run => run.name === `bailiwick / apply (${name})`)

@@ -1,12 +1,12 @@
 import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
-import { atOnce } from '../../src/process/in-turns.ts'
 import type { CheckPage } from '../../src/report/page/check-page.ts'
 import { checkPageOf } from '../../src/report/page/check-page-of.ts'
 import { type CredentialsPage, credentialsPageOf } from '../../src/report/page/credentials-page.ts'
 import type { FleetPage } from '../../src/report/page/fleet-page.ts'
 import { fleetPageOf } from '../../src/report/page/fleet-page-of.ts'
 import type { EvaluatedNode } from '../../src/rules/model/finding.ts'
+import { atOnce } from '../at-once.ts'
 import { finding, verdict } from '../report/samples.ts'
 
 export const SHA = 'a'.repeat(40)

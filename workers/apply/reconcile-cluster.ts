@@ -1,8 +1,11 @@
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { BailiwickError } from '../../src/errors.ts'
+import type { AppIdentity, Octokit, RepositoryName } from '../../src/github/client/octokit.ts'
+import { mergedPull } from '../../src/github/pulls/merged-pull.ts'
 import type { Attempt, Reconcile } from '../../src/queue/queue.ts'
 import type { AppliedNode } from '../../src/report/apply-report.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
+import { pruneRecordOn, pullPruneRecord } from '../evaluate/pull-prune-record.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { nameInAddress } from '../fleets/name-in-address.ts'
@@ -13,7 +16,6 @@ import { type Approved, approvedNodes } from './approved-nodes.ts'
 import { offerWork } from './offer-work.ts'
 import type { Offered } from './offered.ts'
 import { openApproved } from './open-approved.ts'
-import { pruneApprovals } from './prune-approvals.ts'
 import type { ReconciledClusters } from './reconciled-clusters.ts'
 import { reportApplied, reportDriftSoon, reportProgress } from './report-applied.ts'
 import type { ReportMemory } from './report-memory.ts'
@@ -131,4 +133,17 @@ function unreadable(binding: ClusterBinding): BailiwickError {
       fix: 'Install the App on this repository, or correct `fleet` in clusters.yaml.',
     },
   )
+}
+
+/** What fleet admins allow to be deleted: digests recorded on the commit, and prints on the pull request that it merged. */
+async function pruneApprovals(
+  octokit: Octokit,
+  app: AppIdentity,
+  repository: RepositoryName,
+  commit: string,
+): Promise<string[]> {
+  const present = await pruneRecordOn(octokit, app, repository, commit)
+  const pull = await mergedPull(octokit, repository, commit)
+  const before = pull && (await pullPruneRecord(octokit, app, repository, pull))
+  return [...(present?.digests ?? []), ...(before?.prints ?? [])]
 }

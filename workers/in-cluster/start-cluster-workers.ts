@@ -27,7 +27,7 @@ interface Dependencies {
 }
 
 /** Workers of clusters that run. */
-export interface ClusterWorkers {
+interface ClusterWorkers {
   /** Rejects, naming the reason, while a cluster cannot be served. */
   ready(): Promise<void>
   /** Stops applying, and lets others lead. */

@@ -1,5 +1,7 @@
-import type { Attempt, JobName, Jobs } from '../../src/queue/queue.ts'
+import type { Attempt, JobName, Jobs, SettleChecks } from '../../src/queue/queue.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
+import { openRepository } from '../fleets/open-repository.ts'
+import { settleAndAsk } from '../gate/settle-and-ask.ts'
 import { checkAction } from './check-action.ts'
 import { command } from './command.ts'
 import { buryJob } from './dead-job.ts'
@@ -9,10 +11,8 @@ import { postApplied } from './post-applied.ts'
 import { postOnPullRequest } from './post-on-pull-request.ts'
 import { redeliverer } from './redeliver.ts'
 import { reportDeadCommit, reportDeadPullRequest } from './report-dead.ts'
-import { settleChecks } from './settle-checks.ts'
 import { settleOffboarding } from './settle-offboarding.ts'
 import { survey } from './survey.ts'
-import { sweep } from './sweep.ts'
 import { sweepInstallation } from './sweep-installation.ts'
 import { tenantRequest } from './tenant-request.ts'
 import { validateMergeGroup } from './validate-merge-group.ts'
@@ -69,5 +69,25 @@ function work<N extends JobName>(
         concurrency: atOnce,
         dead: (data, error) => buryJob(context, name, data, error),
       }),
+  }
+}
+
+/**
+ * Updates the checks of one repository after its gated bases changed: renames those that no longer count, then enqueues an
+ * evaluation where a verdict is missing.
+ */
+async function settleChecks(context: WorkerContext, data: SettleChecks): Promise<void> {
+  const subject = await openRepository(context, data)
+  if (subject && !subject.repository.archived) await settleAndAsk(context, subject)
+}
+
+/**
+ * Enqueues a sweep of every installation, to find work for which an event never arrived or was lost. Throws
+ * `github-unavailable`.
+ */
+async function sweep({ app, queue }: WorkerContext): Promise<void> {
+  for (const { id: installation } of await app.installations()) {
+    await queue.add('sweep-installation', { installation })
+    await queue.add('survey', { installation })
   }
 }

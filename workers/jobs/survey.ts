@@ -1,10 +1,10 @@
+import type { DesignationRecord, FleetChoice } from '../../src/designation/designation-record.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { Survey } from '../../src/queue/queue.ts'
 import type { DesignatedFleets } from '../context/designated-fleets.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { writtenRecord } from '../designation/written-record.ts'
 import { evaluateCombination } from '../fleets/evaluate-combination.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
@@ -67,4 +67,22 @@ async function candidatesOf(installation: Installation, { designation }: Designa
   return repositories
     .filter(({ id }) => candidates.includes(id))
     .map(repository => ({ repository, branch: repository.defaultBranch }))
+}
+
+/**
+ * The record that the first reports of an installation are to hold, without its place: what was found, or what was decided
+ * now. Undefined where the operator decides, or there is nothing to keep.
+ */
+function writtenRecord(
+  installation: number,
+  { designation, record }: DesignatedFleets,
+): Omit<DesignationRecord, 'at'> | undefined {
+  if (record) return record
+  const first = { installation, generation: 1 }
+  if (designation.state === 'designated' && designation.by !== 'operator') {
+    return { ...first, state: 'designated', by: designation.by, fleets: designation.fleets }
+  }
+  if (designation.state !== 'undecided' || designation.reason !== 'several') return undefined
+  const fleets = designation.candidates.map((repository): FleetChoice => ({ repository }))
+  return { ...first, state: 'several', by: 'installation', fleets }
 }

@@ -7,8 +7,8 @@ import type { CommitOutcome } from '../evaluate/commit-outcome.ts'
 import { outcomeOf } from '../evaluate/outcome-of.ts'
 import { evaluateChange, type FleetAnswer } from '../fleets/evaluate-change.ts'
 import { openRepository } from '../fleets/open-repository.ts'
+import { readFleets } from '../fleets/read-fleets.ts'
 import type { Pin } from '../fleets/source-reader.ts'
-import { wakeLenders } from '../fleets/wake-lenders.ts'
 import { settleFollowed } from '../gate/settle-followed.ts'
 import { asBailiwickError, isTriedAgain } from '../job-error.ts'
 import { HeadRuns } from '../publish/head-runs.ts'
@@ -125,5 +125,22 @@ async function evaluateConcerned(
 async function wakeClusters(context: WorkerContext, fleets: readonly string[]): Promise<void> {
   for (const { name, fleet, mode } of context.bindings) {
     if (mode === 'reconcile' && fleets.includes(fleet)) await context.queue.add('reconcile', { cluster: name })
+  }
+}
+
+/**
+ * Evaluates the fleets again that read a branch only because a tenant declares it: nothing is published on its own
+ * repository, so what a push there breaks is reported on the fleet.
+ */
+async function wakeLenders(
+  context: WorkerContext,
+  { installation, repository }: OpenedRepository,
+  { branch }: Pick<ValidatePush, 'branch'>,
+): Promise<void> {
+  for (const { place, commit: sha, sources } of await readFleets(context, installation)) {
+    const isLent = sources.some(one => one.lent && one.url === repository.url && one.ref.branch === branch)
+    if (!isLent) continue
+    const { owner, name: repo } = place.repository
+    await context.queue.add('validate-push', { installation: installation.id, owner, repo, branch: place.branch, sha })
   }
 }

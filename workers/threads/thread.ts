@@ -1,8 +1,18 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { adoptionText } from '../../src/adopt/adoption-text.ts'
+import type { FleetChange } from '../../src/adopt/fleet-change.ts'
+import { planAdoption } from '../../src/adopt/plan-adoption.ts'
+import { planLockdown } from '../../src/adopt/plan-lockdown.ts'
+import { surveyFleet } from '../../src/audit/survey-fleet.ts'
 import { credentialReport } from '../../src/credentials/credential-report.ts'
 import { BailiwickError } from '../../src/errors.ts'
+import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
+import { combinationOf } from '../../src/fleet/graph/combination.ts'
+import type { FleetInput } from '../../src/fleet/model/input.ts'
 import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
+import type { Tree } from '../../src/git/tree.ts'
+import { normaliseUrl } from '../../src/kube/url.ts'
 import { sayingOf } from '../../src/message/said.ts'
 import { planOffboarding } from '../../src/offboard/plan.ts'
 import { fleetAt } from '../../src/onboard/fleet-at.ts'
@@ -11,16 +21,16 @@ import { evaluate } from './evaluate.ts'
 import { KeptFleet } from './kept-fleet.ts'
 import { KeptFleets } from './kept-fleets.ts'
 import { overview } from './overview.ts'
-import { planChange } from './plan-change.ts'
 import {
+  type ChangeRequest,
   type EvaluateRequest,
   type EvaluationAnswer,
   type EvaluationProgress,
   type EvaluationRequest,
   FORGET,
+  type SurveyRequest,
 } from './protocol.ts'
 import { RunningNode } from './running-node.ts'
-import { survey } from './survey.ts'
 
 /** The rendering thread: one request in, one answer out. A bug ends the thread, and the evaluator says so. */
 parentPort?.on('message', (request: EvaluationRequest | typeof FORGET) => {
@@ -79,4 +89,29 @@ function evaluateFleet(request: EvaluateRequest): EvaluationAnswer {
     fleets.forget(request.head.fleet)
     throw error
   }
+}
+
+/** The change that a request asks for; undefined where there is nothing to change. */
+function planChange({ ask, tree: snapshot, url, branch }: ChangeRequest): FleetChange | undefined {
+  const build = (tree: Tree) => fleetAt(tree, url, branch)
+  const tree = openSnapshot(snapshot)
+  const fleet = { fleet: build(tree), tree, url: normaliseUrl(url), build }
+  if (ask.kind === 'lockdown') return planLockdown(fleet, ask.cluster)
+  return adoptionText(ask.request.name, planAdoption(fleet, ask.request))
+}
+
+/** Surveys a whole fleet without caches, because it runs rarely. */
+function survey({ head, today }: SurveyRequest): EvaluationAnswer {
+  const input: FleetInput = {
+    fleet: { ...head.fleet, tree: openSnapshot(head.fleet.tree) },
+    sources: head.sources.map(source => ({ ...source, tree: openSnapshot(source.tree) })),
+    opaque: head.opaque,
+    disabledRules: head.disabledRules,
+    registries: head.registries,
+    access: { facts: head.facts },
+  }
+  const fleet = buildFleet(input)
+  if (fleet.wanted.length > 0) return { type: 'wanted', wanted: fleet.wanted, asked: [] }
+  const { url, branch } = input.fleet
+  return { type: 'surveyed', survey: surveyFleet(fleet, { url, branch }, { combination: combinationOf(input), today }) }
 }

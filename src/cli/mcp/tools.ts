@@ -1,16 +1,38 @@
+import { knownResources } from '../../access/known-names.ts'
+import { whoCan } from '../../access/who-can.ts'
+import { BailiwickError } from '../../errors.ts'
 import { TENANT_ROLES } from '../../onboard/request.ts'
 import { access } from '../access.ts'
 import { canI } from '../can-i.ts'
 import { check } from '../check.ts'
+import type { Command } from '../command.ts'
 import { explain } from '../explain.ts'
 import { render } from '../render.ts'
-import { answerWhoCan } from './answer-who-can.ts'
+import { placeOf, resourceArgument } from '../resource-argument.ts'
 import { onboardPreview } from './onboard-preview.ts'
+import { openFleet } from './open-fleet.ts'
 import type { Roots } from './open-roots.ts'
 import type { ArgumentSchema, InputSchema, ToolArguments } from './read-arguments.ts'
-import { runCommand } from './run-command.ts'
 import { tenantArea } from './tenant-area.ts'
-import { withoutSecrets } from './without-secrets.ts'
+
+const HIDDEN = '(not shown)'
+
+/** Removes the values of Secrets from rendered objects (as `render --origins` prints them), because answers are sent to a model. */
+function withoutSecrets(objects: unknown): unknown {
+  return Array.isArray(objects) ? objects.map(object => (isSecret(object) ? hidden(object) : object)) : objects
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isSecret = (object: unknown): object is Readonly<Record<string, unknown>> =>
+  isRecord(object) && object.kind === 'Secret'
+
+/** A Secret reduced to its identity and origin. */
+function hidden(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { apiVersion, kind, namespace, name, trail } = object
+  return { apiVersion, kind, namespace, name, trail, values: HIDDEN }
+}
 
 /** A tool for agents. It reads folders below the roots and writes nothing. */
 interface Tool {
@@ -176,4 +198,37 @@ async function clonesOption(given: ToolArguments, roots: Roots): Promise<string[
 async function fleetOptions(given: ToolArguments, roots: Roots): Promise<string[]> {
   const cluster = given.one('cluster')
   return [...(cluster === undefined ? [] : [`--cluster=${cluster}`]), ...(await clonesOption(given, roots))]
+}
+
+/** Answers the tool `who_can`: who may do something in a namespace of each cluster. */
+async function answerWhoCan(given: ToolArguments, roots: Roots) {
+  const [verb, resource, namespace] = [given.one('verb'), given.one('resource'), given.text('namespace')]
+  if (verb === undefined || resource === undefined) {
+    throw new BailiwickError('usage', 'verb and resource belong together', { fix: 'Give both, or neither.' })
+  }
+  const { fleet, clusters, index, unknown } = await openFleet(given, roots)
+  const asked = resourceArgument(verb, resource, knownResources(fleet, clusters))
+  const place = placeOf(asked, verb, namespace ?? '')
+  const request = { verb, apiGroup: asked.group, resource: asked.resource, namespace: place, name: asked.name }
+  return { request, clusters: clusters.map(cluster => whoCan(fleet, index, cluster, request)), unknown }
+}
+
+/** Runs a CLI command and captures its output; `notes` is its stderr. Throws what the command throws. */
+async function runCommand(
+  command: Command,
+  args: readonly string[],
+  { first }: Roots,
+): Promise<{ readonly stdout: string; readonly notes: readonly string[] }> {
+  let [stdout, stderr] = ['', '']
+  await command.run(args, {
+    stdout(text) {
+      stdout += text
+    },
+    stderr(text) {
+      stderr += text
+    },
+    stdin: (async function* () {})(),
+    cwd: first,
+  })
+  return { stdout, notes: stderr.split('\n').filter(line => line !== '') }
 }

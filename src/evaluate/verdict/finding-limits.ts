@@ -31,7 +31,7 @@ interface LeftOut {
 }
 
 /** Findings or errors up to a limit for each tenant: nobody takes the memory that the verdicts of the others need. */
-export class LimitedFindings<T extends Finding | NodeFailure> {
+class LimitedFindings<T extends Finding | NodeFailure> {
   readonly all: T[] = []
   readonly #limit: number
   readonly #counts = new Map<string, number>()

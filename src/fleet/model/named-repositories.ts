@@ -25,7 +25,7 @@ export function mayLeadTo(names: readonly string[], url: string): boolean {
 }
 
 /** Whether a name that namedRepositories gave stands for `url`: `*` is any text. */
-export function isNamed(name: string, url: string): boolean {
+function isNamed(name: string, url: string): boolean {
   const [first = '', ...parts] = name.split('*')
   if (!url.startsWith(first)) return false
   let from = first.length

@@ -1,7 +1,7 @@
 import type { AskedRepository, DeclarationPlace, RepositoryFact } from '../model/read-access.ts'
 
 /** One question: may this repository be read for this node? */
-export interface ReadQuestion {
+interface ReadQuestion {
   /** The declaration that names it is the platform's: rendered by a node without a tenant. */
   readonly byPlatform: boolean
   /** The platform's manifests declare the repository for the reader, as they are before the change. */

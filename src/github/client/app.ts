@@ -2,7 +2,6 @@ import { BailiwickError } from '../../errors.ts'
 import { message } from '../../message/message.ts'
 import { isAllowedAccount } from '../../process/allowed-account.ts'
 import { type ClientSettings, clientClass, LIMITS_ARE_THROWN } from './client-class.ts'
-import { contentToken } from './content-token.ts'
 import { github } from './github-error.ts'
 import {
   accountLogin,
@@ -16,10 +15,32 @@ import { paceWrites } from './pace-writes.ts'
 import { readPermissions } from './read-permissions.ts'
 import { repositoryPart } from './repository-part.ts'
 import { scopedAuth, type TokenScope } from './scoped-auth.ts'
-import { tokenCache } from './token-cache.ts'
 import { GITHUB_PACE, type Pace, WriteTurns } from './write-turns.ts'
 
-export interface AppOptions extends ClientSettings {
+/** A token lives for an hour; one that is about to end is not begun with. */
+const TTL_MS = 55 * 60 * 1000
+
+/**
+ * Where all clients of an App keep their installation tokens: without it each client asks for its own, and GitHub gives an
+ * App 2,000 per hour. In memory only.
+ */
+function tokenCache() {
+  const entries = new Map<string, { readonly value: string; readonly until: number }>()
+  return {
+    get(key: string): string {
+      const entry = entries.get(key)
+      // octokit takes any empty answer for none
+      return entry && entry.until > Date.now() ? entry.value : ''
+    },
+    set(key: string, value: string): void {
+      const now = Date.now()
+      for (const [old, { until }] of entries) if (until <= now) entries.delete(old)
+      entries.set(key, { value, until: now + TTL_MS })
+    },
+  }
+}
+
+interface AppOptions extends ClientSettings {
   readonly appId: number
   readonly privateKey: string
   /** Accounts whose installations are served; absent: all. */
@@ -196,3 +217,23 @@ async function findInstallation(
 }
 
 const said = ({ id, account }: KnownInstallation): Installation => ({ id, account })
+
+/**
+ * A new token of an installation for exactly these repositories and `contents: read` (and `metadata: read`, which every token
+ * has). Never without a list: GitHub would take that for all repositories.
+ */
+async function contentToken(
+  app: Octokit,
+  installation: number,
+  repositoryIds: readonly number[],
+): Promise<{ token: string; expiresAt: string }> {
+  if (repositoryIds.length === 0) throw new RangeError('a token for no repository would be one for all of them')
+  const { data } = await github(message`create a token for the sources of a cluster`, () =>
+    app.rest.apps.createInstallationAccessToken({
+      installation_id: installation,
+      repository_ids: [...repositoryIds],
+      permissions: { contents: 'read' },
+    }),
+  )
+  return { token: data.token, expiresAt: data.expires_at }
+}

@@ -8,7 +8,7 @@ import { repositoryPart } from '../client/repository-part.ts'
 import { type Head, readBranch } from './branch.ts'
 import { type BranchChange, changeOf } from './branch-change.ts'
 
-export interface NewPullRequest {
+interface NewPullRequest {
   readonly base: string
   readonly branch: string
   readonly files: readonly { readonly path: string; readonly content: string }[]

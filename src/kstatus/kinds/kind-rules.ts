@@ -1,12 +1,40 @@
-import { textOf } from '../model/fields.ts'
+import { hasCondition, integerOf, textOf } from '../model/fields.ts'
 import type { KindRule } from '../model/kind-rule.ts'
-import { current, inProgress } from '../model/resource-status.ts'
+import { current, failed, inProgress } from '../model/resource-status.ts'
 import { daemonSetStatus } from './daemon-set.ts'
-import { definitionStatus } from './definition.ts'
 import { deploymentStatus } from './deployment.ts'
 import { podStatus } from './pod.ts'
-import { replicaSetStatus } from './replica-set.ts'
 import { statefulSetStatus } from './stateful-set.ts'
+
+const replicaSetStatus: KindRule = (object, conditions) => {
+  if (hasCondition(conditions, 'ReplicaFailure', 'True')) {
+    return inProgress('ReplicaFailure', 'Replica Failure condition. Check Pods')
+  }
+  const at = (field: string) => integerOf(object, ['status', field], 0)
+  const wanted = integerOf(object, ['spec', 'replicas'], 1)
+  const replicas = at('replicas')
+  const steps: readonly (readonly [string, string, number])[] = [
+    ['LessLabelled', 'Labelled', at('fullyLabeledReplicas')],
+    ['LessAvailable', 'Available', at('availableReplicas')],
+    ['LessReady', 'Ready', at('readyReplicas')],
+  ]
+  for (const [reason, what, count] of steps) {
+    if (wanted > count) return inProgress(reason, `${what}: ${count}/${wanted}`)
+  }
+  if (replicas > wanted) return inProgress('ExtraPods', `Pending termination: ${replicas - wanted}`)
+  return current(`ReplicaSet is available. Replicas: ${replicas}`)
+}
+
+/** Of a CustomResourceDefinition. */
+const definitionStatus: KindRule = (_object, conditions) => {
+  for (const { type, status, reason, message } of conditions) {
+    if (type === 'NamesAccepted' && status === 'False') return failed(reason, message)
+    if (type !== 'Established') continue
+    if (status === 'False' && reason !== 'Installing') return failed(reason, message)
+    if (status === 'True') return current('CRD is established')
+  }
+  return inProgress('Installing', 'Install in progress')
+}
 
 const alwaysReady: KindRule = () => current('Resource is always ready')
 

@@ -9,9 +9,6 @@ export interface DefaultPolicy {
   readonly bindings: readonly Binding[]
 }
 
-/** Of a cluster of which nothing but the fleet counts. */
-export const NO_POLICY: DefaultPolicy = { roles: new Map(), bindings: [] }
-
 /** What Kubernetes 1.36 brings: held equal to a real API server's own by a test, which also writes the table. */
 export const DEFAULT_POLICY: DefaultPolicy = {
   roles: new Map(table.roles.map(readRole).map(role => [roleKey(role.kind, role.namespace, role.name), role])),

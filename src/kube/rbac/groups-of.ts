@@ -18,7 +18,7 @@ export function userOfAccount(namespace: string, name: string): string {
 }
 
 /** The groups that the API server gives to a user whom it authenticated or lets someone impersonate without groups. */
-export function groupsOf(user: string): string[] {
+function groupsOf(user: string): string[] {
   if (user === 'system:anonymous') return ['system:unauthenticated']
   const account = accountOf(user)
   const own = account ? ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`] : []

@@ -1,6 +1,7 @@
 import { BailiwickError } from '../../errors.ts'
 import { isAbsent, withField, writtenText } from '../../kube/edit-node.ts'
 import type { Field, ListNode, MapNode, Node, ScalarNode } from '../../kube/node.ts'
+import { resolvePlain } from '../../kube/yaml/resolve-scalar.ts'
 import type { Origin } from '../../origin.ts'
 import type { BuildBudget } from '../model/build-budget.ts'
 import type { FieldSpec } from '../model/field-spec.ts'
@@ -8,9 +9,7 @@ import { specsByKind } from '../resource/field-spec.ts'
 import { currentId, type Resource } from '../resource/resource.ts'
 import type { ResourceList } from '../resource/resource-list.ts'
 import { editPlaces } from './edit-resource.ts'
-import type { ImageEntry } from './image-name.ts'
-import { imageMatcher, renameImage } from './image-name.ts'
-import { rewriteScalar } from './rewrite-scalar.ts'
+import { type ImageEntry, imageMatcher, renameImage } from './image-name.ts'
 
 type SetImage = (node: Node) => Node
 
@@ -140,4 +139,20 @@ class Walk {
     const value = this.set(image)
     return value === image ? container : withField(container, 'image', value)
   }
+}
+
+/**
+ * Another text where `before` stands. kustomize keeps how the value was written, so where there were no quotes `12`
+ * becomes a number. Throws `kustomize-unsupported` for a text that is no value then.
+ */
+function rewriteScalar(before: ScalarNode | undefined, text: string, origin: Origin): ScalarNode {
+  if (before?.quoted) return { type: 'scalar', value: text, origin, quoted: true }
+  if (before?.style) return { type: 'scalar', value: text, origin, style: before.style }
+  const value = resolvePlain(text)
+  if (value === undefined) {
+    throw new BailiwickError('kustomize-unsupported', `${JSON.stringify(text)}: not a valid YAML value`, { origin })
+  }
+  // until the object is written, what will be null is a text for kustomize
+  if (value === null) return { type: 'scalar', value: text, origin, untyped: true }
+  return { type: 'scalar', value, origin, untyped: true, ...(String(value) === text ? {} : { text }) }
 }

@@ -10,8 +10,8 @@ import type { AdmissionWorld } from '../admission/admission-world.ts'
 import { answerBefore } from './answer-before.ts'
 import { evaluateRule, type RuleAnswer } from './evaluate-rule.ts'
 import { failsClosed, isEnforced } from './failure-action.ts'
-import { fieldNamedBy } from './field-named-by.ts'
 import { isFiltered, isSeen } from './is-seen.ts'
+import { type ContextValue, type Fields, isFields, isList } from './jmespath/values.ts'
 import { kyvernoSettings } from './kyverno-settings.ts'
 import { policyRules, type WrittenRule } from './policy-rules.ts'
 import type { RuleRequest } from './rule-request.ts'
@@ -19,6 +19,23 @@ import { ruleRequestOf } from './rule-request-of.ts'
 import { ruleWorld } from './rule-world.ts'
 import { answerOfConditions } from './webhook-conditions.ts'
 import { withValues } from './with-values.ts'
+
+const NAMED = /(?<![\w.])request\.object((?:\.[A-Za-z_]\w*)+)(?!\w*\()/g
+
+/** The longest field path that a validation names; findings point there. */
+function fieldNamedBy(rule: Fields): Path {
+  const found = textsIn(rule.get('validate') ?? null).flatMap(text =>
+    [...text.slice(0, 20_000).matchAll(NAMED)].map(([, fields = '']) => fields.slice(1).split('.')),
+  )
+  return found.reduce<string[]>((best, path) => (path.length > best.length ? path : best), [])
+}
+
+function textsIn(value: ContextValue): string[] {
+  if (typeof value === 'string') return [value]
+  if (isList(value)) return value.flatMap(textsIn)
+  if (!isFields(value)) return []
+  return [...value].flatMap(([key, item]) => (key === 'message' ? [] : textsIn(item)))
+}
 
 /** Evaluates the `validate` rules of Kyverno's ClusterPolicies and Policies for a request. */
 export function evaluateKyverno(world: AdmissionWorld, request: AdmissionRequest): AdmissionAnswer {

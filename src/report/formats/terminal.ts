@@ -6,6 +6,7 @@ import type { Message } from '../../message/message.ts'
 import { fixOf, saidOf } from '../../message/said.ts'
 import { terminalOf } from '../../message/terminal-of.ts'
 import { visible } from '../../message/visible.ts'
+import type { Origin } from '../../origin.ts'
 import type { Finding, RequiredApproval, Verdict } from '../../rules/model/finding.ts'
 import { assumedClusters } from '../assumed-clusters.ts'
 import { blastRadius } from '../policies/blast-radius.ts'
@@ -20,7 +21,6 @@ import { placeOf } from '../text/place.ts'
 import { elsewhereText, NOTHING_ELSEWHERE } from './elsewhere.ts'
 import { excerptLines } from './excerpt-lines.ts'
 import type { FormatContext } from './format-context.ts'
-import { linkedPlace } from './linked-place.ts'
 
 /**
  * The verdict as lines for a terminal: what blocks first, each with place, who, what and how to fix. `here` is the address
@@ -181,4 +181,16 @@ function notReachedLines({ notReached }: Verdict, here: string): string[] {
   })
   const left = notReached.length - lines.length
   return left > 0 ? [...lines, `not reached: ${left} more Kustomizations (-o json lists all)`] : lines
+}
+
+/**
+ * `file:line`, as a link (OSC 8) if the terminal supports links and the file is in the local repository. The URL is percent-encoded, so
+ * that a file name cannot end the escape sequence. Source: https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda
+ */
+function linkedPlace(origin: Origin, here: string, { folder }: Pick<FormatContext, 'folder'>): string {
+  const place = visible(placeOf(origin, here))
+  const isHere = origin.repository === here || origin.repository === ''
+  if (folder === undefined || !isHere || place === '') return place
+  const path = `${folder}/${origin.file}`.toWellFormed().split('/').map(encodeURIComponent).join('/')
+  return `\u001b]8;;file://${path}${origin.line > 0 ? `#L${origin.line}` : ''}\u001b\\${place}\u001b]8;;\u001b\\`
 }

@@ -1,8 +1,11 @@
 import { groupFindings } from '../../evaluate/verdict/group-findings.ts'
+import type { NotReached } from '../../fleet/model/fleet.ts'
 import { saidOf } from '../../message/said.ts'
 import type { Verdict } from '../../rules/model/finding.ts'
+import type { ImpactLines } from '../policies/impact-lines.ts'
 import { groupFailures } from '../text/group-failures.ts'
 import { count, isNew } from '../text/headline.ts'
+import { placeOf } from '../text/place.ts'
 import { changesSection } from './changes-section.ts'
 import type { CheckPage, PageCommit, PagePull } from './check-page.ts'
 import { MAX_EXCERPTS } from './excerpt.ts'
@@ -11,11 +14,9 @@ import { findingsSection, foldedFindings } from './findings-section.ts'
 import { graphSection } from './graph-section.ts'
 import { type Content, type Html, html } from './html.ts'
 import { icon } from './icon.ts'
-import { impactList } from './impact-list.ts'
 import { type Frame, layout } from './layout.ts'
 import { repositoryLink } from './links.ts'
 import { matrixSection } from './matrix-section.ts'
-import { notReachedSection } from './not-reached-section.ts'
 import { prose } from './prose.ts'
 import type { PageSources } from './source-block.ts'
 import { sourcesSection } from './sources-section.ts'
@@ -227,4 +228,30 @@ function part(number: number, id: string, title: string, content: () => Content)
 function leftLine(left: number | undefined, noun: string): Content {
   if (left === undefined) return undefined
   return html`<p class="dim">and ${count(left, `more ${noun}`)}, not kept for this page: <code>bailiwick check</code> on the same commit lists all.</p>`
+}
+
+/** The effect of changed policies on existing objects, by policy and tenant. */
+function impactList({ lines, left }: ImpactLines): Content {
+  return [
+    html`<p>The change leaves these objects as they are. A policy, or something that a policy reads, is different.</p>
+<ul class="dots">
+${lines.map(({ head, tenants }) => html`<li>${head}<ul class="dots">${tenants.map(line => html`<li>${line}</li>`)}</ul></li>`)}
+</ul>`,
+    left > 0 && html`<p class="dim">and ${left} more ${left === 1 ? 'policy' : 'policies'}</p>`,
+  ]
+}
+
+/** Kustomizations that no cluster builds: nothing is known about what they would apply. */
+function notReachedSection(list: readonly NotReached[]): Html {
+  const rows = list.map(
+    ({ id, origin, reason }) =>
+      html`<tr><th scope="row">${id}</th><td><code>${placeOf(origin, origin.repository)}</code></td><td class="wide">${reason}</td></tr>
+`,
+  )
+  return html`<div class="scroll" role="region" aria-label="Kustomizations that no cluster builds" tabindex="0"><table>
+<caption>No cluster builds these Kustomizations, so what they would apply was not evaluated.</caption>
+<thead><tr><th scope="col">Kustomization</th><th scope="col">File</th><th scope="col">Why</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>`
 }

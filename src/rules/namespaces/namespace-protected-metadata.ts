@@ -4,10 +4,28 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { message } from '../../message/message.ts'
-import { deniedByCapsule } from '../capsule/support/denied-metadata.ts'
+import { forbiddenKey } from '../capsule/support/capsule-list.ts'
+import { tenantsOwnedBy, webhookVersion } from '../capsule/support/capsule-tenants.ts'
 import { serverWords } from '../model/api-refusal.ts'
 import type { Breach, FindingLevel, Rule, RuleContext } from '../model/rule.ts'
 import { isProtected, POD_SECURITY } from './support/protected-metadata.ts'
+
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['labels', 'forbiddenLabels'],
+  ['annotations', 'forbiddenAnnotations'],
+])
+
+/** Capsule's refusal of a label or annotation of a Namespace, where a Tenant that a node's identity owns forbids it. */
+function deniedByCapsule(index: FleetIndex, node: FleetNode, part: string, key: string): string | undefined {
+  const option = OPTIONS.get(part)
+  if (option === undefined) return undefined
+  const version = webhookVersion(index, node.cluster)
+  for (const tenant of tenantsOwnedBy(index, node.cluster, node.identity)) {
+    const found = forbiddenKey(at(tenant.root, ['spec', 'namespaceOptions', option]), [key], version)
+    if (found) return `namespace ${part} validation failed: ${found.words}`
+  }
+  return undefined
+}
 
 const LEVELS = ['privileged', 'baseline', 'restricted']
 const ENFORCE = `${POD_SECURITY}enforce`

@@ -1,13 +1,16 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { isSetNode } from '../../fleet/graph/open-resource-sets.ts'
+import type { FleetNode } from '../../fleet/model/fleet.ts'
+import { isCopied } from '../../fleet/resource-sets/render-resource-set.ts'
 import { originAt } from '../../kube/node.ts'
+import type { KubeObject } from '../../kube/object.ts'
 import type { Breach, Rule } from '../model/rule.ts'
-import { compareObject } from './support/compare-object.ts'
+import { type ComparedObject, compareObject } from './support/compare-object.ts'
 import { comparedVersion } from './support/compared-version.ts'
 import { isDecrypted } from './support/is-decrypted.ts'
 import { mismatches } from './support/mismatches.ts'
 import { refusedUpdates } from './support/refused-updates.ts'
 import { updatedFrom } from './support/updated-from.ts'
-import { withoutCopied } from './support/without-copied.ts'
 
 /** The API server refuses the whole Kustomization where it refuses one object. */
 export const schemaMismatch: Rule = {
@@ -39,4 +42,12 @@ function isOfError({ object, path, node }: Breach, index: FleetIndex): boolean {
   const { file, line } = originAt(object.root, path)
   const errors = [...(error?.code === 'flux-invalid' ? [error] : []), ...(node.holes ?? []).map(hole => hole.error)]
   return errors.some(({ origin }) => origin?.file === file && origin.line === line)
+}
+
+/** What is compared without the keys that are missing in `data` only because the Flux Operator copies them from another object. */
+function withoutCopied(compared: ComparedObject, node: FleetNode, object: KubeObject): ComparedObject {
+  if (!isSetNode(node) || !isCopied(object)) return compared
+  const problems = compared.answer.problems.filter(({ kind, path }) => kind !== 'missing-field' || path[0] !== 'data')
+  const count = compared.answer.count - (compared.answer.problems.length - problems.length)
+  return { ...compared, answer: { ...compared.answer, problems, count } }
 }

@@ -1,9 +1,11 @@
-import { objectPart } from '../../facts/shown.ts'
+import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
+import { objectPart, quoted } from '../../facts/shown.ts'
 import { GIT_REPOSITORY } from '../../flux/kinds.ts'
 import { at } from '../../kube/node.ts'
-import { message } from '../../message/message.ts'
-import { renderedSubmodules } from '../git/support/rendered-submodules.ts'
-import type { Rule } from '../model/rule.ts'
+import { codeWord, message } from '../../message/message.ts'
+import { breachIn } from '../git/support/in-repository.ts'
+import { renderedDirectories } from '../git/support/rendered-tree.ts'
+import type { Breach, Rule } from '../model/rule.ts'
 
 const FIELD = ['spec', 'recurseSubmodules']
 
@@ -31,4 +33,19 @@ export const sourceSubmodules: Rule = {
     }
   },
   checkRepository: renderedSubmodules,
+}
+
+/** Submodules in what is rendered: empty here, and whatever another repository holds where Flux recurses into them. */
+function* renderedSubmodules(repository: EvaluatedRepository): Generator<Breach> {
+  for (const { facts, readerOf } of renderedDirectories(repository)) {
+    for (const entry of facts.submodules) {
+      const reader = readerOf(entry)
+      if (!reader) continue
+      yield breachIn(repository, reader, entry.path, {
+        value: `submodule ${entry.path}`,
+        message: message`${quoted('path', entry.path)} is a submodule: its content comes from another repository and is not evaluated. Allowed: files in this repository. Flux leaves it empty unless the source sets ${codeWord('spec.recurseSubmodules')}.`,
+        fix: message`Copy the files into this repository, or declare the other repository as a source with its own Kustomization.`,
+      })
+    }
+  }
 }

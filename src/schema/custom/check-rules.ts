@@ -7,8 +7,18 @@ import type { Problem } from '../model/problem.ts'
 import { type Correlated, correlatedField, correlatedItems, correlatedRoot, NOTHING_BEFORE } from './correlated.ts'
 import { ANYTHING, type CustomRule, type CustomSchema } from './custom-schema.ts'
 import type { CustomVersion } from './definition.ts'
-import { isExposed } from './is-exposed.ts'
 import { typedValue } from './typed-value.ts'
+
+const SCALARS = new Set(['string', 'boolean', 'number', 'integer'])
+
+/** Whether rules can read values of a schema; values without a type are hidden (k8s.io/apiserver pkg/cel/common, SchemaDeclType). */
+function isExposed(schema: CustomSchema): boolean {
+  if (schema.isIntOrString || SCALARS.has(schema.type)) return true
+  if (schema.type === 'array') return schema.items !== undefined && isExposed(schema.items)
+  if (schema.type !== 'object') return false
+  const { additional } = schema
+  return additional === undefined || additional === ANYTHING || schema.properties.size > 0 || isExposed(additional)
+}
 
 /** A rule that could not be evaluated. */
 export interface RuleNotEvaluated {

@@ -1,9 +1,24 @@
 import { readGoDuration, readTimestamp } from '../../cel/times.ts'
+import { RESERVED } from '../../cel/tokens.ts'
 import { AssociativeList, CelMap, type CelValue, fromJson, NotKnown, Time } from '../../cel/values.ts'
 import { type ListNode, type MapNode, type Node, toJson } from '../../kube/node.ts'
 import { isUnknown } from '../model/is-unknown.ts'
 import { ANYTHING, type CustomSchema, schemaOf } from './custom-schema.ts'
-import { escapeName } from './escape-name.ts'
+
+const WORDS = new Set([...RESERVED, 'true', 'false', 'null', 'in'])
+const ESCAPES: Readonly<Record<string, string>> = {
+  __: '__underscores__',
+  '.': '__dot__',
+  '-': '__dash__',
+  '/': '__slash__',
+}
+
+/** A field name as CEL rules write it; undefined if no rule can refer to it (k8s.io/apiserver pkg/cel/escaping.go). */
+function escapeName(name: string): string | undefined {
+  if (WORDS.has(name)) return `__${name}__`
+  if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined
+  return name.replace(/__|[./-]/g, part => ESCAPES[part]!)
+}
 
 /** No supported time format is longer. */
 const MAX_TIME = 100

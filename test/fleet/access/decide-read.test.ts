@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decideRead, type ReadQuestion } from '../../../src/fleet/sources/decide-read.ts'
+import { decideRead } from '../../../src/fleet/sources/decide-read.ts'
+
+type ReadQuestion = Parameters<typeof decideRead>[0]
 
 const url = 'https://github.com/acme/hidden'
 const nothing: ReadQuestion = {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Json } from '../../../src/kube/node.ts'
 import { authorizerOf } from '../../../src/kube/rbac/authorizer-of.ts'
-import { NO_POLICY } from '../../../src/kube/rbac/default-policy.ts'
 import { plainObject, role } from './plain-object.ts'
 
 const rules = (...verbs: string[]): Json => verbs.map(verb => ({ verbs: [verb], apiGroups: [''], resources: ['pods'] }))
@@ -14,7 +13,11 @@ function one(name: string, own: Json, ...selects: string[]): Json {
 }
 
 function verbsOf(name: string, ...objects: Json[]): string[] {
-  const found = authorizerOf(objects.map(plainObject), NO_POLICY).rulesOf({ kind: 'ClusterRole', name }, '') ?? []
+  const found =
+    authorizerOf(objects.map(plainObject), { roles: new Map(), bindings: [] }).rulesOf(
+      { kind: 'ClusterRole', name },
+      '',
+    ) ?? []
   return found.flatMap(rule => rule.verbs)
 }
 

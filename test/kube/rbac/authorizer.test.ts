@@ -4,8 +4,8 @@ import type { Json } from '../../../src/kube/node.ts'
 import { authorizerOf } from '../../../src/kube/rbac/authorizer-of.ts'
 import { confirmApply } from '../../../src/kube/rbac/confirm-apply.ts'
 import { confirmWrite } from '../../../src/kube/rbac/confirm-write.ts'
-import { DEFAULT_POLICY, NO_POLICY } from '../../../src/kube/rbac/default-policy.ts'
-import { accountOf, groupsOf, userInfo } from '../../../src/kube/rbac/groups-of.ts'
+import { DEFAULT_POLICY } from '../../../src/kube/rbac/default-policy.ts'
+import { accountOf, userInfo } from '../../../src/kube/rbac/groups-of.ts'
 import { quote } from '../../../src/kube/rbac/policy-rule.ts'
 import { malformed } from './malformed-policy.ts'
 import { binding, plainObject, role } from './plain-object.ts'
@@ -54,15 +54,15 @@ describe('a binding applies to', () => {
 })
 
 test('who a user is by name', () => {
-  expect(groupsOf('system:serviceaccount:apps:dev')).toEqual([
+  expect(userInfo('system:serviceaccount:apps:dev').groups).toEqual([
     'system:serviceaccounts',
     'system:serviceaccounts:apps',
     'system:authenticated',
   ])
-  expect(groupsOf('gotk:apps:reconciler')).toEqual(['system:authenticated'])
-  expect(groupsOf('system:anonymous')).toEqual(['system:unauthenticated'])
+  expect(userInfo('gotk:apps:reconciler').groups).toEqual(['system:authenticated'])
+  expect(userInfo('system:anonymous').groups).toEqual(['system:unauthenticated'])
   for (const odd of ['system:serviceaccount:a:b:c', 'system:serviceaccount:A:b', 'system:serviceaccount:a:', 'a:b']) {
-    expect([accountOf(odd), groupsOf(odd)]).toEqual([undefined, ['system:authenticated']])
+    expect([accountOf(odd), userInfo(odd).groups]).toEqual([undefined, ['system:authenticated']])
   }
 })
 
@@ -101,7 +101,9 @@ test('a role that two write, or the API server too, allows what it may allow at 
   )
   expect(viewing.allows(userInfo('foo'), request('ns'))).toBe(true)
   expect(viewing.allows(userInfo('foo'), { ...request('ns'), resource: 'pods' })).toBe(true)
-  expect(authorizerOf([], NO_POLICY).allows(userInfo('x', ['system:masters']), request('ns'))).toBe(false)
+  expect(
+    authorizerOf([], { roles: new Map(), bindings: [] }).allows(userInfo('x', ['system:masters']), request('ns')),
+  ).toBe(false)
   expect(authorizerOf([], DEFAULT_POLICY).allows(userInfo('x', ['system:masters']), request('ns'))).toBe(true)
 })
 

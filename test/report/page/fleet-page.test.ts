@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MemoryShelf } from '../../../src/pages/memory-shelf.ts'
 import { PAGE_LIMITS, PageStore } from '../../../src/pages/page-store.ts'
-import { atOnce } from '../../../src/process/in-turns.ts'
 import type { FleetPage } from '../../../src/report/page/fleet-page.ts'
 import { fleetPageOf } from '../../../src/report/page/fleet-page-of.ts'
 import {
@@ -14,6 +13,7 @@ import {
 } from '../../../src/report/page/fleet-query.ts'
 import { renderFleetPage } from '../../../src/report/page/render-fleet-page.ts'
 import type { Finding, Verdict } from '../../../src/rules/model/finding.ts'
+import { atOnce } from '../../at-once.ts'
 import { node } from '../../web/sample-pages.ts'
 import { FLEET, failure, finding, OPS, verdict } from '../samples.ts'
 

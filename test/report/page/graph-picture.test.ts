@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { atOnce } from '../../../src/process/in-turns.ts'
 import { graphText } from '../../../src/report/formats/graph-text.ts'
 import type { FleetGraphNode } from '../../../src/report/page/fleet-graph.ts'
 import { fleetPageOf } from '../../../src/report/page/fleet-page-of.ts'
@@ -7,6 +6,7 @@ import { NO_QUERY } from '../../../src/report/page/fleet-query.ts'
 import { graphPicture } from '../../../src/report/page/graph-picture.ts'
 import { html } from '../../../src/report/page/html.ts'
 import { renderGraphPage } from '../../../src/report/page/render-graph-page.ts'
+import { atOnce } from '../../at-once.ts'
 import { evaluationOf, fleetOf } from '../../fleet/fleet-of.ts'
 import { FLEET_URL, miniFleet } from '../../fleet/mini-fleet.ts'
 

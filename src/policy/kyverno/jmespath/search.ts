@@ -1,9 +1,30 @@
+import { ARITHMETIC } from './arithmetic-functions.ts'
 import type { Comparison, JmespathExpression, Projection } from './expression.ts'
-import { FUNCTIONS } from './function-table.ts'
+import type { JmespathFunction } from './jmespath-function.ts'
+import { LIST_FUNCTIONS } from './list-functions.ts'
+import { OBJECT_FUNCTIONS } from './object-functions.ts'
 import { parse } from './parse.ts'
 import type { RuleSteps } from './rule-steps.ts'
 import { type ExpressionReference, takesArgument } from './takes-argument.ts'
+import { TEXT_FUNCTIONS } from './text-functions.ts'
+import { TIME_FUNCTIONS } from './time-functions.ts'
 import { type ContextValue, isFields, isList, isSame, known, NotEvaluatedError, RuleError } from './values.ts'
+
+/** Functions that are not supported, with the reason. */
+const NOT_EVALUATED = {
+  random: 'random() has another value each time',
+  x509_decode: 'x509_decode() is not supported',
+}
+
+/** The functions of JMESPath and Kyverno's additions (pkg/engine/jmespath). A text is the reason why a function is not supported. */
+const FUNCTIONS: ReadonlyMap<string, JmespathFunction | string> = new Map<string, JmespathFunction | string>([
+  ...Object.entries(LIST_FUNCTIONS),
+  ...Object.entries(OBJECT_FUNCTIONS),
+  ...Object.entries(TEXT_FUNCTIONS),
+  ...Object.entries(ARITHMETIC),
+  ...Object.entries(TIME_FUNCTIONS),
+  ...Object.entries(NOT_EVALUATED),
+])
 
 /** An absent key. Most expressions treat it as null, but Kyverno rejects a variable that evaluates to it. */
 class Missing {
