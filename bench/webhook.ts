@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 import { CHECK_NAME } from '../src/report/check-run.ts'
-import { deploymentFile } from '../test/story/tenant-changes.ts'
 import { record } from './figures.ts'
 import { quantile } from './growth.ts'
 import { type AppProcesses, openAppProcesses } from './webhook/app-processes.ts'
@@ -50,11 +49,12 @@ async function acknowledge({ github, web, settle }: AppProcesses): Promise<void>
 /** One push after the other to an open pull request of a tenant: from the push until its check run is completed. */
 async function verdicts({ github, settle }: AppProcesses): Promise<void> {
   const repo = 'acme/dev-team'
+  const deployment = github.readFile(repo, 'main', 'base/deployment.yaml')
   const push = (run: number) =>
     github.push({
       repo,
       branch: 'bench',
-      files: { 'base/deployment.yaml': deploymentFile(`web-${run}`, 'apps') },
+      files: { 'base/deployment.yaml': deployment.replace(':1.4.0', `:1.5.${run + 1}`) },
       as: 'dora',
     })
   push(-1)

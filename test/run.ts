@@ -67,7 +67,7 @@ async function run(directory: string, given: readonly string[]): Promise<{ code:
 /** What README.md says of the number of quick tests, if all of them ran and it is not true. */
 function fewerThanDocumented({ passed, failed, skipped }: Tally, given: readonly string[]): string | undefined {
   if (given.join(' ') !== '--project quick') return undefined
-  const [, documented = ''] =
+  const [, documented = 'NaN'] =
     /`npm test` runs more than ([\d,]+) tests/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
   const ran = passed + failed + skipped.length
   return ran > Number(documented.replace(',', ''))

@@ -50,6 +50,9 @@ export function runProgram(
   }
 }
 
+/** A start takes a second, and on a machine that does much else many of them; a program that ends is noticed at once. */
+const START_MS = 60_000
+
 /** Resolves when the address answers 200; throws with what the program complained about when it ended instead. */
 export async function untilReady(url: string, program: Program): Promise<void> {
   await until(async () => {
@@ -59,5 +62,5 @@ export async function untilReady(url: string, program: Program): Promise<void> {
       ({ ok }) => ok,
       () => false,
     )
-  })
+  }, START_MS)
 }
