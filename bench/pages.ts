@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net'
 import { evaluateFleet } from '../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../src/fleet/graph/build-fleet.ts'
 import { combinationOf } from '../src/fleet/graph/combination.ts'
-import { packFleet } from '../src/pages/fleet-parts.ts'
 import { MemoryShelf } from '../src/pages/memory-shelf.ts'
 import { PAGE_LIMITS, PageStore } from '../src/pages/page-store.ts'
 import { fleetPageOf } from '../src/report/page/fleet-page-of.ts'
@@ -105,7 +104,7 @@ async function printMaking(): Promise<void> {
     took.push((user + system) / 1_000)
     done = step.done ?? false
     if (!step.done) continue
-    const packing = await cpuMs(() => packFleet(step.value))
+    const packing = await cpuMs(() => new PageStore(new MemoryShelf(PAGE_LIMITS)).keep(step.value))
     const total = took.reduce((sum, ms) => sum + ms, 0)
     const longest = Math.max(...took)
     record({ name: 'making the page', cpu: total })

@@ -34,6 +34,9 @@ function problems(visit: (path: string, source: string) => Iterable<string>, fil
   return [...files].flatMap(([path, source]) => [...visit(path, source)].map(text => `${path}: ${text}`))
 }
 
+/** What a rule has to find: a pattern that matches nothing any more would pass everything. */
+const planted = (source: string) => new Map([['planted.ts', source]])
+
 describe('directions', () => {
   test('every part imports only what the table allows', () => {
     const found = problems(function* (path, source) {
@@ -101,11 +104,12 @@ describe('the core', () => {
   test('sees no clock, no chance, no process, no network and no console', () => {
     const outside =
       /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.|process\.|console\.|globalThis\b|set(?:Timeout|Interval|Immediate)\(|fetch\(|randomUUID|randomBytes|eval\(|new Function\()/
-    const found = problems(function* (_path, source) {
+    const visit = function* (_path: string, source: string) {
       const match = outside.exec(codeOnly(source))
       if (match) yield `uses ${match[0]}`
-    }, pure)
-    expect(found).toEqual([])
+    }
+    expect(problems(visit, planted('const now = Date.now()'))).toEqual(['planted.ts: uses Date.now'])
+    expect(problems(visit, pure)).toEqual([])
   })
 
   test('is there at all', () => {
@@ -145,13 +149,15 @@ const NAMES_FLUX_GROUPS = ['src/flux/kinds.ts', 'src/fleet/config/names.ts']
 
 describe('house rules', () => {
   test('`any` stands nowhere, enums and namespaces neither', () => {
-    const found = problems(function* (_path, source) {
+    const visit = function* (_path: string, source: string) {
       const code = codeOnly(source)
       if (/(?:[:<|&,]|\bas|=>|=)\s*any\b(?!\s*[(.:])|\bany\[\]/.test(code)) yield 'any'
       if (/^\s*(?:export\s+)?(?:declare\s+)?(?:const\s+)?enum\s+\w/m.test(code)) yield 'enum'
       if (/^\s*(?:export\s+)?(?:declare\s+)?namespace\s+\w/m.test(code)) yield 'namespace'
-    }, everything)
-    expect(found).toEqual([])
+    }
+    const all = planted('let a: any\nexport const enum B {}\nnamespace C {}\n')
+    expect(problems(visit, all)).toEqual(['planted.ts: any', 'planted.ts: enum', 'planted.ts: namespace'])
+    expect(problems(visit, everything)).toEqual([])
   })
 
   test('a file with one export is named after it', () => {
@@ -195,24 +201,27 @@ describe('house rules', () => {
 
   test('where a file is means nothing to it: the bundle holds all of them in others', () => {
     const known = /new URL\('\.[^']+\.ts', import\.meta\.url\)|findPackageJSON\(import\.meta\.url\)/g
-    const found = problems(function* (_path, source) {
+    const visit = function* (_path: string, source: string) {
       const use = /\bimport\.meta\b.*/.exec(withoutComments(source).replaceAll(known, ''))
       if (use) yield use[0]
-    })
-    expect(found).toEqual([])
+    }
+    expect(problems(visit, planted('read(import.meta.url)'))).toEqual(['planted.ts: import.meta.url)'])
+    expect(problems(visit)).toEqual([])
   })
 
   test('no file is called utils, helpers, manager or common', () => {
     const vague = /(?:^|[-/])(?:utils?|helpers?|managers?|common|misc)(?:[-./]|$)/
+    expect(['src/git/utils.ts', 'src/common/a.ts'].every(path => vague.test(path))).toBe(true)
     expect([...everything.keys()].filter(path => vague.test(path))).toEqual([])
   })
 
   test('no test is switched off or run alone', () => {
-    const found = problems(function* (_path, source) {
+    const visit = function* (_path: string, source: string) {
       const match = /\b(?:test|it|describe)\.(?:only|todo|skip)\b/.exec(codeOnly(source))
       if (match) yield match[0]
-    }, everything)
-    expect(found).toEqual([])
+    }
+    expect(problems(visit, planted("test.only('a', () => {})"))).toEqual(['planted.ts: test.only'])
+    expect(problems(visit, everything)).toEqual([])
   })
 })
 

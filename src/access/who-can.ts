@@ -1,4 +1,5 @@
 import { assumedText } from '../facts/assumed-rbac.ts'
+import { unseenOwners } from '../facts/capsule-namespaces.ts'
 import type { FleetIndex } from '../facts/fleet-index.ts'
 import { unknownRole, unseenBinders } from '../facts/unseen-grants.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
@@ -53,7 +54,11 @@ export function whoCan(fleet: Fleet, index: FleetIndex, cluster: string, request
         repository: source.url,
         account: identity.user,
       })),
-    unknown: [...unresolved.map(unknownRole), ...failed],
+    unknown: [
+      ...unresolved.map(unknownRole),
+      ...failed,
+      ...new Set(unseenOwners(kind => index.platformAnywhere(cluster, kind), request).values()),
+    ],
     notVisible: opaque,
     assumed: [assumedText(index.assumedRbac(cluster)) ?? []].flat(),
   }

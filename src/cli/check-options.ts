@@ -26,6 +26,8 @@ export interface CheckOptions {
   /** Only what concerns these is shown and decides; absent: all. */
   readonly clusters?: readonly string[]
   readonly tenants?: readonly string[]
+  /** Of the rules only the comparison with schemas. */
+  readonly only?: 'schemas'
   /** Evaluate again whenever a file changes. */
   readonly watch?: true
   /** Write the edits that are certain. */
@@ -75,6 +77,7 @@ const OPTIONS: readonly (readonly [name: string, usage: string, help: string])[]
     '[--verbose]',
     '--verbose      show the offending lines; with --base: list every object that changes, with its fields',
   ],
+  ['only', '[--only schemas]', '--only schemas   evaluate schemas alone: what the API server refuses in an object'],
   [WATCH, `[--${WATCH}]`, '--watch        evaluate again whenever a file changes, until Ctrl-C'],
   [
     'output',
@@ -118,7 +121,9 @@ function read(args: readonly string[], cwd: string, { usage, flags, formats: all
   const { positionals, one, all, has: given } = parsed
   if (positionals.length > 1) throw usageError(usage, `${JSON.stringify(positionals[1])} is an extra DIR`)
   const [base, url, branch] = ['base', 'url', 'branch'].map(one)
-  const [fleet, reposDir, keys] = ['fleet', 'repos-dir', 'sops-age-key-file'].map(one)
+  const [fleet, reposDir, keys, only] = ['fleet', 'repos-dir', 'sops-age-key-file', 'only'].map(one)
+  if (only !== undefined && only !== 'schemas')
+    throw usageError(usage, `--only ${JSON.stringify(only)} is not supported. Allowed: schemas`)
   return {
     dir: resolve(cwd, positionals[0] ?? '.'),
     ...(base === undefined ? {} : { base }),
@@ -132,6 +137,7 @@ function read(args: readonly string[], cwd: string, { usage, flags, formats: all
     ...(given(FAIL_ON_APPROVAL) ? { failOnRequiredApproval: true as const } : {}),
     ...(given(VERBOSE) ? { verbose: true as const } : {}),
     ...(given(WATCH) ? { watch: true as const } : {}),
+    ...(only === undefined ? {} : { only }),
     ...(given('apply') ? { apply: true as const } : {}),
     ...(all('cluster').length > 0 ? { clusters: all('cluster') } : {}),
     ...(all('tenant').length > 0 ? { tenants: all('tenant') } : {}),

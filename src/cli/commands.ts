@@ -42,11 +42,6 @@ export const COMMANDS: readonly ListedCommand[] = [
     async () => (await import('./credentials.ts')).credentials,
   ],
   [
-    'validate',
-    'List rendered objects that the API server would refuse',
-    async () => (await import('./validate.ts')).validate,
-  ],
-  [
     'policy',
     'Evaluate admission policies for the objects of a fleet, and run tests of policies',
     async () => (await import('./policy.ts')).policy,

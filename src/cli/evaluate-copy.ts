@@ -12,6 +12,8 @@ import type { Tree } from '../git/tree.ts'
 import type { EvaluatedAs } from '../report/formats/format-context.ts'
 import { acceptedBy, baselineOf } from '../rules/model/baseline.ts'
 import type { NodeFailure, Verdict } from '../rules/model/finding.ts'
+import { rules } from '../rules/registry.ts'
+import { schemaMismatch } from '../rules/schema/schema-mismatch.ts'
 import { assertKnown } from './assert-known.ts'
 import type { CheckOptions } from './check-options.ts'
 import { checkSides, type Side, type Sides } from './check-sides.ts'
@@ -68,10 +70,11 @@ export async function evaluateCopy(
     since: (base ?? head).input.retain?.since,
     ...(sides.fleet ? { changed: here.url } : {}),
   }
-  const now = await withSeals(head.fleet, identities)
+  const limited = options.only ? { disabledRules: OTHERS } : {}
+  const now = { ...(await withSeals(head.fleet, identities)), ...limited }
   const { home } = sides.head
   const known = base
-    ? { base: await withSeals(base.fleet, identities), baseline: acceptedBy(home.tree, home.url) }
+    ? { base: { ...(await withSeals(base.fleet, identities)), ...limited }, baseline: acceptedBy(home.tree, home.url) }
     : { baseline: baselineOf(home.tree, home.url) }
   const { url: repository, branch, because } = here
   const evaluatedAs = { repository, branch, because, versions: followedVersions(head.fleet, here) }
@@ -85,6 +88,9 @@ export async function evaluateCopy(
   const own = ownPart(verdict, evaluation, addressesOf(states, here.url), { keepNew: base !== undefined })
   return { verdict, own, evaluatedAs, ...shown, ...changes }
 }
+
+/** What `--only schemas` leaves out. */
+const OTHERS = rules.map(({ id }) => id).filter(id => id !== schemaMismatch.id)
 
 /** The filter of `--cluster` and `--tenant`; undefined if neither is given. Throws `usage` for a name that neither state of the fleet has. */
 function filterOf(states: readonly Fleet[], { clusters = [], tenants = [] }: CheckOptions): VerdictFilter | undefined {

@@ -1,3 +1,4 @@
+import { capsuleNamespaces } from '../facts/capsule-namespaces.ts'
 import { clusterRights } from '../facts/cluster-rights.ts'
 import { kindOf } from '../facts/kind-of.ts'
 import type { Rendered } from '../facts/object-table.ts'
@@ -69,11 +70,9 @@ function authorizer(fleet: Fleet, cluster: string): Authorizer {
     }
   }
   const found = fleet.clusters.find(one => one.name === cluster)
-  return clusterRights(
-    kind => byKind.get(kind) ?? [],
-    namespace => found?.owners?.get(namespace),
-    found,
-  ).every
+  const rendered = (kind: string) => byKind.get(kind) ?? []
+  const ofCapsule = capsuleNamespaces(rendered, namespace => found?.owners?.get(namespace))
+  return clusterRights(rendered, ofCapsule, found).every
 }
 
 interface Place {

@@ -1,65 +1,133 @@
 import {
   CAPSULE_GROUP,
+  type CapsuleTenant,
+  capsuleLabelOf,
   capsuleReferenceOf,
-  capsuleTenantOf,
+  homesOf,
   isEquippedByAddon,
   mayCreateNamespace,
   nameOfOwner,
   readCapsuleTenants,
+  writtenOwners,
 } from '../fleet/tenancy/capsule.ts'
+import { stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
-import type { FleetAnswers } from './fleet-answers.ts'
+import { userInfo, userOfAccount } from '../kube/rbac/groups-of.ts'
+import type { ResourceRequest } from '../kube/rbac/request.ts'
+import { capsuleSettings } from './capsule-settings.ts'
+import { type CapsuleConfiguration, capsuleUse, readConfiguration } from './capsule-users.ts'
+import { capsuleVersion, minorOf } from './capsule-version.ts'
 import { isPlatform } from './object-index.ts'
 import type { Rendered } from './object-table.ts'
+import { shownObject } from './shown.ts'
 
-const TENANT = `${CAPSULE_GROUP}/Tenant`
+type OfKind = (kind: string) => readonly Rendered[]
 
-/** The Capsule Tenant of each namespace of a cluster that Capsule counts as one of it, as far as the fleet shows it. */
-export function capsuleNamespaces(index: FleetAnswers, cluster: string): ReadonlyMap<string, KubeObject> {
-  const tenants = index.platformAnywhere(cluster, TENANT).map(({ object }) => object)
-  const found = new Map<string, KubeObject>()
-  if (tenants.length === 0) return found
-  const owners = index.platformAnywhere(cluster, `${CAPSULE_GROUP}/TenantOwner`).map(({ object }) => object)
-  const read = readCapsuleTenants([...tenants, ...owners])
-  const ownersOf = new Map(read.map(one => [one.name, new Set(one.owners.map(nameOfOwner))] as const))
-  const byName = new Map(tenants.map(one => [idOf(one).name, one] as const))
-  const homes = index.capsuleHomes(cluster)
-  const ofUser = new Map<string, readonly KubeObject[]>()
-  const ownedBy = ({ identity }: Rendered['node']) => {
-    const known =
-      ofUser.get(identity.user) ??
-      tenants.filter(one => mayCreateNamespace(identity, 'any', ownersOf.get(idOf(one).name)!))
-    ofUser.set(identity.user, known)
-    return known
-  }
-  for (const one of index.renderedAnywhere(cluster, '/Namespace')) {
+/** Tenants and TenantOwners among the objects of the platform. */
+export const capsuleObjects = (platform: OfKind): KubeObject[] =>
+  ['Tenant', 'TenantOwner'].flatMap(kind => platform(`${CAPSULE_GROUP}/${kind}`)).map(({ object }) => object)
+
+/**
+ * The Tenant of each namespace of a cluster that Capsule counts as one of it: the ownerReference is written, Capsule's webhook sets it
+ * where an owner or an administrator creates the Namespace, or the addon does for the home of an account. What else creates a
+ * Namespace, Capsule does not look at, whatever its label. `rendered`: the objects of a kind; `ownerOf`: the tenant of a namespace.
+ */
+export function capsuleNamespaces(
+  rendered: OfKind,
+  ownerOf: (namespace: string) => string | undefined,
+): ReadonlyMap<string, string> {
+  const platform: OfKind = kind => rendered(kind).filter(isPlatform)
+  const objects = capsuleObjects(platform)
+  const found = new Map<string, string>()
+  if (objects.length === 0) return found
+  const owned = ownedTenants(objects)
+  const asked = { config: readConfiguration(capsuleSettings(platform)), version: minorOf(capsuleVersion(platform)) }
+  const namespaces = rendered('/Namespace')
+  const created = new Set(namespaces.filter(isPlatform).map(({ object }) => idOf(object).name))
+  for (const one of namespaces) {
     const { name } = idOf(one.object)
-    const label = capsuleTenantOf(one.object)
-    const isHome = homes.has(name) && capsuleReferenceOf(one.object) === undefined
-    // the label alone does not make a home, which the platform creates, a namespace of the Tenant
-    const tenant = isPlatform(one)
-      ? isHome
-        ? undefined
-        : byName.get(label ?? '')
-      : chosen(ownedBy(one.node), name, label)
-    if (tenant && !found.has(name)) found.set(name, tenant)
+    // what the platform creates, no tenant can have created, and no other tenant may
+    const isIts = isPlatform(one) || (!created.has(name) && ownerOf(name) === one.node.tenant)
+    const tenant = isIts ? assignedTo(one, owned, asked) : undefined
+    if (tenant !== undefined && !found.has(name)) found.set(name, tenant)
   }
-  for (const [home, accounts] of homes) {
-    const account = accounts.find(name => {
-      const object = index.platformObject(cluster, '/ServiceAccount', home, name)
-      return object && isEquippedByAddon(object)
-    })
-    const user = `ServiceAccount system:serviceaccount:${home}:${account}`
-    const tenant = account && tenants.find(one => ownersOf.get(idOf(one).name)?.has(user))
-    if (tenant) found.set(home, tenant)
-  }
+  for (const { namespace, tenant } of addonAccounts(platform, objects)) found.set(namespace, tenant)
   return found
 }
 
-/** Which of its Tenants Capsule gives an owner's new namespace to: that of its label, the only one, or that of its prefix. */
-function chosen(owned: readonly KubeObject[], namespace: string, label: string | undefined): KubeObject | undefined {
-  if (label !== undefined) return owned.find(one => idOf(one).name === label)
-  if (owned.length === 1) return owned[0]
-  const fitting = owned.filter(one => namespace.startsWith(`${idOf(one).name}-`))
-  return fitting.sort((a, b) => idOf(b).name.length - idOf(a).name.length)[0]
+interface Owned {
+  readonly tenants: readonly CapsuleTenant[]
+  /** By `<kind> <name>`. */
+  readonly byOwner: ReadonlyMap<string, readonly { readonly tenant: CapsuleTenant }[]>
+}
+
+function ownedTenants(objects: readonly KubeObject[]): Owned {
+  const tenants = readCapsuleTenants(objects)
+  const named = tenants.flatMap(tenant => tenant.owners.map(owner => ({ owner: nameOfOwner(owner), tenant })))
+  return { tenants, byOwner: Map.groupBy(named, ({ owner }) => owner) }
+}
+
+function assignedTo(
+  { node, object }: Rendered,
+  { tenants, byOwner }: Owned,
+  { config, version }: { readonly config: CapsuleConfiguration; readonly version: number },
+): string | undefined {
+  const written = node.tenant === undefined ? capsuleReferenceOf(object) : undefined
+  if (written !== undefined) return written
+  const { name } = idOf(object)
+  const label = capsuleLabelOf(object)
+  const user = userInfo(node.identity.user)
+  const names = [`ServiceAccount ${user.name}`, `User ${user.name}`, ...user.groups.map(group => `Group ${group}`)]
+  const all = names.flatMap(owner => (byOwner.get(owner) ?? []).map(({ tenant }) => tenant))
+  const isAdmin = capsuleUse(config, user, version).role === 'administrator'
+  const owned = mayCreateNamespace(node.identity, name, byOwner) ? [...new Set(all)] : []
+  if (label !== undefined) return (isAdmin ? tenants : owned).find(one => one.name === label)?.name
+  if (isAdmin) return undefined
+  const isByPrefix = version >= 13 || config.forcesPrefix
+  const prefixed = owned.filter(one => isByPrefix && name.startsWith(`${one.name}-`))
+  const longest = prefixed.sort((a, b) => b.name.length - a.name.length)[0]
+  // of several Capsule refuses a new one without a label: one that is there belongs to the one that no other account owns
+  return (longest ?? owned.toSorted((a, b) => homesOf(a).length - homesOf(b).length)[0])?.name
+}
+
+/** By name, the owners of Capsule Tenants who may create Namespaces only if a configuration that is not visible lists them. */
+export function unseenOwners(
+  platform: OfKind,
+  { verb, apiGroup, resource }: ResourceRequest,
+): ReadonlyMap<string, string> {
+  const reasons = new Map<string, string>()
+  const isAsked = apiGroup === '' && resource === 'namespaces' && (verb === 'create' || verb === 'patch')
+  if (!isAsked || capsuleSettings(platform).length > 0) return reasons
+  for (const { name, owners } of readCapsuleTenants(capsuleObjects(platform))) {
+    const tenant = shownObject('Tenant', '', name)
+    const reason = `no CapsuleConfiguration is rendered, so whether Capsule lets owners of ${tenant} ${verb} Namespaces is unknown`
+    for (const owner of owners) reasons.set(owner.name, reason)
+  }
+  return reasons
+}
+
+/** An account that the addon equips, and the first Tenant that it owns, to which the addon gives its home. */
+export interface AddonAccount {
+  readonly object: KubeObject
+  readonly namespace: string
+  readonly name: string
+  readonly tenant: string
+}
+
+export function addonAccounts(platform: OfKind, ofCapsule: readonly KubeObject[]): AddonAccount[] {
+  const owned = ofCapsule.flatMap(one =>
+    writtenOwners(one.root).flatMap(owner => {
+      return stringAt(owner, ['kind']) === 'ServiceAccount'
+        ? { user: stringAt(owner, ['name']), tenant: idOf(one).name }
+        : []
+    }),
+  )
+  const byUser = Map.groupBy(owned, ({ user }) => user)
+  return platform('/ServiceAccount').flatMap(({ object }): AddonAccount[] => {
+    if (!isEquippedByAddon(object)) return []
+    const { namespace, name } = idOf(object)
+    const all = byUser.get(userOfAccount(namespace, name)) ?? []
+    const tenant = all.map(one => one.tenant).sort()[0]
+    return tenant === undefined ? [] : [{ object, namespace, name, tenant }]
+  })
 }

@@ -31,6 +31,12 @@ export function capsuleVersion(platform: (kind: string) => readonly Rendered[]):
   return images.find(one => one !== undefined) ?? (chart !== undefined && chart < 7 ? 3 : chart)
 }
 
+/** The newest minor version whose webhooks are known. */
+const NEWEST = 14
+
+/** The minor version of what capsuleVersion gives; the newest known one where nothing shows it. */
+export const minorOf = (version: number | undefined): number => Math.floor(version ?? NEWEST)
+
 function read(text: string | undefined): number | undefined {
   const [, minor, patch = '0'] = FORM.exec(text ?? '') ?? []
   return minor === undefined || text?.startsWith('<') ? undefined : Number(minor) + Number(patch) / 1000

@@ -26,11 +26,11 @@ export interface ForeignRight {
 
 /**
  * What the roles and bindings of a cluster come to, with those that Capsule makes of the platform's Tenants and those that Flux
- * installs. `rendered`: the objects of a kind; `ownerOf`: the tenant of a namespace.
+ * installs. `rendered`: the objects of a kind; `ofCapsule`: as capsuleNamespaces gives them.
  */
 export function clusterRights(
   rendered: (kind: string) => readonly Rendered[],
-  ownerOf: (namespace: string) => string | undefined,
+  ofCapsule: ReadonlyMap<string, string>,
   cluster: Pick<Cluster, 'hub' | 'lockdown'> | undefined,
 ): ClusterRights {
   const all = (...kinds: readonly string[]) => kinds.flatMap(kind => rendered(`${RBAC_GROUP}/${kind}`))
@@ -41,7 +41,7 @@ export function clusterRights(
     cluster,
     platform.map(({ object }) => object),
   )
-  return new ClusterRights(roles, all('RoleBinding', 'ClusterRoleBinding'), capsuleRbac(rendered, ownerOf), flux)
+  return new ClusterRights(roles, all('RoleBinding', 'ClusterRoleBinding'), capsuleRbac(rendered, ofCapsule), flux)
 }
 
 /** Who may do what on one cluster, as far as its roles and bindings are rendered. */

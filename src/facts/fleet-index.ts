@@ -18,8 +18,9 @@ import { idOf, type KubeObject } from '../kube/object.ts'
 import { userOfAccount } from '../kube/rbac/groups-of.ts'
 import { capsuleHomes } from './capsule-homes.ts'
 import { capsuleNamespaces } from './capsule-namespaces.ts'
-import { capsuleUsers } from './capsule-rbac.ts'
-import { capsuleVersion } from './capsule-version.ts'
+import { capsuleSettings } from './capsule-settings.ts'
+import { type CapsuleConfiguration, readConfiguration } from './capsule-users.ts'
+import { capsuleVersion, minorOf } from './capsule-version.ts'
 import { chartPartsOf, entriesAt, knownChartsOf } from './chart-parts-of.ts'
 import { clusterWideCreation } from './cluster-wide-creation.ts'
 import { type Directories, declaredDirectories } from './directory-holder.ts'
@@ -37,6 +38,13 @@ import { RightsIndex } from './rights-index.ts'
 import { namedVersions, ownVersions, runningVersion } from './running-version.ts'
 
 const NO_NAMES: readonly string[] = []
+
+interface CapsuleOf {
+  readonly configuration: CapsuleConfiguration
+  readonly version: number | undefined
+  /** The minor version; the newest known one where nothing shows it. */
+  readonly minor: number
+}
 
 /**
  * Answers that rules need again and again, from the facts of one fleet. Kinds are `<group>/<Kind>`. Answers are recorded
@@ -158,11 +166,13 @@ export class FleetIndex extends RightsIndex {
     return (all.get(namespace) ?? []).map(({ name }) => name)
   }
 
-  /** The version of Capsule on a cluster, and whom it looks at: see capsuleVersion and capsuleUsers. */
-  capsule(cluster: string): ReturnType<typeof capsuleUsers> & { readonly version: number | undefined } {
+  /** The version of Capsule on a cluster, and what its configuration says. */
+  capsule(cluster: string): CapsuleOf {
     const platform = (kind: string) => this.platformAnywhere(cluster, kind)
-    const work = () => ({ ...capsuleUsers(platform), version: capsuleVersion(platform) })
-    return this.#facts.memo(`capsule settings ${cluster}`, work)
+    return this.#facts.memo(`capsule settings ${cluster}`, () => {
+      const version = capsuleVersion(platform)
+      return { configuration: readConfiguration(capsuleSettings(platform)), version, minor: minorOf(version) }
+    })
   }
 
   /** The tenant of a namespace where the platform declares that tenant by a label; one that only follows from a source is none. */
@@ -219,19 +229,22 @@ export class FleetIndex extends RightsIndex {
     return config !== undefined && !this.proxyKubeConfigs(cluster, idOf(object).namespace).includes(name)
   }
 
+  /** The name of the Tenant of each namespace that Capsule counts as one of it, in the order of the nodes. */
+  capsuleNamespaces(cluster: string): ReadonlyMap<string, string> {
+    const rendered = (kind: string) => this.renderedAnywhere(cluster, kind)
+    const work = () => capsuleNamespaces(rendered, namespace => this.ownerOf(cluster, namespace))
+    return this.#facts.memo(`capsule namespaces ${cluster}`, work)
+  }
+
   /** The Capsule Tenant that Capsule counts a namespace to, as far as the fleet shows it. */
   capsuleTenantAt(cluster: string, namespace: string): KubeObject | undefined {
-    return namespace === '' ? undefined : this.#capsuleNamespaces(cluster).get(namespace)
+    const tenant = this.capsuleNamespaces(cluster).get(namespace)
+    return tenant === undefined ? undefined : this.platformObject(cluster, `${CAPSULE_GROUP}/Tenant`, '', tenant)
   }
 
   /** The namespaces that Capsule counts to a Tenant, in the order of the nodes. */
   capsuleNamespacesOf(cluster: string, tenant: string): readonly string[] {
-    const all = [...this.#capsuleNamespaces(cluster)]
-    return all.filter(([, object]) => idOf(object).name === tenant).map(([namespace]) => namespace)
-  }
-
-  #capsuleNamespaces(cluster: string): ReadonlyMap<string, KubeObject> {
-    return this.#facts.memo(`capsule namespaces ${cluster}`, () => capsuleNamespaces(this, cluster))
+    return [...this.capsuleNamespaces(cluster)].flatMap(([namespace, name]) => (name === tenant ? namespace : []))
   }
 
   /** The tenant who alone deploys from what a source follows, by `sourceKey`. */

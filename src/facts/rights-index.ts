@@ -37,6 +37,7 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
   abstract owns(cluster: string, tenant: string, namespace: string): boolean
   abstract namespacesOf(cluster: string, tenant: string): readonly string[]
   abstract capsuleHomes(cluster: string): ReadonlyMap<string, readonly string[]>
+  abstract capsuleNamespaces(cluster: string): ReadonlyMap<string, string>
   abstract isCapsuleTenant(cluster: string, tenant: string): boolean
   abstract chartParts(node: string, release: KubeObject): ReturnType<FleetAnswers['chartParts']>
 
@@ -230,8 +231,8 @@ export abstract class RightsIndex extends ObjectIndex implements FleetAnswers {
 
   #rights(cluster: string): ClusterRights {
     const rendered = (kind: string) => this.renderedAnywhere(cluster, kind)
-    const ownerOf = (namespace: string) => this.ownerOf(cluster, namespace)
-    return this.#facts.memo(`rights ${cluster}`, () => clusterRights(rendered, ownerOf, this.cluster(cluster)))
+    const work = () => clusterRights(rendered, this.capsuleNamespaces(cluster), this.cluster(cluster))
+    return this.#facts.memo(`rights ${cluster}`, work)
   }
 
   /** Why an account may do more than act in the namespaces of a tenant; undefined: the fleet's RBAC confines it to them. */

@@ -10,6 +10,7 @@ import { type Binding, RBAC_GROUP } from '../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../kube/rbac/groups-of.ts'
 import type { ResourceRequest, UserInfo } from '../kube/rbac/request.ts'
 import { isKubernetesKind } from '../kube/scope/scope.ts'
+import { unseenOwners } from './capsule-namespaces.ts'
 import type { FleetAnswers } from './fleet-answers.ts'
 import { shownObject } from './shown.ts'
 
@@ -104,10 +105,12 @@ export function unseenGrants(
   const missing = unresolved.filter(binding => authorizer.meantRole(binding) === undefined)
   const granting = nodes.filter(node => mayGrant(node.identity, authorizer, request))
   const { failed } = unseenBinders(granting, authorizer, namespace)
+  const owners = unseenOwners(kind => index.platformAnywhere(cluster, kind), request)
   const isGranted = was.right === true || hasGrants(authorizer, user)
   return [
     ...missing.map(unknownRole),
     ...aggregated(rights, user, namespace, apiGroup),
+    ...[name, ...user.groups].flatMap(one => owners.get(one) ?? []),
     ...failed,
     ...(namespace === '' ? [] : concerning(rights, user, request, namespace)),
     ...(isGranted || was.ofTenants || !isAccount(name) || hasVisibleGrants(rights)

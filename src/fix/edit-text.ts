@@ -25,7 +25,7 @@ const SAFE = /^(?:[A-Za-z][A-Za-z\d._/-]{0,252}|\d{1,9}[smh])$/
 
 /**
  * Turns an edit of a field into an edit of its lines. Undefined unless it is certain: the edited text is parsed again
- * and must differ in this field only. Anchors, flow style, fields that begin a list item, and multi-line values other
+ * and must differ in this field only. Anchors, nested values in flow style, fields that begin a list item, and multi-line values other
  * than plain blocks are left to people.
  */
 export function editText(text: string, place: EditPlace, edit: Edit): TextEdit | undefined {
@@ -87,7 +87,8 @@ function nameOf(field: string, fromEnd = 1): string {
   return (field.split('/').at(-fromEnd) ?? '').replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-function removal(lines: readonly string[], { field }: FoundField): TextEdit | undefined {
+function removal(lines: readonly string[], { field, parent }: FoundField): TextEdit | undefined {
+  if (parent.flow) return flowRemoval(lines, field)
   const indent = field.key.column - 1
   if (!beginsLine(lines, field)) return undefined
   const first = field.key.line
@@ -103,14 +104,27 @@ function removal(lines: readonly string[], { field }: FoundField): TextEdit | un
   return { first, last, lines: [] }
 }
 
+/** With the comma behind it, or of the last one with that before it. */
+function flowRemoval(lines: readonly string[], { key, value }: Field): TextEdit | undefined {
+  if (value.type !== 'scalar' || value.origin.line !== key.line) return undefined
+  const line = lines[key.line - 1] ?? ''
+  const behind = SCALAR.exec(line.slice(value.origin.column - 1))
+  if (!behind) return undefined
+  const [before, after] = [line.slice(0, key.column - 1), line.slice(value.origin.column - 1 + behind[0].length)]
+  const comma = /^ *, */.exec(after)
+  const rest = comma ? before + after.slice(comma[0].length) : before.replace(/ *, *$/, '') + after
+  return { first: key.line, last: key.line, lines: [rest] }
+}
+
+/** A value on one line, without anchors. */
+const SCALAR = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'#,[\]{}&*!|>%@`][^\s#,[\]{}]*)/
+
 function setting(lines: readonly string[], { field }: FoundField, value: string): TextEdit | undefined {
   const { value: node } = field
   if (node.type !== 'scalar' || node.style !== undefined || !SAFE.test(value)) return undefined
   const line = lines[node.origin.line - 1] ?? ''
   const start = node.origin.column - 1
-  const written = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'#,[\]{}&*!|>%@`][^\s#,[\]{}]*)/.exec(
-    line.slice(start),
-  )?.[0]
+  const written = SCALAR.exec(line.slice(start))?.[0]
   if (!written) return undefined
   return {
     first: node.origin.line,
@@ -120,15 +134,19 @@ function setting(lines: readonly string[], { field }: FoundField, value: string)
 }
 
 function addition(lines: readonly string[], { field }: FoundField, name: string, value: string): TextEdit | undefined {
-  if (field.value.type !== 'map' || field.value.flow || !SAFE.test(value) || !SAFE.test(name)) return undefined
+  if (field.value.type !== 'map' || !SAFE.test(value) || !SAFE.test(name)) return undefined
   const [next] = field.value.fields.values()
-  if (!next || !beginsLine(lines, next)) return undefined
-  const line = lines[next.key.line - 1]!
-  return {
-    first: next.key.line,
-    last: next.key.line,
-    lines: [`${' '.repeat(next.key.column - 1)}${name}: ${value}`, line],
+  const { line: first, column } = next?.key ?? { line: 0, column: 0 }
+  const line = lines[first - 1]
+  if (!next || line === undefined) return undefined
+  if (field.value.flow) {
+    // JSON quotes its keys
+    const added = line[column - 1] === '"' ? `${JSON.stringify(name)}: ${JSON.stringify(value)}` : `${name}: ${value}`
+    return { first, last: first, lines: [`${line.slice(0, column - 1)}${added}, ${line.slice(column - 1)}`] }
   }
+  return beginsLine(lines, next)
+    ? { first, last: first, lines: [`${' '.repeat(column - 1)}${name}: ${value}`, line] }
+    : undefined
 }
 
 /** The key in another word, as it is written, without quotes or anchors. */
@@ -138,7 +156,7 @@ function renaming(
   name: string,
   wanted: string,
 ): TextEdit | undefined {
-  if (parent.flow || parent.fields.has(wanted) || !SAFE.test(wanted) || !SAFE.test(name)) return undefined
+  if (parent.fields.has(wanted) || !SAFE.test(wanted) || !SAFE.test(name)) return undefined
   const { line, column } = field.key
   const text = lines[line - 1] ?? ''
   const rest = text.slice(column - 1 + name.length)

@@ -26,6 +26,10 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
     'rule policy-tenant-controlled',
     "Review in pull requests by what policies select: labels of Namespaces are the platform's.",
   ],
+  [
+    'bailiwick validate',
+    'Nothing was validated. Run `bailiwick check --only schemas`, and declare the version as `kubernetes` in .github/bailiwick.yaml.',
+  ],
   ['bailiwick replay', 'Check out the commits that the entry lists, and run `bailiwick check --repos-dir DIR`.'],
 ])
 

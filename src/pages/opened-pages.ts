@@ -4,7 +4,7 @@ interface Opened {
   readonly size: number
 }
 
-/** Text of all values together. Of each, only what a view looked at is parsed. */
+/** Text of all values together. */
 const MAX_SIZE = 64 * 1024 * 1024
 
 /**

@@ -8,19 +8,16 @@ import type { FleetHistory } from '../report/page/fleet-history.ts'
 import type { FleetPage } from '../report/page/fleet-page.ts'
 import type { FleetPulls } from '../report/page/fleet-pulls.ts'
 import type { PageEntry } from '../report/page/home-page.ts'
-import { openFleet, packFleet } from './fleet-parts.ts'
 import { OpenedPages } from './opened-pages.ts'
-import { openParts } from './packed-parts.ts'
 import { checkIdOf, checkPath, clusterPath } from './page-address.ts'
 import type { Shelf } from './shelf.ts'
 
 /** Changes with the form of what is kept: pages of an older program are not read by a newer one. */
-const FORM = 4
+const FORM = 5
 /** One page as it is stored; what is larger is not kept. */
 const MAX_BYTES = 2 * 1024 * 1024
-/** The page of a fleet, of which a view reads only parts. */
 const MAX_FLEET_BYTES = 8 * 1024 * 1024
-const MAX_TEXT = 32 * 1024 * 1024
+const MAX_TEXT = 64 * 1024 * 1024
 const MAX_LISTED = 300
 /** The least that zlib takes. */
 const MIN_CHUNK = 64
@@ -41,7 +38,7 @@ export class PageStore {
 
   /** Answers false for a page that is too large to be kept. */
   async keep(page: Page): Promise<boolean> {
-    const bytes = page.kind === 'fleet' ? await packFleet(page) : await packed(page)
+    const bytes = await packed(page)
     if (!bytes || bytes.length > (page.kind === 'fleet' ? MAX_FLEET_BYTES : MAX_BYTES)) return false
     await this.#shelf.put(keyOf(page), bytes, withoutLogins(JSON.stringify(entryOf(page))))
     return true
@@ -53,13 +50,7 @@ export class PageStore {
   }
 
   async fleet(owner: string, repo: string): Promise<FleetPage | undefined> {
-    const key = fleetKey({ owner, repo })
-    const bytes = await this.#shelf.get(key)
-    if (!bytes) return undefined
-    return this.#opened.open(key, bytes, async () => {
-      const parts = openParts(bytes)
-      return { value: openFleet(parts), size: parts.size }
-    })
+    return (await this.#read(fleetKey({ owner, repo }))) as FleetPage | undefined
   }
 
   async cluster(owner: string, repo: string, cluster: string): Promise<ClusterPage | undefined> {

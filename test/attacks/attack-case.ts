@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/snapshot.ts'
 import type { Tree } from '../../src/git/tree.ts'
+import { writeManifests } from './manifests.ts'
 import { caseIds } from './shares.ts'
 import { type Repository, type World, worlds } from './worlds/index.ts'
 
@@ -57,31 +58,52 @@ export interface AttackCase {
 }
 
 const KEYS = ['title', 'world', 'base', 'stands', 'expect', 'variants']
-const VARIANT_KEYS = ['change', 'resource', 'platform', 'expect', 'onlyAsChange', 'alone']
+const VARIANT_KEYS = ['resource', 'platform', 'expect', 'onlyAsChange', 'alone']
+
+/** A part of a case as it is written. */
+type Raw = Readonly<Record<string, unknown>>
 
 /** Reads a case; throws for a key that means nothing, so that no expectation is overlooked. */
 export function readCase(id: string): AttackCase {
-  const raw = parse(readFileSync(join(import.meta.dirname, id, 'case.yaml'), 'utf8'))
-  only(id, raw, KEYS)
-  const variants = new Map<string, Variant>(Object.entries(raw.variants))
-  for (const [name, variant] of variants) only(`${id} ${name}`, variant, VARIANT_KEYS)
+  const raw = parse(readFileSync(join(import.meta.dirname, id, 'case.yaml'), 'utf8'), { merge: true })
+  const { title, base = {}, stands = {}, expect = {}, variants } = raw
+  const unknown = Object.keys(raw).filter(key => !KEYS.includes(key))
+  if (unknown.length > 0) throw new Error(`${id}: ${unknown.join(', ')} means nothing`)
   const world = worlds.get(raw.world ?? 'acme')
   if (!world) throw new Error(`${id}: there is no world ${raw.world}`)
-  return {
-    id,
-    title: raw.title,
-    world,
-    base: raw.base ?? {},
-    stands: raw.stands ?? {},
-    expect: raw.expect ?? {},
-    variants,
-  }
+  const read = Object.entries<Raw>(variants).map(
+    ([name, variant]) => [name, readVariant(`${id} ${name}`, variant, world)] as const,
+  )
+  return { id, title, world, base: readChanges(id, base, world), stands, expect, variants: new Map(read) }
 }
 
-function only(where: string, object: object, keys: readonly string[]): void {
-  const unknown = Object.keys(object).filter(key => !keys.includes(key))
-  if (unknown.length > 0) throw new Error(`${where}: ${unknown.join(', ')} means nothing`)
+function readVariant(where: string, raw: Raw, world: World): Variant {
+  const [own, files] = [true, false].map(isOwn =>
+    Object.fromEntries(Object.entries(raw).filter(([key]) => VARIANT_KEYS.includes(key) === isOwn)),
+  ) as [Variant, Raw]
+  const texts = (['resource', 'platform'] as const).flatMap(key => (own[key] ? [[key, readFile(own[key])]] : []))
+  return { ...own, ...Object.fromEntries(texts), change: readChanges(where, files, world) }
 }
+
+/** `dev/deploy/a.yaml` is that file of repository `dev`. */
+function readChanges(where: string, files: Raw, { repositories }: World): Changes {
+  const changes: Record<string, Record<string, CaseFile>> = {}
+  for (const [key, file] of Object.entries(files)) {
+    const [name = '', ...path] = key.split('/')
+    if (path.length === 0 || !repositories.some(one => one.name === name))
+      throw new Error(`${where}: ${key} means nothing`)
+    changes[name] = { ...changes[name], [path.join('/')]: readFile(file) }
+  }
+  return changes
+}
+
+/** What git knows besides text. */
+const SPECIAL = ['times', 'base64', 'symlink', 'submodule']
+
+const readFile = (file: unknown): CaseFile =>
+  file === null || typeof file !== 'object' || SPECIAL.some(key => key in file)
+    ? (file as CaseFile)
+    : writeManifests(file)
 
 /** The files of a world's repositories with these changes on top. */
 export function filesOf(world: World, ...changes: readonly Changes[]): Map<Repository, SnapshotFile[]> {

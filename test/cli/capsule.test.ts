@@ -36,6 +36,18 @@ test('who may create namespaces, as Capsule lets its users', async () => {
   expect(await ask('who-can', 'create', 'namespaces')).toMatch(/Group system:serviceaccounts:gas-system.*provisioner/)
 })
 
+test('without a CapsuleConfiguration, nobody knows whether an owner of a Tenant may create namespaces', async () => {
+  const none = { 'capsule/configuration.yaml': '# elsewhere\n' }
+  const said = await askOf(none, 'can-i', 'create', 'namespaces', '--as', OIL)
+  expect(said).toContain('unknown, on staging')
+  expect(said).toContain(
+    'no CapsuleConfiguration is rendered, so whether Capsule lets owners of Tenant oil create Namespaces is unknown',
+  )
+  const other = await askOf(none, 'can-i', 'create', 'namespaces', '--as', 'oil-system/default')
+  expect(other).toContain('no, on staging')
+  expect(await askOf(none, 'who-can', 'create', 'namespaces')).toContain('owners of Tenant gas')
+})
+
 test('who may delete a Namespace is asked inside it, as can-i asks', async () => {
   const said = await ask('who-can', 'delete', 'namespaces/oil-dev')
   expect(said).toMatch(/ServiceAccount oil-system\/gitops-reconciler +RoleBinding/)

@@ -77,6 +77,21 @@ describe('one finding for each cause', () => {
 })
 
 describe('what follows from another finding is below it', () => {
+  test('what a rule says that it follows from, at any line', () => {
+    const binding = moved('a', { rule: 'sa-foreign', cause: 'b', isShared: true })
+    const use = moved('b', {
+      rule: 'sa-foreign',
+      cause: 'u',
+      isShared: true,
+      follows: 'b',
+      origin: { ...SYNC, line: 3 },
+    })
+    expect(rulesOf([use, binding])).toEqual([['sa-foreign', ['sa-foreign']]])
+    // what is there already is no reason of what is new
+    expect(rulesOf([use, { ...binding, state: 'standing' }])).toHaveLength(2)
+    expect(rulesOf([use])).toEqual([['sa-foreign', []]])
+  })
+
   test('objects that a target namespace moves', () => {
     expect(rulesOf([...eleven, target()])).toEqual([['target-namespace', ['namespace-confinement']]])
   })

@@ -9,10 +9,7 @@ import { capsuleMakes, recipeIndex } from './recipe-fleet.ts'
 
 const read = (object: KubeObject) => readRole(object) ?? readBinding(object)
 const made = (index: FleetIndex) =>
-  capsuleRbac(
-    kind => index.renderedAnywhere('staging', kind),
-    namespace => index.ownerOf('staging', namespace),
-  )
+  capsuleRbac(kind => index.renderedAnywhere('staging', kind), index.capsuleNamespaces('staging'))
 const names = (objects: readonly KubeObject[]) => objects.map(object => display(idOf(object)))
 const byName = (objects: readonly KubeObject[]) => new Map(objects.map(object => [display(idOf(object)), read(object)]))
 
@@ -52,10 +49,5 @@ test('the addon gives an account that owns no Tenant nothing, and leaves what is
 })
 
 test('a fleet without Capsule gets nothing', () => {
-  expect(
-    capsuleRbac(
-      () => [],
-      () => undefined,
-    ),
-  ).toEqual([])
+  expect(capsuleRbac(() => [], new Map())).toEqual([])
 })

@@ -54,14 +54,21 @@ export function capsuleMakes(version: string): Json[] {
       return binding(namespace, named, `ClusterRole ${name}`, account(tenant))
     })
   const rule = (resource: string, verbs: string[]) => ({ apiGroups: [''], resources: [resource], verbs })
-  const provisioner = 'capsule-namespace-provisioner'
+  const [provisioner, deleter] = ['capsule-namespace-provisioner', 'capsule-namespace-deleter']
+  const labels = /^v0\.1[34]/.test(version) ? { 'projectcapsule.dev/created-by': 'rbac-controller' } : {}
+  const made = (name: string) => ({ metadata: { name, labels } })
   const impersonate = {
     ...rule('users', ['impersonate']),
     resourceNames: ['system:serviceaccount:gas-system:gitops-reconciler'],
   }
   return [
-    role('', provisioner, [rule('namespaces', version === 'v0.1.0' ? ['create'] : ['create', 'patch'])]),
-    role('', 'capsule-namespace-deleter', [rule('namespaces', ['delete'])]),
+    role(
+      '',
+      provisioner,
+      [rule('namespaces', version === 'v0.1.0' ? ['create'] : ['create', 'patch'])],
+      made(provisioner),
+    ),
+    role('', deleter, [rule('namespaces', ['delete'])], made(deleter)),
     binding('', provisioner, `ClusterRole ${provisioner}`, ...groups.map(name => `Group ${name}`)),
     ...owners('oil', 'oil-dev'),
     ...owners('gas', 'gas-dev'),

@@ -35,9 +35,16 @@ describe('removing a field', () => {
     expect(edit(text, '/metadata/labels/a~1b', remove)).toBe('metadata:\n  name: x\nspec: {}\n')
   })
 
+  test('in flow style, with its comma', () => {
+    expect(edit('spec: {x: |1, y: 2} # why\n', '/spec/x', remove)).toBe('spec: {y: 2} # why\n')
+    expect(edit('spec: {y: 2, "x": |"1"}\n', '/spec/x', remove)).toBe('spec: {y: 2}\n')
+    expect(edit('spec: {x: |1}\n', '/spec/x', remove)).toBe('spec: {}\n')
+  })
+
   test.for([
     ['the only field of a map', 'spec:\n  x: |1\n', '/spec/x'],
-    ['flow style', 'spec: {x: |1, y: 2}\n', '/spec/x'],
+    ['a map in flow style', 'spec: {|x: {a: 1}, y: 2}\n', '/spec/x'],
+    ['what flow style writes over two lines', 'spec: {x: |a\n  b, y: 2}\n', '/spec/x'],
     ['the first field of a list item', 'l:\n  - x: |1\n    y: 2\n', '/l/0/x'],
     ['what an alias repeats', 'a: &a\n  x: |1\n  y: 1\nb: *a\n', '/a/x'],
     ['an anchor that is used elsewhere', 'a:\n  x: &v |1\n  y: *v\n', '/a/x'],
@@ -82,8 +89,17 @@ describe('adding a field', () => {
     expect(edit(text, '/spec/serviceAccountName', { add: 'dev-team' })).toBe(after)
   })
 
+  test('in flow style, too, and as JSON where the file is', () => {
+    const field = '/metadata/namespace'
+    expect(edit('|metadata: {name: a}\n', field, { add: 'ops' })).toBe('metadata: {namespace: ops, name: a}\n')
+    expect(edit('{|"metadata": {"name": "a"}}\n', field, { add: 'ops' })).toBe(
+      '{"metadata": {"namespace": "ops", "name": "a"}}\n',
+    )
+    expect(edit('spec: {|a: 1}\n', '/spec/a', { rename: 'b' })).toBe('spec: {b: 1}\n')
+  })
+
   test.for([
-    ['flow style', '|spec: {a: 1}\n'],
+    ['an empty map', '|spec: {}\n'],
     ['nothing there', '|spec:\n'],
     ['a field that is there', '|spec:\n  x: 1\n  y: 2\n'],
   ])('%s is left to people', ([what, text]) => {

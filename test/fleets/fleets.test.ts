@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { toJson } from '../../src/kube/node.ts'
+import { fleetOf } from '../fleet/fleet-of.ts'
 import { findProgram, programs } from '../programs.ts'
 import { fleetFiles, fleetRepositories } from './read-fleet.ts'
 
@@ -27,46 +29,65 @@ describe('our fleet', () => {
     }
   })
 
-  test.for(['staging', 'production'])(
-    'Flux renders all of %s, and each part under the identity it should have',
-    (cluster, { skip }) => {
-      if (fluxRender === undefined) return skip(`no flux-render: ${programs['flux-render'].get}`)
-      const autoscaler = cluster === 'production' ? ['HorizontalPodAutoscaler apps/storefront'] : []
-      expect(walk(fluxRender, cluster)).toEqual({
-        'flux-system/flux-system': expect.arrayContaining([
-          'as kustomize-controller',
-          'Deployment flux-system/kustomize-controller',
-        ]),
-        'flux-system/infrastructure': [
-          'as kustomize-controller',
-          'CustomResourceDefinition widgets.example.acme.dev',
-          'Namespace sandbox',
-        ],
-        'flux-system/sandbox-limits': [
-          'as kustomize-controller',
-          'ResourceQuota sandbox/ceiling',
-          'LimitRange sandbox/container-defaults',
-        ],
-        'flux-system/tenants': [
-          'as kustomize-controller',
-          'Namespace apps',
-          'ServiceAccount apps/dev-team',
-          'RoleBinding apps/dev-team-reconciler',
-          'GitRepository apps/dev-team',
-          'Kustomization apps/dev-team',
-        ],
-        'apps/dev-team': [
-          'as dev-team',
-          'Deployment apps/storefront',
-          'Service apps/storefront',
-          'Widget apps/banner',
-          'ConfigMap apps/storefront-settings-ccddtmmh89',
-          ...autoscaler,
-        ],
-      })
-    },
-  )
+  test.for(['staging', 'production'])('%s has these parts, and each the identity that it should have', cluster => {
+    const autoscaler = cluster === 'production' ? ['HorizontalPodAutoscaler apps/storefront'] : []
+    expect(ours(cluster)).toEqual({
+      'flux-system/flux-system': expect.arrayContaining([
+        'as kustomize-controller',
+        'Deployment flux-system/kustomize-controller',
+      ]),
+      'flux-system/infrastructure': [
+        'as kustomize-controller',
+        'CustomResourceDefinition widgets.example.acme.dev',
+        'Namespace sandbox',
+      ],
+      'flux-system/sandbox-limits': [
+        'as kustomize-controller',
+        'ResourceQuota sandbox/ceiling',
+        'LimitRange sandbox/container-defaults',
+      ],
+      'flux-system/tenants': [
+        'as kustomize-controller',
+        'Namespace apps',
+        'ServiceAccount apps/dev-team',
+        'RoleBinding apps/dev-team-reconciler',
+        'GitRepository apps/dev-team',
+        'Kustomization apps/dev-team',
+      ],
+      'apps/dev-team': [
+        'as dev-team',
+        'Deployment apps/storefront',
+        'Service apps/storefront',
+        'Widget apps/banner',
+        'ConfigMap apps/storefront-settings-ccddtmmh89',
+        ...autoscaler,
+      ],
+    })
+  })
+
+  test.for(['staging', 'production'])('Flux renders the same of %s', (cluster, { skip }) => {
+    if (fluxRender === undefined) return skip(`no flux-render: ${programs['flux-render'].get}`)
+    expect(walk(fluxRender, cluster)).toEqual(ours(cluster))
+  })
 })
+
+/** What each Flux Kustomization of a cluster renders here. */
+function ours(cluster: string): Record<string, string[]> {
+  const { url } = fleetRepositories['acme/fleet']
+  const dev = { url: fleetRepositories['acme/dev-team'].url, files: fleetFiles('acme/dev-team') }
+  const { nodes } = fleetOf({ url, fleet: fleetFiles('acme/fleet'), sources: [dev] })
+  return Object.fromEntries(
+    nodes
+      .filter(node => node.cluster === cluster)
+      .map(node => [
+        `${node.namespace}/${node.name}`,
+        [
+          `as ${node.identity.user.split(':').at(-1)}`,
+          ...node.objects.map(({ root }) => titleOf(toJson(root) as unknown as Rendered)),
+        ],
+      ]),
+  )
+}
 
 /** What each Flux Kustomization of a cluster renders, followed from the one that the bootstrap writes. */
 function walk(program: string, cluster: string): Record<string, string[]> {

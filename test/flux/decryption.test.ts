@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
 import { renderKustomization } from '../../src/flux/render-kustomization.ts'
 import { at, toJson } from '../../src/kube/node.ts'
 import { idOf } from '../../src/kube/object.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { treeOf } from '../git/tree-of.ts'
+import { refusalAt } from '../refusal-of.ts'
 
 const ENCRYPTED = {
   'a.env': 'A=ENC[AES256_GCM,data:x]\nsops_mac=ENC[AES256_GCM,data:x]\n',
@@ -47,15 +47,7 @@ function built(fields: string, spec: string, list?: List) {
     })
 }
 
-function outcome(fields: string, spec: string): string {
-  try {
-    objectsOf(fields, spec)
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    return `${error.code} @${error.origin?.file}:${error.origin?.line}`
-  }
-  return 'rendered'
-}
+const outcome = (fields: string, spec: string) => refusalAt(() => objectsOf(fields, spec))
 
 const DECRYPTION = '  decryption: {provider: sops}\n'
 const READERS = {

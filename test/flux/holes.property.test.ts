@@ -14,6 +14,7 @@ import { fluxTrials } from '../oracles/generate/flux.ts'
 import { insertPart } from '../oracles/generate/insert-part.ts'
 import { FEATURE_NAMES } from '../oracles/generate/overlay.ts'
 import type { Trial } from '../oracles/trial.ts'
+import { attempt } from '../refusal-of.ts'
 
 const CASES = fc.tuple(fluxTrials(FEATURE_NAMES), fc.gen()).map(([trial, g]) => ({ trial, chance: new Chance(g) }))
 
@@ -35,15 +36,6 @@ function inputOf({ files, flux = {} }: Trial) {
 }
 
 const textsOf = (objects: readonly KubeObject[]) => objects.map(({ root }) => canonical(root))
-
-function attempt<T>(step: () => T): T | BailiwickError {
-  try {
-    return step()
-  } catch (error) {
-    if (error instanceof BailiwickError) return error
-    throw error
-  }
-}
 
 test('what builds has no holes and the same objects, and what fails is never built without one', () => {
   fc.assert(

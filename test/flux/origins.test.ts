@@ -5,6 +5,7 @@ import { renderKustomization } from '../../src/flux/render-kustomization.ts'
 import { at, type Node } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { treeOf } from '../git/tree-of.ts'
+import { refusalAt } from '../refusal-of.ts'
 
 const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: one\n'
 
@@ -15,15 +16,7 @@ function render(spec: string, files: Record<string, string> = { 'apps/a.yaml': C
   return renderKustomization({ repository: 'tenant', tree: treeOf(files) }, { root, trail: [] })
 }
 
-function refusal(spec: string): string {
-  try {
-    render(spec)
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    return `${error.code} @${error.origin?.file}:${error.origin?.line}`
-  }
-  return 'rendered'
-}
+const refusal = (spec: string) => refusalAt(() => render(spec))
 
 const show = (node: Node | undefined): string => {
   const { repository, file, line, via } = node!.origin
@@ -66,8 +59,6 @@ describe('what the API server refuses is refused at its line', () => {
     'commonMetadata: [a]',
     'components: {a: b}',
     'components: [1]',
-    'components: [/x]',
-    'components: ["https://example.com/x"]',
     'images: [a]',
     'images: [{name: 1}]',
     'images: [{name: a, tag: b}]',
@@ -86,12 +77,18 @@ describe('what the API server refuses is refused at its line', () => {
       expect(refusal(`  path: ./apps\n  ${field}\n`)).toBe('flux-invalid @clusters/k.yaml:7')
     })
   }
+  test.each([
+    ['components: [/x]', 'kustomize-path-escape'],
+    ['components: ["https://example.com/x"]', 'kustomize-remote-base'],
+  ])('%s', (field, rule) => {
+    expect(refusal(`  path: ./apps\n  ${field}\n`)).toBe(`flux-invalid ${rule} @clusters/k.yaml:7`)
+  })
   test('a path that is not there', () => {
     expect(refusal('  path: ./none\n')).toBe('path-not-found @clusters/k.yaml:6')
   })
   test('what changes nothing', () => {
     const spec = '  path: ./apps\n  images: []\n  prune: true\n  postBuild: {}\n  ignore: [{paths: [/data]}]\n'
-    expect(refusal(spec)).toBe('rendered')
+    expect(refusal(spec)).toBe('done')
   })
 })
 

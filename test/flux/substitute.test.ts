@@ -1,6 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the variables of Flux
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
 import { renderKustomization } from '../../src/flux/render-kustomization.ts'
 import { envsubst } from '../../src/flux/substitute/envsubst.ts'
 import type { PostBuildFacts } from '../../src/flux/substitute/post-build.ts'
@@ -11,6 +10,7 @@ import { at, type MapNode, type Path } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import type { Origin } from '../../src/origin.ts'
 import { treeOf } from '../git/tree-of.ts'
+import { refusalAt } from '../refusal-of.ts'
 
 const document = (path: string, text: string): MapNode =>
   parseDocuments({ repository: 'fleet', path }, Buffer.from(text))[0] as MapNode
@@ -25,16 +25,6 @@ function render(file: string, postBuild: string, facts: PostBuildFacts = {}) {
 
 const configMap = (data: string, name = 'x') =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\ndata:\n${data}`
-
-function refusal(step: () => unknown): string {
-  try {
-    step()
-  } catch (error) {
-    if (error instanceof BailiwickError) return `${error.code} ${error.origin?.file}:${error.origin?.line}`
-    throw error
-  }
-  return 'rendered'
-}
 
 const show = ({ file, line, column, via }: Origin) =>
   [`${file}:${line}:${column}`, ...(via ?? []).map(step => `${step.step} ${step.file}:${step.line}`)].join(' < ')
@@ -66,23 +56,23 @@ describe('origins', () => {
 
 describe('refusals', () => {
   test.each([
-    ['an unknown field', '    substitutes: {A: b}\n', 'flux-invalid k.yaml:7'],
-    ['an unknown strategy', '    substituteStrategy: Never\n', 'flux-invalid k.yaml:7'],
-    ['a number', '    substitute:\n      A: 1\n', 'flux-invalid k.yaml:8'],
-    ['null', '    substitute:\n', 'flux-invalid k.yaml:7'],
-    ['a list', '    substitute: []\n', 'flux-invalid k.yaml:7'],
-    ['another kind', '    substituteFrom:\n    - {kind: Pod, name: x}\n', 'flux-invalid k.yaml:8'],
-    ['no name', '    substituteFrom:\n    - {kind: Secret}\n', 'flux-invalid k.yaml:8'],
+    ['an unknown field', '    substitutes: {A: b}\n', 'flux-invalid @k.yaml:7'],
+    ['an unknown strategy', '    substituteStrategy: Never\n', 'flux-invalid @k.yaml:7'],
+    ['a number', '    substitute:\n      A: 1\n', 'flux-invalid @k.yaml:8'],
+    ['null', '    substitute:\n', 'flux-invalid @k.yaml:7'],
+    ['a list', '    substitute: []\n', 'flux-invalid @k.yaml:7'],
+    ['another kind', '    substituteFrom:\n    - {kind: Pod, name: x}\n', 'flux-invalid @k.yaml:8'],
+    ['no name', '    substituteFrom:\n    - {kind: Secret}\n', 'flux-invalid @k.yaml:8'],
     [
       'optional as text',
       '    substituteFrom:\n    - {kind: Secret, name: x, optional: "true"}\n',
-      'flux-invalid k.yaml:8',
+      'flux-invalid @k.yaml:8',
     ],
-    ['what is not there', '    substituteFrom:\n    - {kind: Secret, name: x}\n', 'flux-missing-variable k.yaml:8'],
-    ['a name with a dash', '    substitute:\n      a-b: x\n', 'flux-invalid k.yaml:8'],
-    ['a missing variable', '    substitute: {B: x}\n', 'flux-missing-variable a.yaml:6'],
+    ['what is not there', '    substituteFrom:\n    - {kind: Secret, name: x}\n', 'flux-missing-variable @k.yaml:8'],
+    ['a name with a dash', '    substitute:\n      a-b: x\n', 'flux-invalid @k.yaml:8'],
+    ['a missing variable', '    substitute: {B: x}\n', 'flux-missing-variable @a.yaml:6'],
   ])('%s', (_what, postBuild, expected) => {
-    expect(refusal(() => render(configMap('  a: ${A}\n'), postBuild))).toBe(expected)
+    expect(refusalAt(() => render(configMap('  a: ${A}\n'), postBuild))).toBe(expected)
   })
 
   test.each([
@@ -100,13 +90,13 @@ describe('refusals', () => {
     const text = template.startsWith('"') ? `'${template}'` : template.startsWith('{') ? template : `"${template}"`
     const file = configMap(`  a: ${text}\n`)
     const postBuild = `    substitute:\n      A: ${JSON.stringify(value).replace('\\\\x', '\\x')}\n`
-    expect(refusal(() => render(file, postBuild))).toContain(code)
+    expect(refusalAt(() => render(file, postBuild))).toContain(code)
   })
 
   test('a secret value is in no message', () => {
     const file = configMap('  a: "${A}"\n')
     const step = () => render(file, '    substitute: {A: "{hunter2"}\n')
-    expect(refusal(step)).toMatch(/^flux-/)
+    expect(refusalAt(step)).toMatch(/^flux-/)
     expect(step).toThrow(expect.not.objectContaining({ message: expect.stringContaining('hunter2') }))
   })
 })
@@ -153,14 +143,14 @@ describe('values that only the cluster has', () => {
     'apiVersion: example.com/v1\nkind: Bundle\nmetadata: {name: x}\nspec: {manifests: [{apiVersion: v1, kind: "${A}", metadata: {name: y}}]}\n',
     'apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: x}\nspec: {healthChecks: [{kind: "${A}", name: y}]}\n',
   ])('are refused in an identity: %s', file => {
-    expect(refusal(() => opaque(file))).toMatch(/^unrendered-variable a\.yaml/)
+    expect(refusalAt(() => opaque(file))).toMatch(/^unrendered-variable @a\.yaml/)
   })
 
   test('may be a key of a ConfigMap that says nothing but that', () => {
     const [object] = opaque('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {"${A}": "", b: c}\n')
     expect(at(object!.root, ['data', '${A}'])).toMatchObject({ value: '', opaque: [{ ...holder, key: 'A' }] })
     expect(at(object!.root, ['data', 'b'])).not.toHaveProperty('opaque')
-    expect(refusal(() => variablesOf(object!.root).get('${A}'))).toBe('rendered')
+    expect(refusalAt(() => variablesOf(object!.root).get('${A}'))).toBe('done')
   })
 
   test.each([
@@ -245,11 +235,11 @@ describe('budgets', () => {
 
   test('a value is not multiplied without end', () => {
     const long = 'x'.repeat(100_000)
-    expect(refusal(() => run('${a}'.repeat(1000), long))).toMatch(/^render-limits/)
-    expect(refusal(() => run(`\${a//x/${long}}`, long))).toMatch(/^render-limits/)
+    expect(refusalAt(() => run('${a}'.repeat(1000), long))).toMatch(/^render-limits/)
+    expect(refusalAt(() => run(`\${a//x/${long}}`, long))).toMatch(/^render-limits/)
   })
   test('globs and nesting end', () => {
-    expect(refusal(() => run(`\${a##${'*é'.repeat(1000)}x}`, 'é'.repeat(5_000)))).toMatch(/^render-limits/)
+    expect(refusalAt(() => run(`\${a##${'*é'.repeat(1000)}x}`, 'é'.repeat(5_000)))).toMatch(/^render-limits/)
     expect(() => run('${a:='.repeat(10_000) + '}'.repeat(10_000), '')).toThrow('nested deeper')
   })
   test('a glob of stars takes linear time', () => {

@@ -1,25 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
 import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/snapshot.ts'
 import { originAt } from '../../src/kube/node.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
+import { refusalAt, refusalOf } from '../refusal-of.ts'
 
 function built(kustomization: string, others: readonly SnapshotFile[] = []): KubeObject {
   const files = [{ path: 'kustomization.yaml', content: kustomization }, ...others]
   return build(openSnapshot(packSnapshot(files)), '', '')[0]!
 }
 
-/** `code rule @file:line` of the refusal. */
-function refusal(kustomization: string, others: readonly SnapshotFile[] = []): string {
-  try {
-    built(kustomization, others)
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    return `${error.code}${error.rule ? ` ${error.rule}` : ''} @${error.origin?.file}:${error.origin?.line}`
-  }
-  return 'built'
-}
+const refusal = (kustomization: string, others: readonly SnapshotFile[] = []) =>
+  refusalAt(() => built(kustomization, others))
 
 function place(object: KubeObject, ...path: string[]): string {
   const { file, line, via } = originAt(object.root, path)
@@ -65,11 +57,6 @@ describe('refused', () => {
   })
   test('no value of a Secret is said', () => {
     const values = [{ path: 'f', content: 'TOKEN=hunter2\nTOKEN=hunter3\n' }]
-    try {
-      built(secret('envs: [f]'), values)
-      expect.unreachable()
-    } catch (error) {
-      expect(String(error)).not.toContain('hunter')
-    }
+    expect(String(refusalOf(() => built(secret('envs: [f]'), values)))).not.toContain('hunter')
   })
 })

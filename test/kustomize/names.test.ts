@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
 import { at, type Path } from '../../src/kube/node.ts'
 import { idOf } from '../../src/kube/object.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
 import { treeOf } from '../git/tree-of.ts'
+import { refusalAt } from '../refusal-of.ts'
 
 const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: cm\n'
 const DEPLOYMENT = `apiVersion: apps/v1
@@ -88,16 +88,8 @@ describe('who wrote a name', () => {
   })
 })
 
-/** `code @file:line` of the refusal of a kustomization.yaml beside some files. */
-function refusal(kustomization: string, others: Record<string, string> = {}): string {
-  try {
-    build(treeOf({ 'kustomization.yaml': kustomization, 'a.yaml': CONFIG_MAP, ...others }), '', '')
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    return `${error.code} @${error.origin?.file}:${error.origin?.line}`
-  }
-  return 'built'
-}
+const refusal = (kustomization: string, others: Record<string, string> = {}) =>
+  refusalAt(() => build(treeOf({ 'kustomization.yaml': kustomization, 'a.yaml': CONFIG_MAP, ...others }), '', ''))
 
 describe('what nobody can follow is refused', () => {
   const prefixed = 'resources: [a.yaml]\nnamePrefix: p-\n'
@@ -122,7 +114,7 @@ describe('what nobody can follow is refused', () => {
     'a prefix for a map': [...config('namePrefix:\n- path: metadata\n'), 'kustomize-invalid @a.yaml:4'],
     'a reference that is the own name': [
       ...config('nameReference:\n- kind: ConfigMap\n  fieldSpecs:\n  - path: metadata/name\n'),
-      'built',
+      'done',
     ],
     'a configuration of two documents': [
       ...config('namePrefix: []\n---\nnameSuffix: []\n'),
@@ -130,7 +122,10 @@ describe('what nobody can follow is refused', () => {
     ],
     'a configuration that is a list': [...config('- a\n'), 'kustomize-invalid @c.yaml:1'],
     'an unknown list of fields': [...config('\nunknown: []\n'), 'kustomize-unsupported @c.yaml:2'],
-    'a list of fields in other letters': [...config('NamePrefix: []\n'), 'kustomize-unsupported @c.yaml:1'],
+    'a list of fields in other letters': [
+      ...config('NamePrefix: []\n'),
+      'kustomize-unsupported kustomize-case-variant-key @c.yaml:1',
+    ],
     'a path that is a number': [...config('namePrefix:\n- path: 5\n'), 'kustomize-unsupported @c.yaml:2'],
     'a path to all annotations': [
       ...config('namePrefix:\n- path: metadata/annotations\n'),
@@ -156,7 +151,7 @@ describe('what nobody can follow is refused', () => {
       {},
       'kustomize-unsupported @kustomization.yaml:3',
     ],
-    'a prefix for what has one': [prefixed, {}, 'built'],
+    'a prefix for what has one': [prefixed, {}, 'done'],
   }
   for (const [name, [kustomization, others, expected]] of Object.entries(cases)) {
     test(name, () => expect(refusal(kustomization, others)).toBe(expected))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
 import { at, type Json, type Path, toJson } from '../../src/kube/node.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
 import { treeOf } from '../git/tree-of.ts'
+import { refusalAt } from '../refusal-of.ts'
 
 const SOURCE = `apiVersion: v1
 kind: ConfigMap
@@ -39,15 +39,8 @@ function built(replacements: string, files: Readonly<Record<string, string>> = {
   )
 }
 
-function refusal(replacements: string, files: Readonly<Record<string, string>> = {}): string {
-  try {
-    built(replacements, files)
-  } catch (error) {
-    if (!(error instanceof BailiwickError)) throw error
-    return `${error.code} @${error.origin?.file}:${error.origin?.line}`
-  }
-  return 'built'
-}
+const refusal = (replacements: string, files: Readonly<Record<string, string>> = {}) =>
+  refusalAt(() => built(replacements, files))
 
 const replaced = (replacements: string, path: Path): Json | undefined => {
   const found = at(built(replacements)[1]!.root, path)

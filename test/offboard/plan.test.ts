@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { BailiwickError } from '../../src/errors.ts'
 import { overlayTree } from '../../src/fleet/bootstrap/overlay-tree.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import { display, idOf } from '../../src/kube/object.ts'
@@ -8,6 +7,7 @@ import { type OffboardPlan, planOffboarding } from '../../src/offboard/plan.ts'
 import { fleetAt } from '../../src/onboard/fleet-at.ts'
 import { treeOf } from '../git/tree-of.ts'
 import { acmeFleet } from '../onboard/fleets.ts'
+import { refusalOf } from '../refusal-of.ts'
 import { FLEET_URL, LAYOUTS, randomFleet } from './random-fleet.ts'
 
 const plan = (tree: Tree, tenant = 'dev-team', clusters: readonly string[] = []) =>
@@ -21,16 +21,6 @@ const rendered = (tree: Tree) =>
   fleetAt(tree, FLEET_URL, 'main').nodes.flatMap(({ cluster, objects }) =>
     objects.map(object => `${cluster}: ${display(idOf(object))}`),
   )
-
-function refusal(make: () => unknown): BailiwickError {
-  try {
-    make()
-  } catch (error) {
-    if (error instanceof BailiwickError) return error
-    throw error
-  }
-  throw new Error('was not refused')
-}
 
 describe('a tenant with an overlay per cluster', () => {
   test('the first change takes its Kustomizations, and keeps account, role and source', () => {
@@ -126,7 +116,7 @@ describe('what cannot be edited with certainty is refused, with the line and the
   test('a binding that the tenant shares with others', () => {
     const shared =
       'apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: shared}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}\nsubjects:\n- {kind: ServiceAccount, name: dev-team, namespace: apps}\n- {kind: ServiceAccount, name: robot, namespace: infra}\n'
-    const error = refusal(() => plan(withText(acme, { 'clusters/staging/shared.yaml': shared })))
+    const error = refusalOf(() => plan(withText(acme, { 'clusters/staging/shared.yaml': shared })))
     expect(error).toMatchObject({ code: 'offboard-layout', origin: { file: 'clusters/staging/shared.yaml', line: 6 } })
     expect(error.message).toBe('ClusterRoleBinding shared on staging: binds accounts of tenant dev-team and others')
     expect(error.fix).toBe('Remove the accounts of dev-team from its subjects, then run the command again.')
@@ -138,7 +128,7 @@ describe('what cannot be edited with certainty is refused, with the line and the
       .filter(one => one !== '')
       .map(one => `- ${one.trim().replaceAll('\n', '\n  ')}\n`)
     const list = `apiVersion: v1\nkind: List\nitems:\n${items.join('')}`
-    const error = refusal(() => plan(withText(acme, { [SYNC]: list })))
+    const error = refusalOf(() => plan(withText(acme, { [SYNC]: list })))
     expect(error).toMatchObject({ code: 'offboard-layout', origin: { file: SYNC } })
     expect(error.message).toContain('is written in one document with GitRepository apps/dev-team')
   })
@@ -150,13 +140,13 @@ describe('what cannot be edited with certainty is refused, with the line and the
       '  prune: true\n  dependsOn: [{name: dev-team, namespace: apps}]\n',
     )
     expect(waiting).toContain('dependsOn')
-    const error = refusal(() => plan(withText(acme, { [file]: waiting })))
+    const error = refusalOf(() => plan(withText(acme, { [file]: waiting })))
     expect(error.message).toBe('staging/flux-system/infrastructure depends on staging/apps/dev-team, which is removed')
     expect(error.origin).toMatchObject({ file, line: 2 })
   })
 
   test('a fleet that cannot be rendered', () => {
-    const error = refusal(() =>
+    const error = refusalOf(() =>
       plan(withText(acme, { 'infrastructure/kustomization.yaml': 'resources: [gone.yaml]\n' })),
     )
     expect(error.message).toContain('infrastructure cannot be rendered')
@@ -166,15 +156,15 @@ describe('what cannot be edited with certainty is refused, with the line and the
   test('an account that a patch of everybody makes', () => {
     const overlay = 'tenants/staging/kustomization.yaml'
     const text = `${textAt(acme, overlay)}  - patch: "apiVersion: kustomize.toolkit.fluxcd.io/v1\\nkind: Kustomization\\nmetadata: {name: dev-team, namespace: apps}\\nspec: {suspend: false}\\n---\\napiVersion: v1\\nkind: ServiceAccount\\nmetadata: {name: dev-team, namespace: apps, labels: {a: b}}\\n"\n`
-    const error = refusal(() => plan(withText(acme, { [overlay]: text })))
+    const error = refusalOf(() => plan(withText(acme, { [overlay]: text })))
     expect(error).toMatchObject({ code: 'offboard-layout', origin: { file: SYNC } })
     expect(error.fix).toContain('by hand, with every patch and entry that names it')
   })
 
   test('a cluster that the fleet does not have, and a tenant that is the platform', () => {
-    expect(refusal(() => plan(acme, 'dev-team', ['nowhere'])).code).toBe('offboard-input')
+    expect(refusalOf(() => plan(acme, 'dev-team', ['nowhere'])).code).toBe('offboard-input')
     const declared = withText(acme, { '.github/bailiwick.yaml': 'tenants: [{name: dev-team, platform: true}]\n' })
-    expect(refusal(() => plan(declared)).message).toBe('tenant dev-team is part of the platform')
+    expect(refusalOf(() => plan(declared)).message).toBe('tenant dev-team is part of the platform')
     expect(plan(withText(acme, { [RBAC]: textAt(acme, RBAC)! }), 'nobody')).toMatchObject({ stage: 'done', files: [] })
   })
 })

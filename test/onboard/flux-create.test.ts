@@ -24,11 +24,19 @@ function exported(request: OnboardRequest): string {
   const secret = secretOf(request)
   const isOci = url.startsWith('oci://')
   const options = { tag: '--tag', semver: '--tag-semver', commit: '--commit', digest: '--digest' }
+  const account = accountOf(request)
+  const subject = (name: string) => `- kind: ServiceAccount\n  name: ${account}\n  namespace: ${name}\n`
   return [
-    run(
-      ...['tenant', tenant, ...namespaces.map(name => `--with-namespace=${name}`)],
-      ...[`--cluster-role=${clusterRoleOf(request)}`, `--with-service-account=${accountOf(request)}`],
-    ),
+    // beyond `flux create tenant`, the account of the Kustomization is bound in the other namespaces
+    namespaces
+      .slice(1)
+      .reduce(
+        (text, name) => text.replace(subject(name), `${subject(name)}${subject(namespaces[0]!)}`),
+        run(
+          ...['tenant', tenant, ...namespaces.map(name => `--with-namespace=${name}`)],
+          ...[`--cluster-role=${clusterRoleOf(request)}`, `--with-service-account=${account}`],
+        ),
+      ),
     run(
       ...['source', isOci ? 'oci' : 'git', tenant, ...where, `--url=${sourceAddress(request)}`],
       ref ? `${options[ref.field]}=${ref.value}` : `--branch=${branch}`,

@@ -7,19 +7,12 @@ import {
   parseOnboardCommand,
   removedOption,
 } from '../../src/onboard/parse-command.ts'
+import { refusalOf } from '../refusal-of.ts'
 
 const REST = '--repo https://github.com/acme/ops-team --namespace ops --cluster staging'
 const command = (text: string) => `/bailiwick onboard ${text}`
 
-function refusal(text: string): BailiwickError {
-  try {
-    parseOnboardCommand(text)
-  } catch (error) {
-    if (error instanceof BailiwickError) return error
-    throw error
-  }
-  throw new Error(`was taken: ${text}`)
-}
+const refusal = (text: string) => refusalOf(() => parseOnboardCommand(text))
 
 describe('what is understood', () => {
   test('the first line of a comment', () => {

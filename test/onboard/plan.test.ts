@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { BailiwickError } from '../../src/errors.ts'
 import { overlayTree } from '../../src/fleet/bootstrap/overlay-tree.ts'
 import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
 import type { Tree } from '../../src/git/tree.ts'
@@ -16,6 +15,7 @@ import { pullRequestText } from '../../src/onboard/pull-request-text.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { treeOf } from '../git/tree-of.ts'
 import { findProgram, programs } from '../programs.ts'
+import { refusalOf } from '../refusal-of.ts'
 import { acmeFleet, referenceFleet } from './fleets.ts'
 
 const URL = 'https://github.com/acme/fleet'
@@ -29,16 +29,6 @@ const applied = (tree: Tree, { files }: OnboardPlan) =>
 
 function withText(tree: Tree, edits: Record<string, string>): Tree {
   return overlayTree(tree, new Map(Object.entries(edits)))
-}
-
-function refusal(make: () => unknown): BailiwickError {
-  try {
-    make()
-  } catch (error) {
-    if (error instanceof BailiwickError) return error
-    throw error
-  }
-  throw new Error('was not refused')
 }
 
 const page = (made: OnboardPlan) => {
@@ -215,7 +205,7 @@ describe('the layout is learnt', () => {
       path => path,
       (path, text) => (path === 'clusters/staging/tenants.yaml' ? '# none\n' : text),
     )
-    expect(refusal(() => plan(OPS, tree))).toMatchObject({
+    expect(refusalOf(() => plan(OPS, tree))).toMatchObject({
       code: 'onboard-layout',
       message: expect.stringContaining('none does'),
     })
@@ -282,7 +272,7 @@ subjects:
     })
     // production overrides whatever the base says, so moving it down is fine there; taking it out of both is not
     expect(plan(OPS, twoFaced).files.length).toBeGreaterThan(0)
-    const error = refusal(() => plan([...OPS, '--cluster', 'production'], twoFaced))
+    const error = refusalOf(() => plan([...OPS, '--cluster', 'production'], twoFaced))
     expect(error).toMatchObject({ code: 'onboard-layout', origin: { file: 'tenants/staging/kustomization.yaml' } })
     expect(error.message).toContain('with the namespace moved down: ')
   })
@@ -293,7 +283,7 @@ subjects:
     const patched = withText(tree, {
       [file]: `${new TextDecoder().decode(tree.read(file))}  - target:\n      kind: GitRepository\n    patch: |\n      - op: replace\n        path: /spec/url\n        value: https://github.com/acme/other\n`,
     })
-    const error = refusal(() => plan(OPS, patched))
+    const error = refusalOf(() => plan(OPS, patched))
     expect(error.code).toBe('onboard-layout')
     expect(error.message).toContain('GitRepository ops/ops-team on staging would have another spec.url')
   })
@@ -320,7 +310,7 @@ describe('what the fleet has already is refused', () => {
   }
   for (const [name, [args, message]] of Object.entries(cases)) {
     test(name, () => {
-      const error = refusal(() => plan(args))
+      const error = refusalOf(() => plan(args))
       expect(error.code).toBe('onboard-input')
       expect(error.message).toMatch(message)
       expect(error.fix).toBeTruthy()
@@ -329,7 +319,7 @@ describe('what the fleet has already is refused', () => {
 
   test('a file with other content', () => {
     const tree = withText(acmeFleet(), { 'tenants/base/ops-team/rbac.yaml': '# mine\n' })
-    expect(refusal(() => plan(OPS, tree))).toMatchObject({
+    expect(refusalOf(() => plan(OPS, tree))).toMatchObject({
       code: 'onboard-layout',
       message: '"tenants/base/ops-team/rbac.yaml" exists with other content',
     })
@@ -337,12 +327,12 @@ describe('what the fleet has already is refused', () => {
 
   test('a file where a directory would be', () => {
     const tree = withText(acmeFleet(), { 'tenants/base/ops-team': 'x' })
-    expect(refusal(() => plan(OPS, tree)).code).toBe('onboard-layout')
+    expect(refusalOf(() => plan(OPS, tree)).code).toBe('onboard-layout')
   })
 
   test('an empty repository', () => {
     const empty = openSnapshot(packSnapshot([{ path: 'README.md', content: '' }]))
-    expect(refusal(() => plan(OPS, empty))).toMatchObject({
+    expect(refusalOf(() => plan(OPS, empty))).toMatchObject({
       code: 'onboard-input',
       fix: 'Clusters of this fleet: none.',
     })

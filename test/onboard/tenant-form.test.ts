@@ -6,6 +6,7 @@ import { onboardLine, parseOnboardCommand } from '../../src/onboard/parse-comman
 import { readTenantForm } from '../../src/onboard/read-tenant-form.ts'
 import { TENANT_ACCESS, TENANT_ROLES } from '../../src/onboard/request.ts'
 import { FORM_LABELS, tenantRequestForm } from '../../src/onboard/tenant-request-form.ts'
+import { refusalOf } from '../refusal-of.ts'
 
 const HOST = 'github.com'
 const FILLED = {
@@ -24,15 +25,7 @@ const issue = (changes: Record<string, string> = {}) =>
     .map(([label, value]) => `### ${label}\n\n${value}`)
     .join('\n\n')
 
-function refusal(body: string): BailiwickError {
-  try {
-    readTenantForm(body, HOST)
-  } catch (error) {
-    if (error instanceof BailiwickError) return error
-    throw error
-  }
-  throw new Error('was taken')
-}
+const refusal = (body: string) => refusalOf(() => readTenantForm(body, HOST))
 
 describe('the form', () => {
   interface Form {

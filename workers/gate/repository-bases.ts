@@ -26,12 +26,7 @@ export async function readBases(
   // a platform node that could not be rendered may follow any branch of it
   const anyBranch = standing.some(({ hides }) => mayLeadTo(hides, url))
   const counting = anyBranch ? [...followed, defaultBranch] : followed
-  const known = new Map<string, Promise<Base>>()
-  const baseOf = (branch: string): Promise<Base> => {
-    const asked = known.get(branch) ?? readBase(branch)
-    known.set(branch, asked)
-    return asked
-  }
+  // read at each question: what passes must not be published by rules that changed meanwhile
   const readBase = async (branch: string): Promise<Base> => ({
     branch,
     isDefault: branch === defaultBranch,
@@ -40,7 +35,7 @@ export async function readBases(
   })
   return {
     followed,
-    checksOf: async aims => checkNames(await Promise.all([...new Set([...counting, ...aims])].map(baseOf)), aims),
+    checksOf: async aims => checkNames(await Promise.all([...new Set([...counting, ...aims])].map(readBase)), aims),
   }
 }
 

@@ -1,7 +1,7 @@
+import { addressText, parseAddress } from '../../kube/parse-address.ts'
 import { CelError } from '../cel-error.ts'
 import type { FunctionTable } from '../function-library.ts'
 import { type CelValue, LibraryValue } from '../values.ts'
-import { addressText, parseAddress } from './parse-address.ts'
 
 /** An IP address: `bits` is 32 or 128. */
 class Ip extends LibraryValue {

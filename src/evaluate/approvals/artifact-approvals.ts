@@ -11,20 +11,20 @@ import { onePerGroup } from './one-per-group.ts'
  */
 export function artifactApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
   const before = new Map(base.nodes.map(node => [node.key, node.source]))
-  const known = new Set(base.nodes.map(({ source }) => textOf(source)))
+  const known = new Map(base.nodes.map(({ source }) => [textOf(source), source]))
   const told = new Map<string, RequiredApproval>()
   const tell = (one: RequiredApproval) => told.has(one.message) || told.set(one.message, one)
   for (const node of head.nodes) {
     const { source, cluster } = node
-    const was = before.get(node.key)
+    const [was, same] = [before.get(node.key), known.get(textOf(source))]
     const path = originAt(node.kustomization.root, ['spec', 'sourceRef']).file
-    if (was === undefined && source.artifact?.assumed !== undefined && !known.has(textOf(source))) {
+    if (was === undefined && source.artifact?.assumed !== undefined && !same) {
       const message = `${shown(source.id)} on cluster ${shown(cluster)} is new, and its content is only assumed: ${shownOf(source)}`
       tell({ rule: 'source-opaque', path, message })
     } else if (was !== undefined && textOf(was) !== textOf(source)) {
       const message = `${shown(source.id)} on cluster ${shown(cluster)}: the OCI artifact, or what proves where it comes from, changes from ${shownOf(was)} to ${shownOf(source)}`
       tell({ rule: 'source-verify-removed', path, message })
-    } else if (was !== undefined) for (const one of pushedOtherwise(source, was, head)) tell(one)
+    } else if (same) for (const one of pushedOtherwise(source, same, head)) tell(one)
   }
   return [...told.values()]
 }

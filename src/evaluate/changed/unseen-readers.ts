@@ -73,10 +73,17 @@ function ofNode(node: FleetNode, side: Side): UnseenReader[] {
     const mayRead = readsOfOpaque(node, side)
     return mayRead ? [{ why: notVisible('Kustomization', name), mayRead }] : []
   }
-  if (isBuilt(node)) return ofRemotes(node, side.repository)
+  if (isBuilt(node)) return [...ofPresumed(node, side.repository), ...ofRemotes(node, side.repository)]
   if (!error || !followsRepository(node, side.repository)) return []
   const mayRead = reachableBy(side.repository.tree, node)
   return [{ why: `Kustomization \`${shownName(name)}\` cannot be built`, mayRead, isDecided: true }]
+}
+
+/** An artifact that is taken for a folder of the repository may as well be another one. */
+function ofPresumed(node: FleetNode, repository: FleetRepository): UnseenReader[] {
+  if (!node.source.artifact?.presumed || !followsRepository(node, repository)) return []
+  const [kind = '', , name = ''] = node.source.id.split('/')
+  return [{ why: `the content of ${kind} \`${shownName(name)}\` is only assumed`, mayRead: ANYWHERE }]
 }
 
 /** What a build fetches of the very repository, by an address, at the branch that the change is merged into. */

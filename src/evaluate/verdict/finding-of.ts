@@ -41,6 +41,7 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
     node: node.key,
     fingerprint: fingerprintOf({ rule: rule.id, cluster: node.cluster, tenant }, object, path, breach.value),
     ...causeIn(rule, breach, origin),
+    ...(breach.follows === undefined ? {} : { follows: breach.follows }),
     ...(breach.edit ? { edit: breach.edit } : {}),
     ...(breach.allowed?.length ? { allowed: breach.allowed.slice(0, MAX_ALLOWED) } : {}),
     ...(breach.clusterAnswer === undefined ? {} : { clusterAnswer: breach.clusterAnswer }),

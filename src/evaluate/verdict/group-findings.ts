@@ -107,8 +107,9 @@ function followed(groups: readonly FindingGroup[]): FindingGroup[] {
 
 /** By what others find the one that they follow from. */
 function leaderKeys({ finding, objects }: FindingGroup): string[] {
-  if (!LEADERS.has(finding.rule)) return []
-  const { rule, state, level, origin, tenant, object } = finding
+  const { rule, state, level, origin, tenant, object, cause, isShared } = finding
+  if (isShared) return [JSON.stringify([state, level, cause])]
+  if (!LEADERS.has(rule)) return []
   const isNamespace = objects.length === 1 && object.kind === 'Namespace' && object.apiVersion === 'v1'
   return [
     JSON.stringify([rule, state, level, origin.repository, origin.file, origin.line]),
@@ -117,10 +118,11 @@ function leaderKeys({ finding, objects }: FindingGroup): string[] {
 }
 
 function followerKeys({ finding, tenants }: FindingGroup): string[] {
-  const { rule, state, level, origin, tenant, object } = finding
+  const { rule, state, level, origin, tenant, object, follows } = finding
   const leader = AT_THE_SAME_LINE.get(rule)
   const isInside = rule === 'namespace-confinement' && object.namespace !== '' && tenants.length === 1
   return [
+    ...(follows === undefined ? [] : [JSON.stringify([state, level, follows])]),
     ...(leader === undefined || origin.file === ''
       ? []
       : [JSON.stringify([leader, state, level, origin.repository, origin.file, origin.line])]),

@@ -2,7 +2,8 @@ import { artifactPath } from '../../flux/artifact-path.ts'
 import { isOfKind } from '../../flux/flux-object.ts'
 import { OCI_REPOSITORY } from '../../flux/kinds.ts'
 import type { Tree } from '../../git/tree.ts'
-import { at, canonical, stringAt } from '../../kube/node.ts'
+import { fieldTexts } from '../../kube/field-texts.ts'
+import { at, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { DeclaredArtifact } from '../model/fleet-config.ts'
 import { type OciReference, ociReference, packageOf } from './oci-reference.ts'
@@ -133,11 +134,9 @@ function followedBy(source: KubeObject): { readonly address: Required<OciReferen
     : { address: { repository: whole.repository, tag: whole.tag } }
 }
 
+/** Fields of a source that decide when it is fetched, and not what. */
+const TIMING = new Set(['interval', 'timeout', 'suspend'])
+
 /** What of an OCIRepository decides what its artifact holds, to see that it changed. */
-export const trustOf = (source: KubeObject): string =>
-  ['url', 'ref', 'verify', 'layerSelector', 'ignore', 'provider', 'insecure']
-    .map(field => {
-      const node = at(source.root, ['spec', field])
-      return node === undefined ? '' : canonical(node)
-    })
-    .join('\n')
+export const trustOf = ({ root }: KubeObject): string =>
+  JSON.stringify(fieldTexts(at(root, ['spec']), name => !TIMING.has(name)))

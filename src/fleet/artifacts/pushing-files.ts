@@ -4,14 +4,15 @@ import type { PushingFile } from '../model/fleet.ts'
 const WORKFLOWS = '.github/workflows'
 const ACTIONS = '.github/actions'
 const MAX_FILES = 200
+const MAX_BYTES = 4 * 1024 * 1024
 const WORD = /[\w@.-]+/g
 /** Programs that run a file without naming it. */
-const RUN_BY: Readonly<Record<string, readonly string[]>> = {
-  make: ['Makefile', 'makefile', 'GNUmakefile'],
-  task: ['Taskfile.yml', 'Taskfile.yaml'],
-  just: ['justfile', 'Justfile', '.justfile'],
-  npm: ['package.json'],
-}
+const RUN_BY: ReadonlyMap<string, readonly string[]> = new Map([
+  ['make', ['Makefile', 'makefile', 'GNUmakefile']],
+  ['task', ['Taskfile.yml', 'Taskfile.yaml']],
+  ['just', ['justfile', 'Justfile', '.justfile']],
+  ['npm', ['package.json']],
+])
 /** Manifests are evaluated where they are applied, and texts push nothing. */
 const NO_PROGRAM = /\.(?:ya?ml|json|md|txt)$/i
 
@@ -36,13 +37,15 @@ function collect(tree: Tree, only: string): readonly PushingFile[] {
   const isStart = ({ path }: TreeEntry) =>
     path.startsWith(`${ACTIONS}/`) || (only === '' ? path.startsWith(`${WORKFLOWS}/`) : path === only)
   const found = new Set(entries.filter(isStart))
+  let size = 0
   // what a set gets while it is gone through comes last
   for (const entry of found) {
-    if (found.size > MAX_FILES) return [{ path: '.', id: tree.id }]
     const bytes = entry.type === 'submodule' ? undefined : readUnlessLarge(tree, entry.path)
+    size += bytes?.length ?? 0
+    if (found.size > MAX_FILES || size > MAX_BYTES) return [{ path: '.', id: tree.id }]
     const words = new Set(bytes ? Buffer.from(bytes).toString('latin1').match(WORD) : [])
     for (const word of words)
-      for (const name of [word, ...(RUN_BY[word] ?? [])])
+      for (const name of [word, ...(RUN_BY.get(word) ?? [])])
         for (const one of byName.get(name) ?? []) if (isProgram(one, word)) found.add(one)
   }
   return [...found].map(({ path, id }) => ({ path, id }))

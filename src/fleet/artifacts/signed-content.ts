@@ -6,6 +6,9 @@ const ISSUER = 'https://token.actions.githubusercontent.com'
 const SUBJECT =
   /^https:\/\/github\.com\/([\w-]+\/[\w.-]+)\/(\.github\/workflows\/[\w.-]+\.ya?ml)@refs\/heads\/([\w./-]+)$/
 
+/** With `secretRef`, source-controller looks at no identity; `trustedRootSecretRef` names who may certify any. */
+const FIELDS = new Set(['provider', 'matchOIDCIdentity'])
+
 /** Whose workflow signed an artifact, and which. */
 export interface Signed {
   /** Normalised by normaliseUrl. */
@@ -16,15 +19,16 @@ export interface Signed {
 
 /**
  * The repository and branch whose own workflow must have signed an OCI artifact (`spec.verify.matchOIDCIdentity` of the
- * OCIRepository): source-controller takes no other content. `unclear` where the identities leave a choice; undefined where none
- * is asked for.
+ * OCIRepository): source-controller takes no other content. `unclear` where the identities leave a choice, or other keys or roots
+ * of trust count instead; undefined where no identity is asked for.
  */
 export function signedContent(source: KubeObject): Signed | 'unclear' | undefined {
   const verify = at(source.root, ['spec', 'verify'])
   const identities = at(verify, ['matchOIDCIdentity'])
   if (identities === undefined) return undefined
-  if (stringAt(verify, ['provider']) !== 'cosign' || identities.type !== 'list' || identities.items.length !== 1)
-    return 'unclear'
+  const isOther = verify?.type !== 'map' || [...verify.fields.keys()].some(key => !FIELDS.has(key))
+  if (isOther || stringAt(verify, ['provider']) !== 'cosign') return 'unclear'
+  if (identities.type !== 'list' || identities.items.length !== 1) return 'unclear'
   const [identity] = identities.items
   if (literal(stringAt(identity, ['issuer'])) !== ISSUER) return 'unclear'
   const [, name, workflow, branch] = SUBJECT.exec(literal(stringAt(identity, ['subject'])) ?? '') ?? []

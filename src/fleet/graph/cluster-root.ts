@@ -4,6 +4,7 @@ import { ACCOUNT_FIELD, GIT_REPOSITORY, ROOT_NAMESPACE, SOURCE_GROUP, sourceName
 import { PackBudget } from '../../flux/pack-budget.ts'
 import { PLATFORM_SCALE, RenderBudget } from '../../flux/render-budget.ts'
 import { renderWithHoles } from '../../flux/render-with-holes.ts'
+import type { Tree } from '../../git/tree.ts'
 import { withField } from '../../kube/edit-node.ts'
 import type { Hole } from '../../kube/hole.ts'
 import { at, canonical, originAt, stringAt } from '../../kube/node.ts'
@@ -11,7 +12,7 @@ import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
 import { installedFlux, installedSync, isFluxInstance } from '../bootstrap/flux-instance.ts'
 import { probeBootstrap } from '../bootstrap/probe-bootstrap.ts'
-import { OPEN, readLockdown } from '../lockdown/lockdown.ts'
+import { isStrictByDefault, OPEN, readLockdown } from '../lockdown/lockdown.ts'
 import type { ClusterRoot } from '../model/cluster-root.ts'
 import type { Lockdown } from '../model/fleet.ts'
 import { refKey } from '../model/ref.ts'
@@ -178,8 +179,19 @@ function probed(
     synthetic,
     installed?.find(object => isRoot(object, synthetic)),
   )
-  const lockdown = readLockdown(objects) ?? readLockdown([...(probe ?? []), ...objects], 'patches') ?? OPEN
-  return { kustomization, resolved, objects, lockdown }
+  const shown = readLockdown(objects) ?? readLockdown([...(probe ?? []), ...objects], 'patches')
+  return { kustomization, resolved, objects, lockdown: shown ?? leftOut(path, resolved.artifact.tree) }
+}
+
+/**
+ * Components of bootstrap that the root's own kustomization.yaml leaves out: Flux runs in the version that they name. No
+ * flag of theirs counts, because nothing applies what changes in them.
+ */
+function leftOut(path: string, tree: Tree): Lockdown {
+  const file = `${path === '' ? '' : `${path}/`}flux-system/gotk-components.yaml`
+  const bytes = tree.entry(file)?.type === 'file' ? tree.read(file).subarray(0, 512) : new Uint8Array()
+  const [, version] = /^# Flux Version: (\S+)$/m.exec(new TextDecoder().decode(bytes)) ?? []
+  return isStrictByDefault(version) ? OPEN : { ...OPEN, strictSubstitution: false }
 }
 
 /** The probe's own lines are nowhere in the repository; only what the overlay's patches wrote is worth keeping. */

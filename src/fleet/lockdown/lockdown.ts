@@ -84,7 +84,7 @@ const controllerOf = ({ name, runs, object }: RunningController): FluxController
 })
 
 /** Flux is strict about variables from 2.9 on; of a version that cannot be told the stricter is taken. */
-function isStrictByDefault(version: string | undefined): boolean {
+export function isStrictByDefault(version: string | undefined): boolean {
   const minor = fluxMinor(version)
   return minor === undefined || minor >= 9
 }

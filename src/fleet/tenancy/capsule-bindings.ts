@@ -18,19 +18,25 @@ type Subject = {
 
 /**
  * The RoleBindings that Capsule makes of Tenants: their owners' and the additional ones, in each namespace that has the Tenant's
- * ownerReference. `objects`: of Capsule's kinds; `members`: namespaces by Tenant; `version`: as capsuleVersion gives it.
+ * ownerReference. `objects`: of Capsule's kinds; `members`: namespaces by Tenant; `version`: as capsuleVersion gives it;
+ * `administrators`: who owns each Tenant by Capsule's configuration.
  */
 export function capsuleBindings(
   objects: readonly KubeObject[],
   members: ReadonlyMap<string, Iterable<string>>,
   version: number | undefined,
+  administrators: readonly CapsuleOwnerRoles[] = [],
 ): KubeObject[] {
   const all = objects.filter(object => groupOf(idOf(object).apiVersion) === CAPSULE_GROUP)
   const others = all.filter(object => idOf(object).kind === 'TenantOwner')
   return all.flatMap(tenant => {
     const { kind, name } = idOf(tenant)
     if (kind !== 'Tenant') return []
-    const grants = [...ownerGrants(tenant, others), ...additionalGrants(tenant)]
+    const owners = [...ownersOf(tenant, others), ...administrators]
+    const grants = [
+      ...ownerGrants(version === undefined || version < 12 ? owners : merged(owners)),
+      ...additionalGrants(tenant),
+    ]
     return [...(members.get(name) ?? [])].flatMap(namespace =>
       grants.map((grant, index) => {
         const named =
@@ -46,15 +52,35 @@ interface CapsuleGrant {
   readonly subjects: readonly Subject[]
 }
 
-function ownerGrants(tenant: KubeObject, others: readonly KubeObject[]): CapsuleGrant[] {
+/** An owner with the ClusterRoles that it has in the namespaces of a Tenant. */
+interface CapsuleOwnerRoles {
+  readonly kind: string
+  readonly name: string
+  readonly roles: readonly string[]
+}
+
+function ownersOf(tenant: KubeObject, others: readonly KubeObject[]): CapsuleOwnerRoles[] {
   const selected = selectedOwners(tenant.root, others).flatMap(({ root }) => at(root, ['spec']) ?? [])
-  return [...writtenOwners(tenant.root), ...selected].flatMap(owner => {
+  return [...writtenOwners(tenant.root), ...selected].map(owner => {
     const written = textsOf(at(owner, ['clusterRoles'])) ?? []
     const [kind, name] = [stringAt(owner, ['kind']) ?? '', stringAt(owner, ['name']) ?? '']
+    return { kind, name, roles: written.length > 0 ? written : OWNER_ROLES }
+  })
+}
+
+/** From 0.12 on: each once, with the roles of all of its entries, by kind and name. */
+function merged(owners: readonly CapsuleOwnerRoles[]): CapsuleOwnerRoles[] {
+  const keyOf = ({ kind, name }: CapsuleOwnerRoles) => `${kind} ${name}`
+  const all = [...Map.groupBy(owners, keyOf)].sort(([a], [b]) => (a < b ? -1 : 1))
+  return all.map(([, same]) => ({ ...same[0]!, roles: [...new Set(same.flatMap(({ roles }) => roles))] }))
+}
+
+function ownerGrants(owners: readonly CapsuleOwnerRoles[]): CapsuleGrant[] {
+  return owners.flatMap(({ kind, name, roles }) => {
     const subject = { apiGroup: RBAC_GROUP, kind, name, namespace: '' }
     const account = kind === 'Group' ? undefined : accountOf(name)
     const subjects = [account ? { kind: 'ServiceAccount', ...account } : subject]
-    return (written.length > 0 ? written : OWNER_ROLES).map(role => ({ role, subjects }))
+    return roles.map(role => ({ role, subjects }))
   })
 }
 

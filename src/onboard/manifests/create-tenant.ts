@@ -12,7 +12,10 @@ interface NewTenant {
   readonly isAccountOnly?: boolean
 }
 
-/** `flux create tenant`: per namespace the Namespace, an account and its RoleBinding (flux2 cmd/flux/create_tenant.go). */
+/**
+ * `flux create tenant`: per namespace the Namespace, an account and its RoleBinding (flux2 cmd/flux/create_tenant.go). The
+ * account of the first namespace, as which the tenant's Kustomization applies, is bound in the others, too.
+ */
 export function createTenant({ name, namespaces, account, role, addon, isAccountOnly }: NewTenant): ManifestMap[] {
   const labels = { [TENANT_LABEL_KEY]: name }
   const bindingOf = (namespace: string): ManifestMap => ({
@@ -24,7 +27,11 @@ export function createTenant({ name, namespaces, account, role, addon, isAccount
       ...(isAccountOnly
         ? []
         : [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: `gotk:${namespace}:reconciler` }]),
-      { kind: 'ServiceAccount', name: account, namespace },
+      ...[...new Set([namespace, namespaces[0]!])].map(one => ({
+        kind: 'ServiceAccount',
+        name: account,
+        namespace: one,
+      })),
     ],
   })
   return namespaces.flatMap((namespace, index) => [

@@ -58,12 +58,21 @@ function* lackingAtHome(acting: Acting, context: RuleContext): Iterable<Breach> 
   const { cluster } = node
   const { apiVersion, namespace, name } = idOf(object)
   const bound = (one: FleetIndex) => one.bindingsOf(cluster, user, namespace).filter(isOf(namespace))
-  // fewer rights than that are what the platform wants; a binding that is gone is the rule identity-object-tamper's
-  if (bound(context.index).length > 0 || bound(context.before ?? context.index).some(isGone(cluster, context.index)))
-    return
+  // a binding that is gone is the rule identity-object-tamper's
+  if (bound(context.before ?? context.index).some(isGone(cluster, context.index))) return
+  // what it applies there is asked object by object, where that is visible
+  const isBound = bound(context.index).length > 0
+  if (isBound && node.source.opaque === undefined) return
   const request = { verb: 'patch', apiGroup: groupOf(apiVersion), resource: 'kustomizations', namespace, name }
-  yield* lacking(acting, request, ['metadata', 'name'], context)
+  for (const found of lacking(acting, request, ['metadata', 'name'], context))
+    yield isBound ? { ...found, ...tooLittle(user, namespace) } : found
 }
+
+const tooLittle = (user: string, namespace: string): Pick<Breach, 'level' | 'message' | 'fix'> => ({
+  level: 'warning',
+  message: message`${part('identity', user)} owns a Capsule Tenant, but its RoleBindings in its own namespace do not let it apply Kustomizations there. What its repository applies is not visible.`,
+  fix: message`Bind the account in ${quoted('object', namespace)} to a role that may patch Kustomizations, or check that its repository has none.`,
+})
 
 const isOf = (namespace: string) => (binding: Binding) => binding.namespace === namespace
 const isGone = (cluster: string, index: FleetIndex) => (one: Binding) =>

@@ -8,7 +8,8 @@ import { serverWords } from '../model/api-refusal.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { TENANT, webhookVersion } from './support/capsule-tenants.ts'
 import { cordonedChanges, cordonedTenant } from './support/cordoned-changes.ts'
-import { type CapsuleRefusal, refusedFields } from './support/refused-fields.ts'
+import type { CapsuleRefusal } from './support/refused-class.ts'
+import { refusedFields } from './support/refused-fields.ts'
 import { refusedNamespace } from './support/refused-namespace.ts'
 
 /** Capsule's admission webhooks are part of what the API server answers. */
@@ -18,7 +19,7 @@ export const capsuleDenied: Rule = {
   title: 'Object that Capsule refuses',
   why: "Capsule's admission webhooks refuse what the Tenant of a namespace does not allow. Flux then applies nothing of that stage. Refused Pods are seen even later: Flux applies the Deployment, and its ReplicaSet cannot create them.",
   source: 'Capsule: internal/webhook',
-  docs: 'Change the object to what the Tenant allows, or ask a fleet admin to change the Tenant. Evaluated: quota, forced prefix, protected names and required metadata of new Namespaces; registries, pull policies, priority, runtime and storage classes of Pods and claims; classes and hostnames of Ingresses and Gateways; types, labels and annotations of Services; changes in a cordoned Tenant. The words are those of the version of Capsule that the fleet shows, else of 0.14. What a change of the Tenant breaks is a warning. So is a class whose labels are not in the fleet.',
+  docs: 'Change the object to what the Tenant allows, or ask a fleet admin to change the Tenant. Evaluated: quota, forced prefix, protected names and required metadata of new Namespaces; registries, pull policies, priority, runtime and storage classes of Pods and claims; classes of devices; classes, hostnames and their collisions of Ingresses, classes of Gateways; types, labels, annotations and external addresses of Services; changes in a cordoned Tenant. The words are those of the version of Capsule that the fleet shows, else of 0.14. What a change of the Tenant breaks is a warning. So is a class whose labels are not in the fleet.',
   kinds: 'every',
   *checkObject(subject, context) {
     const { node, kind, id } = subject
@@ -39,7 +40,9 @@ function* refusalsOf(subject: Subject, tenant: KubeObject, context: RuleContext)
   const version = webhookVersion(context.index, cluster)
   if (subject.kind === '/Namespace') return yield* refusedNamespace(subject, tenant, version, context)
   const spec = at(tenant.root, ['spec'])
-  if (spec) yield* refusedFields(subject, { index: context.index, cluster, spec, tenant: idOf(tenant).name, version })
+  if (!spec) return
+  const { index, before } = context
+  yield* refusedFields(subject, { index, before, cluster, spec, tenant: idOf(tenant).name, version })
 }
 
 /** What the Tenant now refuses of an object that stays as it was does not block the Tenant's change. */
@@ -61,7 +64,7 @@ function levelOf(subject: Subject, refusal: CapsuleRefusal, { before }: RuleCont
 function breach(
   { node, object, id }: Subject,
   tenant: KubeObject,
-  { path, what, field, words, value }: CapsuleRefusal,
+  { path, what, field, words, value, fix }: CapsuleRefusal,
   level: 'violation' | 'warning',
 ): Breach {
   const { file, line } = originAt(tenant.root, ['spec', ...field])
@@ -75,8 +78,8 @@ function breach(
     level,
     cause: hashOf(['capsule', node.cluster, idOf(tenant).name, ...field.map(String), value]),
     message: words
-      ? message`${who}: Capsule refuses ${what}. Allowed: what ${limit} allows. Capsule: ${serverWords(words)}.`
+      ? message`${who}: Capsule refuses ${what}. Allowed: what ${limit} allows. Capsule: ${serverWords(words.replace(/\.$/, ''))}.`
       : message`${who}: whether Capsule refuses ${what} depends on a class that the fleet does not render. Allowed: what ${limit} allows.`,
-    fix: message`Change ${part('field', path.map(String).join('.'))} to a value that ${limit} allows.`,
+    fix: fix ?? message`Change ${part('field', path.map(String).join('.'))} to a value that ${limit} allows.`,
   }
 }

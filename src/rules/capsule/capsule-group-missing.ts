@@ -1,11 +1,12 @@
+import { capsuleUse, readConfiguration } from '../../facts/capsule-users.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { quoted } from '../../facts/shown.ts'
 import { homesOf, nameOfOwner, readCapsuleTenants } from '../../fleet/tenancy/capsule.ts'
 import { idOf } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
-import { aggregatedOwners, type CapsuleSettings, capsuleSettings, capsuleUse } from './support/capsule-settings.ts'
-import { CONFIGURATION, capsuleObjects, TENANT } from './support/capsule-tenants.ts'
+import { aggregatedOwners, type CapsuleSettings, capsuleSettings } from './support/capsule-settings.ts'
+import { CONFIGURATION, capsuleObjects, TENANT, webhookVersion } from './support/capsule-tenants.ts'
 
 const ACCOUNT = /^system:serviceaccount:([a-z0-9.-]+):[a-z0-9.-]+$/
 const ACCOUNTS_OF = /^system:serviceaccounts:([a-z0-9.-]+)$/
@@ -24,7 +25,7 @@ export const capsuleGroupMissing: Rule = {
     const settings = capsuleSettings(index, cluster.name)
     if (before) yield* dropped(cluster.name, index, before, settings)
     for (const account of settings.length > 0 ? accounts : []) {
-      const problem = unknown(account, settings)
+      const problem = unknown(account, settings, webhookVersion(index, cluster.name))
       if (problem) yield problem
     }
   },
@@ -59,10 +60,12 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
   )
 }
 
-function unknown(account: Account, settings: readonly CapsuleSettings[]): Breach | undefined {
-  const { name, user, groups, tenant } = account
-  const { isListed, ignored: passes } = capsuleUse(settings, [...groups, ...(user === undefined ? [] : [user])])
-  if ((account.isAggregated || isListed) && passes === undefined) return undefined
+function unknown(account: Account, settings: readonly CapsuleSettings[], version: number): Breach | undefined {
+  const { name, user = '', groups, tenant, isAggregated } = account
+  const { role, by: passes } = capsuleUse(readConfiguration(settings), { name: user, groups }, version, {
+    isAggregated,
+  })
+  if (role === 'user') return undefined
   const [first] = settings as [CapsuleSettings]
   const { node, object } = first.rendered
   const path = passes === undefined ? [...first.path, first.groups] : first.path

@@ -29,7 +29,7 @@ export const fluxLockdownWeakened: Rule = {
   title: 'Weakened Flux lockdown',
   why: 'Patches set the lockdown flags. A patch with a wrong target or path has no effect and reports no error. Every tenant is then cluster-admin or can read the sources of other tenants.',
   source: 'Flux multi-tenancy lockdown',
-  docs: 'Keep `--no-cross-namespace-refs` on every controller, `--no-remote-bases` on kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller, or set `multitenant: true` in the FluxInstance.',
+  docs: 'A new cluster sets what all other clusters set. Keep `--no-cross-namespace-refs` on every controller, `--no-remote-bases` on kustomize-controller, and `--default-service-account` on kustomize-controller and helm-controller, or set `multitenant: true` in the FluxInstance.',
   kinds: ['apps/Deployment', 'apps/StatefulSet', 'apps/DaemonSet'],
   checkObject: instanceElsewhere,
   checkCluster: (cluster, context) => evaluateFleet(cluster, context),
@@ -42,6 +42,8 @@ interface Loss {
   readonly what: Message
   /** Where the flag is, or was, written. */
   readonly origin: Origin | undefined
+  /** The cluster is new. */
+  readonly isNew?: true
 }
 
 function* evaluateFleet(cluster: Cluster, { index, before }: RuleContext): Iterable<Breach> {
@@ -55,7 +57,13 @@ function* evaluateFleet(cluster: Cluster, { index, before }: RuleContext): Itera
   const was = earlier && shownBy(earlier, isPart && rootBefore !== undefined && isIncomplete(rootBefore)).flux
   // a new hole may be why a flag is not there
   const isVague = isPart && rootBefore !== undefined && hasMoreCauses(root, rootBefore)
-  const losses = [...(isVague ? [] : partial(is)), ...(was ? lost(was, is) : [])]
+  const others = (before?.clusters() ?? []).flatMap(name => before?.cluster(name)?.lockdown.flux ?? [])
+  const losses = [
+    ...(isVague ? [] : partial(is)),
+    ...(was ? lost(was, is) : []),
+    // a new cluster is as closed as all others
+    ...(before && !earlier && !isPart ? missing(is, others) : []),
+  ]
   const said = new Set<string>()
   for (const loss of losses) {
     const id = `${loss.controller} ${loss.flag}`
@@ -98,17 +106,35 @@ function* lost(was: NonNullable<Flux>, is: Flux): Iterable<Loss> {
   }
 }
 
+/** What all clusters of the base set, and a new one does not. */
+function* missing(flux: Flux, others: readonly NonNullable<Flux>[]): Iterable<Loss> {
+  if (!flux || others.length === 0) return
+  for (const flag of LOCKDOWN_FLAGS) {
+    if (!others.map(other => setFor(other, flag)).every(({ known, on }) => on.length > 0 && on.length === known.length))
+      continue
+    const { known, on } = setFor(flux, flag)
+    for (const controller of known) {
+      if (on.includes(controller)) continue
+      const runs = controllersByName(flux).get(controller)!
+      const what = message`--${part('value', flag.name)} is set on all other clusters, but not for ${part('object', controller)} of this new one: ${untyped(flag.why(runs, ''))}`
+      yield { controller, flag: flag.name, now: '', what, origin: undefined, isNew: true }
+    }
+  }
+}
+
+/** The installed controllers that have a flag, and those of them for which it is set. */
+function setFor(flux: NonNullable<Flux>, flag: LockdownFlag) {
+  const [all, runs] = [flagsByController(flux), controllersByName(flux)]
+  const known = installedControllers(flux).filter(controller => flag.controllers.includes(runs.get(controller)!))
+  return { known, on: known.filter(controller => lockdownValue(all.get(controller) ?? new Map(), flag) !== '') }
+}
+
 /** What is on for one controller and not for another of the same cluster: a patch that missed its target. */
 function* partial(flux: Flux): Iterable<Loss> {
   if (!flux) return
-  const all = flagsByController(flux)
   const runs = controllersByName(flux)
-  const present = installedControllers(flux)
-  const isOnFor = (flag: LockdownFlag, controller: string) =>
-    lockdownValue(all.get(controller) ?? new Map(), flag) !== ''
   for (const flag of LOCKDOWN_FLAGS) {
-    const known = present.filter(controller => flag.controllers.includes(runs.get(controller)!))
-    const others = known.filter(controller => isOnFor(flag, controller))
+    const { known, on: others } = setFor(flux, flag)
     for (const controller of known) {
       if (others.length === 0 || others.includes(controller)) continue
       const met = listed(others.map(name => part('object', name)))
@@ -125,7 +151,8 @@ function placeOf(flux: Flux, controller: string, flag: string): Origin | undefin
   return flags?.findLast(({ name }) => name === flag)?.origin
 }
 
-function breach(index: FleetIndex, root: FleetNode, { controller, flag, now, what, origin }: Loss): Breach {
+function breach(index: FleetIndex, root: FleetNode, loss: Loss): Breach {
+  const { controller, flag, now, what, origin, isNew } = loss
   const deployment = index.platformObject(root.cluster, 'apps/Deployment', NAMESPACE, controller)
   return {
     node: root,
@@ -135,7 +162,9 @@ function breach(index: FleetIndex, root: FleetNode, { controller, flag, now, wha
     value: `${controller} ${flag} ${now}`,
     // one patch sets a flag of several controllers
     cause: hashOf([flag, now, origin ? placeText(origin) : root.cluster]),
-    message: message`Flux's lockdown is weaker on this cluster: ${what}. Allowed: the flag as it was, on every controller that supports it.`,
-    fix: message`Restore --${part('value', flag)} on ${part('object', controller)}, and check that the patch's target matches it.`,
+    message: message`Flux's lockdown is weaker on this cluster: ${what}. Allowed: the flag ${isNew ? 'of the other clusters' : 'as it was'}, on every controller that supports it.`,
+    fix: isNew
+      ? message`Set --${part('value', flag)} on ${part('object', controller)}, as the other clusters do.`
+      : message`Restore --${part('value', flag)} on ${part('object', controller)}, and check that the patch's target matches it.`,
   }
 }

@@ -6,11 +6,12 @@ import type { Subject } from '../../facts/subject.ts'
 import { accountOf, applierKinds, kubeConfigOf } from '../../fleet/model/appliers.ts'
 import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { idOf } from '../../kube/object.ts'
-import { type Binding, type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import { codeWord, message, part } from '../../message/message.ts'
+import { codeWord, listed, message, part } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { bindingCause } from '../rbac/support/binding-cause.ts'
 import { declaredOwner } from '../rbac/support/declared-owner.ts'
 import { reachOf, subjectText } from '../rbac/support/subject-reach.ts'
 
@@ -39,10 +40,13 @@ export const saForeign: Rule = {
 function* evaluateBinding(context: RuleContext, { node, object }: Subject): Iterable<Breach> {
   const binding = node.tenant === undefined ? readBinding(object) : undefined
   if (!binding) return
+  const rightsOfAll = binding.subjects.map(subject => rightsOf(context, node.cluster, binding, subject))
   for (const [at, subject] of binding.subjects.entries()) {
-    const rights = rightsOf(context, node.cluster, binding, subject)
+    const rights = rightsOfAll[at]
     if (rights === undefined) continue
     const { kind, namespace, name, roleRef } = binding
+    const same = binding.subjects.filter((_, index) => rightsOfAll[index] === rights)
+    const whom = listed(same.map(one => part('identity', subjectText(one))))
     const where =
       namespace === '' ? message`in the whole cluster` : message`in namespace ${quoted('object', namespace)}`
     const unknown = rights === 'unknown'
@@ -50,10 +54,11 @@ function* evaluateBinding(context: RuleContext, { node, object }: Subject): Iter
       node,
       object,
       path: ['subjects', at],
+      cause: bindingCause(displayRbac(binding)),
       value: `${subjectText(subject)} ${roleRef.kind} ${roleRef.name}${unknown ? '' : `: ${rights}`}`,
       message: unknown
-        ? message`${objectPart(kind, namespace, name)} binds ${part('identity', subjectText(subject))}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, which the fleet does not render. Its rights are unknown. Allowed: rights in the tenant's namespaces.`
-        : message`${objectPart(kind, namespace, name)} gives ${part('identity', subjectText(subject))}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
+        ? message`${objectPart(kind, namespace, name)} binds ${whom}, of a tenant's namespace, ${where} to ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, which the fleet does not render. Its rights are unknown. Allowed: rights in the tenant's namespaces.`
+        : message`${objectPart(kind, namespace, name)} gives ${whom}, of a tenant's namespace, rights ${where}: ${shownRules(rights)} by ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}. Allowed: rights in the tenant's namespaces. The tenant can act as every account in its namespaces.`,
       fix:
         unknown && isMeantForProxy(context.index, node.cluster, subject)
           ? message`Render ${part('value', roleRef.kind)} ${quoted('object', roleRef.name)}, or correct ${part('field', 'roleRef.name')}.`
@@ -107,6 +112,7 @@ function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable
       path: ACCOUNT_FIELD,
       value: `${account} ${binding} ${role}: ${rules}`,
       cause: hashOf(['foreign', namespace, account]),
+      follows: bindingCause(binding),
       message: message`${objectPart(kind, namespace, name)} is applied as account ${quoted('object', account)}, which has rights outside the tenant's namespaces: ${shownRules(rules)} by ${clusterWide ? quoted('object', binding) : OF_OTHERS} (${quoted('value', role)}). Allowed: an account with rights only in the tenant's namespaces.`,
       fix: message`Set ${codeWord('spec.serviceAccountName')} to the tenant's reconciler account in namespace ${quoted('object', namespace)}. Ask a fleet admin to move account ${quoted('object', account)} to a platform namespace.`,
     }

@@ -51,6 +51,8 @@ export interface Finding {
   readonly cause?: string
   /** The cause is not written at `origin`: findings at other lines have it too. */
   readonly isShared?: true
+  /** The cause of the finding that it follows from. */
+  readonly follows?: string
   /** Of what was left out by a rule: the digest of all that it hides. It stands only while this is the same. */
   readonly hides?: string
   /** With `hides`: digest of where, as whom and in which form that is applied; absent where nothing of it is. */

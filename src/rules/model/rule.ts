@@ -52,6 +52,8 @@ export interface Breach {
   readonly clusterAnswer?: string
   /** What identifies its cause, where that is not the line at `origin`: people see breaches with one cause as one finding. */
   readonly cause?: string
+  /** The `cause` of the breach that it follows from: what mends that one mends it, too. */
+  readonly follows?: string
   /** The admission policy that denies the object or was not evaluated for it. */
   readonly policy?: FindingPolicy
 }

@@ -2,11 +2,12 @@ import type { FleetIndex } from '../../facts/fleet-index.ts'
 import type { Naming } from '../../facts/naming.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
-import { type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
+import { type BoundSubject, displayRbac, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
-import { type Message, message } from '../../message/message.ts'
+import { listed, type Message, message } from '../../message/message.ts'
 import { asMessage } from '../../message/said.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import { bindingCause } from './support/binding-cause.ts'
 import { declaredOwner } from './support/declared-owner.ts'
 import { isPublic } from './support/is-public.ts'
 import { reachOf, subjectText } from './support/subject-reach.ts'
@@ -26,16 +27,21 @@ export const rbacForeignSubject: Rule = {
     const { node, object, id } = subject
     const evaluateFleet = node.tenant === undefined ? evaluatePlatform : evaluateTenant
     const binding = readBinding(object)
-    for (const [at, bound] of (binding?.subjects ?? []).entries()) {
-      const found = evaluateFleet(context, subject, bound)
+    if (!binding) return
+    const role = binding.roleRef.name
+    const all = binding.subjects.map(bound => evaluateFleet(context, subject, bound))
+    for (const [at, bound] of binding.subjects.entries()) {
+      const found = all[at]
       if (!found) continue
-      const role = binding?.roleRef.name ?? ''
+      const same = binding.subjects.filter((_, index) => all[index] && all[index].level === found.level)
+      const whom = listed(same.map(one => quoted('identity', subjectText(one))))
       yield {
         node,
         object,
         path: ['subjects', at],
         value: subjectText(bound),
-        message: message`${objectPart(id.kind, id.namespace, id.name)} gives ${quoted('identity', subjectText(bound))} the rights of ${quoted('value', role)} in namespace ${quoted('object', id.namespace)}: ${asMessage(found.why)}`,
+        cause: bindingCause(displayRbac(binding)),
+        message: message`${objectPart(id.kind, id.namespace, id.name)} gives ${whom} the rights of ${quoted('value', role)} in namespace ${quoted('object', id.namespace)}: ${asMessage(found.why)}`,
         fix: found.fix,
         ...(found.level ? { level: found.level } : {}),
         ...(found.level ? {} : { severity: 'critical' as const }),

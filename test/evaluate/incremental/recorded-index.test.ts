@@ -65,6 +65,8 @@ test('who got an answer that is another one after a change is stale, and nobody 
   expect(index.view.ownerOf('staging', 'apps')).toBe('somebody')
 })
 
+const COMMIT = /\bsource\.commit\b/g
+
 test('rules ask the index for what other nodes render, and nobody for a commit', () => {
   const rules = globSync('src/rules/*/**/*.ts', { cwd: ROOT }).filter(
     path => !/\/(?:session|audit|access|index|verdict|approval)\//.test(path),
@@ -77,7 +79,8 @@ test('rules ask the index for what other nodes render, and nobody for a commit',
     const others = [...text.matchAll(/([\w)\]!?]+)\.objects\b/g)].map(([, whose]) => whose)
     own.push(...others.filter(whose => whose === 'node'))
     expect([path, ...others.filter(whose => whose !== 'node')]).toEqual([path])
-    expect([path, ...text.matchAll(/\bsource\.commit\b/g)]).toEqual([path])
+    expect([path, ...text.matchAll(COMMIT)]).toEqual([path])
   }
   expect(own).not.toEqual([])
+  expect('node.source.commit').toMatch(COMMIT)
 })

@@ -99,6 +99,12 @@ test('a signature and the declaration together prove it', () => {
   expect(nodes.map(({ source }) => source.assumed)).toEqual([undefined, undefined])
 })
 
+test.each(['secretRef', 'trustedRootSecretRef'])('an identity beside %s proves nothing', field => {
+  const fleet = from(instance(`${verify()}              ${field}: {name: other}\n`))
+  expect(evaluationOf({ fleet: { ...fleet, ...declaring() } }).nodes[0]?.source.assumed).toBe(true)
+  expect(evaluationOf({ fleet }).verdict.notSeen[0]?.reason).toContain('does not name exactly one workflow')
+})
+
 test.each(['oci://registry.example.com:5000/acme/fleet', FLEET])('a declared folder counts, at %s', url => {
   const fleet = { ...below, ...declaring('./kubernetes', url), 'kubernetes/clusters/prod/flux.yaml': instance('', url) }
   expect(paths(fleet)).toEqual(['flux-system ./kubernetes/clusters/prod 2', 'apps ./kubernetes/apps 1'])
@@ -190,6 +196,11 @@ test.each<[string, Files, string]>([
   ],
   ['another address', from(instance(verify(), `${FLEET}/clusters`)), 'source-verify-removed clusters/prod/flux.yaml'],
   [
+    'another way to the registry',
+    from(instance(`${verify()}          - {op: add, path: /spec/proxySecretRef, value: {name: proxy}}\n`)),
+    'source-verify-removed clusters/prod/flux.yaml',
+  ],
+  [
     'a program that pushes',
     { ...signed, 'hack/push.sh': 'sed -i s/a/b/ apps/web.yaml\n' },
     'source-verify-removed hack/push.sh',
@@ -197,6 +208,11 @@ test.each<[string, Files, string]>([
   ['the workflow', { ...signed, [WORKFLOW]: pushes('make') }, `gate-workflow-change ${WORKFLOW}`],
 ])('a change of what decides the content is agreed to: %s', (_name, head, approval) => {
   expect(asked(head, signed)).toContain(approval)
+})
+
+test('so is a program that pushes where its Kustomization gets another name', () => {
+  const head = { ...signed, 'hack/push.sh': 'sed\n', 'clusters/prod/apps.yaml': kustomization('renamed', './apps') }
+  expect(asked(head, signed)).toContain('source-verify-removed hack/push.sh')
 })
 
 test('a change of what is pushed is not', () => {
@@ -210,6 +226,18 @@ test('a change that makes it pass for the repository is agreed to', () => {
   const decoys = { ...decoy, 'clusters/prod/apps.yaml': kustomization('apps', './apps') }
   expect(fleetOf({ fleet: decoys }).nodes.some(({ source }) => source.opaque === undefined)).toBe(true)
   expect(asked(decoys, below).length).toBeGreaterThan(0)
+})
+
+test('a manifest that the assumed folder does not have is not checked', () => {
+  const more = (text: string) => ({ 'kubernetes/apps/web.yaml': configMap(text) })
+  const { verdict } = evaluationOf(
+    { fleet: { ...signed, ...more('b') } },
+    { base: { fleet: { ...signed, ...more('a') } } },
+  )
+  expect(verdict.requiredApprovals.map(({ message }) => message)).toEqual([
+    'kubernetes/apps/web.yaml was not checked: the content of OCIRepository `flux-system` is only assumed',
+  ])
+  expect(asked({ ...signed, ...declaring(), ...more('b') }, { ...signed, ...declaring(), ...more('a') })).toEqual([])
 })
 
 test('what the platform newly follows and is only assumed is agreed to', () => {

@@ -49,8 +49,8 @@ test('names of a prototype are plain keys', () => {
 })
 
 test('a regular expression of a policy is linear in the text of an object', () => {
-  const started = performance.now()
+  const started = process.cpuUsage()
   const text = `${'a'.repeat(20_000)}!`
   expect(found(denied("{{ regex_match('^(a+)+$', request.object.data.a) }}"), { a: text })).not.toBe('fail')
-  expect(performance.now() - started).toBeLessThan(5_000)
+  expect(process.cpuUsage(started).user).toBeLessThan(5_000_000)
 })

@@ -1,4 +1,4 @@
-import { parseAddress } from '../../../cel/kubernetes/parse-address.ts'
+import { parseAddress } from '../../../kube/parse-address.ts'
 import { NotEvaluatedError, RuleError } from './values.ts'
 
 /** Internal networks: loopback and private addresses (net.IP.IsLoopback and IsPrivate of Go). */

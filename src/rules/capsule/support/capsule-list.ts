@@ -31,9 +31,13 @@ interface Classes {
   readonly kind: string
 }
 
-/** Whether a list of Capsule (`allowed`, `allowedRegex`, `default`, labels of classes) allows a value; undefined where that is not known. */
+/**
+ * Whether a list of Capsule (`allowed`, `allowedRegex`, `default`, labels of classes) allows a value; undefined where that is not
+ * known. A class without a name is the default that is not set.
+ */
 export function isAllowedBy(list: Node, value: string, classes?: Classes): boolean | undefined {
-  if (textsAt(list, ['allowed']).includes(value) || stringAt(list, ['default']) === value) return true
+  const usual = stringAt(list, ['default']) ?? (classes ? '' : undefined)
+  if (textsAt(list, ['allowed']).includes(value) || usual === value) return true
   const pattern = stringAt(list, ['allowedRegex'])
   const matched = pattern ? goMatches(value, pattern) : false
   if (matched !== false || !classes || !hasSelector(list)) return matched
@@ -44,24 +48,36 @@ export function isAllowedBy(list: Node, value: string, classes?: Classes): boole
   return selects(selector, textMapOf(at(object.root, ['metadata', 'labels'])) ?? new Map())
 }
 
-const hasSelector = (list: Node) =>
+export const hasSelector = (list: Node): boolean =>
   at(list, ['matchLabels']) !== undefined || at(list, ['matchExpressions']) !== undefined
 
-/** What a list allows, in the words of Capsule (pkg/api/errors/allowed.go), but for one blank more before a second part. */
-export function allowedWords(list: Node): string {
+/** How Capsule writes a list: sorted once it has looked for a value in it, in one place with a blank before a pattern. */
+interface ListStyle {
+  readonly isSorted: boolean
+  readonly blank?: ' '
+}
+
+/** What a list allows, in the words of Capsule (pkg/api/errors/allowed.go). */
+export function allowedWords(list: Node, style: ListStyle = SORTED): string {
   return [
-    ...listedWords(list),
+    ...listedWords(list, style),
     ...(hasSelector(list) ? ['matching the label selector defined in the Tenant'] : []),
   ].join(' or ')
 }
 
+const SORTED: ListStyle = { isSorted: true }
+
+const sorted = (texts: readonly string[]) =>
+  texts.toSorted((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : Number(a.toLowerCase() > b.toLowerCase())))
+
 /** The same of a list without labels: registries have none. */
-export function listedWords(list: Node): string[] {
-  const exact = textsAt(list, ['allowed'])
+export function listedWords(list: Node, { isSorted, blank }: ListStyle): string[] {
+  const written = textsAt(list, ['allowed'])
+  const exact = isSorted ? sorted(written) : written
   const pattern = stringAt(list, ['allowedRegex'])
   return [
     ...(exact.length > 0 ? [`use one from the following list (${exact.join(', ')})`] : []),
-    ...(pattern ? [`use one matching the following regex (${pattern})`] : []),
+    ...(pattern ? [`${blank ?? ''}use one matching the following regex (${pattern})`] : []),
   ]
 }
 
@@ -69,8 +85,10 @@ export function listedWords(list: Node): string[] {
 export function forbiddenKey(
   list: Node | undefined,
   keys: Iterable<string>,
+  version: number,
 ): { key: string; words: string } | undefined {
-  const denied = textsAt(list, ['denied'])
+  const written = textsAt(list, ['denied'])
+  const denied = version < 13 ? sorted(written) : written
   const pattern = stringAt(list, ['deniedRegex'])
   for (const key of keys) {
     if (!denied.includes(key) && !(pattern && goMatches(key, pattern) !== false)) continue

@@ -16,12 +16,8 @@ export function capsuleObjects(index: FleetIndex, cluster: string, kind: string)
   return index.platformAnywhere(cluster, kind)
 }
 
-/** The newest minor version whose webhooks are known. */
-const NEWEST = 14
-
 /** The minor version of Capsule (0.x) that a cluster runs; the newest known one where nothing shows it. */
-export const webhookVersion = (index: FleetIndex, cluster: string): number =>
-  Math.floor(index.capsule(cluster).version ?? NEWEST)
+export const webhookVersion = (index: FleetIndex, cluster: string): number => index.capsule(cluster).minor
 
 /** The Capsule Tenants of a cluster that an identity owns, by its name or by a group of its namespace. */
 export function tenantsOwnedBy(index: FleetIndex, cluster: string, identity: Identity): KubeObject[] {

@@ -90,7 +90,7 @@ function cordonBreach(
     path: ['metadata', 'name'],
     value: `cordoned ${name} ${operation}`,
     cause: hashOf(['cordoned', node.cluster, name]),
-    message: message`${objectPart(id.kind, id.namespace, id.name)}: Capsule refuses to ${VERBS[operation]} it, because ${objectPart('Tenant', '', name)} is cordoned (${part('path', `${file}:${line}`)}). Allowed: changes by the platform. Capsule: ${serverWords(cordonWords(object, name, operation, version))}.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)}: Capsule refuses to ${VERBS[operation]} it, because ${objectPart('Tenant', '', name)} is cordoned (${part('path', `${file}:${line}`)}). Allowed: changes by the platform. Capsule: ${serverWords(cordonWords(object, name, operation, version).replace(/\.$/, ''))}.`,
     fix: message`Ask a fleet admin to remove ${part('field', 'spec.cordoned')}, or wait until then.`,
   }
 }

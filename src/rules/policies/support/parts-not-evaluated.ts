@@ -30,9 +30,8 @@ export const WHOLE_KIND = 'kind'
 const KYVERNO = new Set(['kyverno.io/ClusterPolicy', 'kyverno.io/Policy'])
 const PARTS = ['mutate', 'generate', 'verifyImages']
 const CAPSULE_TENANT = 'capsule.clastix.io/Tenant'
-/** Parts of the rules of a Capsule Tenant (0.13 and later), and fields beside them. */
+/** Parts of the rules of a Capsule Tenant (0.13 and later). */
 const CAPSULE_PARTS = ['enforce', 'quota']
-const CAPSULE_FIELDS = ['deviceClasses']
 
 /** What of a policy is never evaluated, whatever object it is asked about: WHOLE_KIND, or parts of its rules. */
 export function partsNotEvaluated({ kind, object }: Pick<Subject, 'kind' | 'object'>): readonly string[] {
@@ -41,8 +40,5 @@ export function partsNotEvaluated({ kind, object }: Pick<Subject, 'kind' | 'obje
   if (!KYVERNO.has(kind) && !isCapsule) return []
   const items = itemsOf(at(object.root, ['spec', 'rules']))
   const parts = isCapsule ? CAPSULE_PARTS : PARTS
-  return [
-    ...parts.filter(part => items.some(rule => rule.type === 'map' && rule.fields.has(part))),
-    ...(isCapsule ? CAPSULE_FIELDS.filter(field => at(object.root, ['spec', field]) !== undefined) : []),
-  ]
+  return parts.filter(part => items.some(rule => rule.type === 'map' && rule.fields.has(part)))
 }

@@ -59,7 +59,7 @@ const told = ({ kind, path, allowed }: Problem): string =>
   `${kind} ${path.join('.')}${kind === 'rule' ? ` ${allowed}` : ''}`
 
 /** A problem is a violation if the cluster certainly refuses the object, or Flux drops a part of it, and otherwise a warning. */
-export function levelOf(
+function levelOf(
   problem: Problem,
   { isCertain, refusedByAll = [] }: Pick<ComparedObject, 'isCertain' | 'refusedByAll'>,
 ): 'violation' | 'warning' {

@@ -1,52 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { openFleet, packFleet } from '../../src/pages/fleet-parts.ts'
 import { MemoryShelf } from '../../src/pages/memory-shelf.ts'
 import { OpenedPages } from '../../src/pages/opened-pages.ts'
-import { openParts, packParts } from '../../src/pages/packed-parts.ts'
 import { PAGE_LIMITS, PageStore } from '../../src/pages/page-store.ts'
-import type { FleetPage } from '../../src/report/page/fleet-page.ts'
 import { largeFleet } from '../report/page/large-fleet.ts'
 import { sampleFleet } from '../web/sample-pages.ts'
 
 const MB = 1024 * 1024
 
-test('every part is what was packed, and is parsed once', async () => {
+test('a page is what was kept, and is parsed once; logins in addresses are not stored', async () => {
+  const store = new PageStore(new MemoryShelf(PAGE_LIMITS))
   const { page } = largeFleet(30)
-  const bytes = await packFleet(page)
-  const opened = openFleet(openParts(bytes ?? Buffer.alloc(0)))
-  expect(JSON.parse(JSON.stringify(opened))).toEqual(JSON.parse(JSON.stringify(page)))
-  expect(opened.findings).toBe(opened.findings)
-})
-
-test('a page without the optional lists is the same without them', async () => {
-  const { findings: _findings, policies: _policies, ...rest } = sampleFleet()
-  const bytes = await packFleet(rest as FleetPage)
-  expect(JSON.parse(JSON.stringify(openFleet(openParts(bytes!))))).toEqual(JSON.parse(JSON.stringify(rest)))
-})
-
-test('what is not looked at is not read: a damaged part harms only itself', async () => {
-  const bytes = (await packParts([
-    ['one', { a: 1 }],
-    ['__proto__', ['b']],
-    ['last', 'c'.repeat(1_000)],
-  ]))!
-  bytes.fill(0, bytes.length - 10)
-  const { read } = openParts(bytes)
-  expect([read('one'), read('__proto__')]).toEqual([{ a: 1 }, ['b']])
-  expect(() => read('last')).toThrow()
-  expect(() => read('toString')).toThrow('no part toString')
-})
-
-test('logins in addresses are not stored', async () => {
-  const bytes = (await packParts([['one', 'https://user:pass@github.com/acme/x']]))!
-  expect(openParts(bytes).read('one')).toBe('https://***@github.com/acme/x')
-})
-
-test('a part of 16 MiB is packed, and one byte more is refused', async () => {
-  const most = 'x'.repeat(16 * MB - 2)
-  expect(openParts((await packParts([['one', most]]))!).read('one')).toBe(most)
-  expect(await packParts([['one', `${most}x`]])).toBeUndefined()
+  expect(
+    await store.keep({ ...page, owner: 'acme', repo: 'fleet', assumed: 'https://user:pass@github.com/acme/x' }),
+  ).toBe(true)
+  const opened = await store.fleet('acme', 'fleet')
+  const expected = { ...page, owner: 'acme', repo: 'fleet', assumed: 'https://***@github.com/acme/x' }
+  expect(opened).toEqual(JSON.parse(JSON.stringify(expected)))
+  expect(await store.fleet('acme', 'fleet')).toBe(opened)
 })
 
 test('a page of a fleet that packs to more than 8 MiB is not kept, and the one before stays', async () => {
