@@ -24,18 +24,18 @@ const DEPLOYMENT = 'base/deployment.yaml'
 const OVERLAY =
   'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - ../base\n  - report.yaml\n'
 
+/** The Deployment that the overlays of the tenant patch, in a version. */
+const storefront = (patch: number) => deploymentFile('storefront', 'apps').replace(':1.0.0', `:1.0.${patch}`)
+
 /** What people push: harmless, a violation of several kinds, what cannot be rendered, what touches nothing. */
 const CONTENTS: readonly ((run: number) => Step['files'])[] = [
-  run => ({ [DEPLOYMENT]: deploymentFile(`web-${run % 7}`, 'apps') }),
+  run => ({ [DEPLOYMENT]: storefront(run % 7) }),
   run => ({
     'staging/report.yaml': deploymentFile(`report-${run % 3}`, 'kube-system'),
     'staging/kustomization.yaml': OVERLAY,
   }),
   run => ({
-    [DEPLOYMENT]: deploymentFile(`web-${run % 5}`, 'apps').replace(
-      '      containers:',
-      '      hostNetwork: true\n      containers:',
-    ),
+    [DEPLOYMENT]: storefront(run % 5).replace('      containers:', '      hostNetwork: true\n      containers:'),
   }),
   run => ({ [DEPLOYMENT]: `kind: [${run % 2}\n` }),
   run => ({ 'notes.md': `${run}\n` }),

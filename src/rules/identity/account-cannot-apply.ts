@@ -1,13 +1,16 @@
 import type { RightRefusal } from '../../facts/apply-refusals.ts'
 import { hashOf, placeText } from '../../facts/fingerprint.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { objectPart } from '../../facts/shown.ts'
 import { unappliedText } from '../../facts/unapplied-grants.ts'
+import { unknownRole } from '../../facts/unseen-grants.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
+import type { Binding } from '../../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../../kube/rbac/groups-of.ts'
 import { listed, type Message, message, part, untyped } from '../../message/message.ts'
 import { serverWords } from '../model/api-refusal.ts'
@@ -163,12 +166,20 @@ function whyUnknown(
   if (!before) return reasons
   // what was refused for certain is the same finding as before; what was applied all the same goes on, as more becomes visible
   const old = earlier(object, node, { before })
+  const rendered = renderedRoles(index, before, cluster, user, request.namespace ?? '')
   const lives =
     old === undefined
       ? before.appliesUnseen(cluster, user, request)
       : before.refusalOf(cluster, user, request) !== undefined &&
-        before.unseenGrants(cluster, userInfo(user), request, undefined, old).length > 0
+        before.unseenGrants(cluster, userInfo(user), request, undefined, old).some(one => !rendered.has(one))
   return lives ? [...reasons, `the account already applies ${request.resource} there without a visible role`] : reasons
+}
+
+/** Why rights were unknown that are known now: Flux overwrites the role that the cluster has by the one that is rendered. */
+function renderedRoles(index: FleetIndex, before: FleetIndex, cluster: string, user: string, namespace: string) {
+  const rulesIn = (one: FleetIndex, { roleRef, namespace: of }: Binding) => one.roleRules(cluster, roleRef, of)
+  const known = before.bindingsOf(cluster, user, namespace).filter(one => !rulesIn(before, one) && rulesIn(index, one))
+  return new Set(known.map(unknownRole))
 }
 
 /** Whether something on the cluster makes the account, by what the fleet's file states, and no role of it is visible. */
