@@ -49,7 +49,7 @@ describe('README.md', () => {
       [...formats.keys()].filter(name => name !== 'text'),
     )
     expect(readme).toContain(`forward to port ${readConfig(environment({ PORT: undefined })).port} of the web process`)
-    expect(readme).toContain(`**Require the check** \`${CHECK_NAME}\` on every branch`)
+    expect(readme).toContain(`**Require the check** of every branch that clusters follow: \`${CHECK_NAME}\`,`)
   })
 
   test('counts the tasks of docs/tasks.md, and the cases beside kustomize-controller', () => {
