@@ -1,4 +1,5 @@
 import type { Fleet } from '../fleet/model/fleet.ts'
+import { KUBERNETES_NAMESPACES } from '../kube/names.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import type { Authorizer } from '../kube/rbac/authorizer.ts'
 import { customPlurals } from '../kube/rbac/resource-name.ts'
@@ -6,7 +7,7 @@ import { ResourceTable } from '../kube/rbac/resource-table.ts'
 import { customScopes } from '../kube/scope/scope.ts'
 
 /** Namespaces that every cluster has. */
-const ALWAYS = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
+const ALWAYS = ['default', ...KUBERNETES_NAMESPACES]
 
 /** The resources of these clusters, including the custom ones that the platform defines. */
 export function knownResources(fleet: Fleet, clusters: readonly string[]): ResourceTable {

@@ -1,6 +1,9 @@
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const PART = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 
+/** Namespaces that Kubernetes makes itself, for its own objects. */
+export const KUBERNETES_NAMESPACES = ['kube-node-lease', 'kube-public', 'kube-system']
+
 /** A namespace's name as the API server accepts it (RFC 1123 label). */
 export function isNamespaceName(text: string): boolean {
   return text.length <= 63 && LABEL.test(text)

@@ -139,6 +139,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'src/rules/sources/interval-limits.ts MOST',
   ],
   outside: [
+    'src/gate/check-names.ts MAX_NAME',
     'src/onboard/code-owners.ts MAX_BYTES',
     'src/cel/arithmetic.ts INT_MAX',
     'src/cel/arithmetic.ts UINT_MAX',
@@ -243,6 +244,7 @@ export const LIMITS: Readonly<Record<keyof typeof REASONS, readonly string[]>> =
     'workers/jobs/redeliver.ts MOST_SENT',
   ],
   shown: [
+    'workers/publish/publish-checks.ts MAX_BASES',
     'src/rules/schema/support/compare-object.ts MAX_RENAMED',
     'src/rules/capsule/support/cordoned-changes.ts MAX_SHOWN',
     'src/evaluate/changed/classify-files.ts FEW',

@@ -58,7 +58,6 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
   'checks/announce-check-run.ts': 'a check in progress',
   'checks/rename-check-runs.ts': 'the name of a verdict that does not count any more',
   'client/app.ts': 'tokens',
-  'client/content-token.ts': 'tokens',
   'client/convert-manifest.ts': 'setup, before there is a fleet',
   'client/deliveries.ts': 'webhooks once more',
   'comments/comment.ts': 'words',

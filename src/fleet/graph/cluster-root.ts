@@ -189,8 +189,8 @@ function probed(
  */
 function leftOut(path: string, tree: Tree): Lockdown {
   const file = `${path === '' ? '' : `${path}/`}flux-system/gotk-components.yaml`
-  const bytes = tree.entry(file)?.type === 'file' ? tree.read(file).subarray(0, 512) : new Uint8Array()
-  const [, version] = /^# Flux Version: (\S+)$/m.exec(new TextDecoder().decode(bytes)) ?? []
+  const text = tree.entry(file)?.type === 'file' ? new TextDecoder().decode(tree.read(file)) : ''
+  const [, version] = /^# Flux Version: (\S+)$/m.exec(text) ?? []
   return isStrictByDefault(version) ? OPEN : { ...OPEN, strictSubstitution: false }
 }
 

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import { ROOT_NAMESPACE, TENANT_LABEL_KEY } from '../../flux/kinds.ts'
-import { isNamespaceName } from '../../kube/names.ts'
+import { isNamespaceName, KUBERNETES_NAMESPACES } from '../../kube/names.ts'
 import { at, originAt, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { textMapOf } from '../../kube/read-text.ts'
@@ -194,7 +194,7 @@ export class Tenancy {
   /**
    * The tenant that a Kustomization in `namespace` acts for; undefined for the platform. Without a label, an account that
    * the platform has Flux impersonate there for another repository makes a tenant of the namespace's name: whoever writes
-   * that repository is confined to what the account may do.
+   * that repository is confined to what the account may do. Kubernetes' own namespaces are nobody's tenant.
    */
   decide(namespace: string, content: Confinement): string | undefined {
     if (namespace === ROOT_NAMESPACE) return undefined
@@ -208,7 +208,7 @@ export class Tenancy {
       return known
     }
     this.#unlabelled.add(namespace)
-    if (content === 'own') return undefined
+    if (content === 'own' || KUBERNETES_NAMESPACES.includes(namespace)) return undefined
     if (content === 'confined') this.#confined.add(namespace)
     else this.#unconfined.add(namespace)
     if (!this.#confined.has(namespace)) return undefined

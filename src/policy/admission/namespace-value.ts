@@ -1,5 +1,6 @@
 import { CelMap, type CelValue, NotKnown } from '../../cel/values.ts'
 import { ROOT_NAMESPACE } from '../../flux/kinds.ts'
+import { KUBERNETES_NAMESPACES } from '../../kube/names.ts'
 import { at } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { textMapOf } from '../../kube/read-text.ts'
@@ -9,7 +10,7 @@ import { objectValueIn } from './object-value.ts'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'
 /** Namespaces that Kubernetes and Flux make, without labels of anyone else. */
-const WITHOUT_LABELS = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease', ROOT_NAMESPACE])
+const WITHOUT_LABELS = new Set(['default', ...KUBERNETES_NAMESPACES, ROOT_NAMESPACE])
 
 /** Labels of an object; what no fleet shows is not complete. */
 export interface KnownLabels {

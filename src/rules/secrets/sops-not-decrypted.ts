@@ -27,7 +27,7 @@ export const sopsNotDecrypted: Rule = {
   id: 'sops-not-decrypted',
   severity: 'high',
   title: 'Encrypted file that Flux cannot decrypt',
-  why: 'Without `spec.decryption`, Flux refuses an encrypted Secret with `data`, and applies nothing of its Kustomization. It applies `stringData` and other kinds with the ciphertext as their values. A damaged data key or value cannot be decrypted either, nor a plain value that the `sops` block takes for encrypted.',
+  why: 'Without `spec.decryption`, Flux refuses an encrypted Secret with `data`, and applies nothing of its Kustomization. It applies `stringData` and other kinds with the ciphertext as their values. A damaged data key or value cannot be decrypted either. Nor can a plain value that the `sops` block takes for encrypted.',
   source: 'kustomize-controller, internal/decryptor',
   docs: 'Set `spec.decryption` of the Kustomization that applies the file: `provider: sops`, and a `secretRef` to the Secret with the key. A Kustomization without `secretRef` can use a cloud KMS, or the age key of `--sops-age-secret`. An object other than a Secret with the annotation `kustomize.toolkit.fluxcd.io/decrypt: disabled` is applied as it is. Flux refuses such a Secret if it has `data`. Restore a data key (`enc`) that age or PGP cannot read. Add values to an encrypted file with `sops edit`.',
   kinds: 'every',

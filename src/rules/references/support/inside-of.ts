@@ -1,5 +1,6 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { internalHost } from '../../../kube/address/internal-host.ts'
+import { KUBERNETES_NAMESPACES } from '../../../kube/names.ts'
 
 /** What a host leads to inside of the cluster. */
 interface Inside {
@@ -35,7 +36,7 @@ export function insideOf(
 }
 
 /** Namespaces that clusters of Flux have, whether the fleet renders them or not. */
-const STANDARD = new Set(['default', 'flux-system', 'kube-node-lease', 'kube-public', 'kube-system'])
+const STANDARD = new Set(['default', 'flux-system', ...KUBERNETES_NAMESPACES])
 
 /** Whether it is a Service that the platform may share, as load testers and Prometheus are. */
 export const isShareable = (to: Inside | undefined): boolean =>
