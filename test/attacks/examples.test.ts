@@ -18,7 +18,6 @@ test('every rule has an example, but those whose cases are no short text', () =>
     'kustomize-symlink',
     'rbac-aggregation',
     'rbac-cluster-binding',
-    'rbac-flux-status-write',
     'source-repo-identity',
     'unencrypted-setting',
     'unicode-confusable',
