@@ -107,6 +107,22 @@ export class FleetIndex extends RightsIndex {
     return this.#facts.owners(cluster).size > 0
   }
 
+  /**
+   * Whether the label of a namespace is all that the cluster has of its tenant: nothing acts for any tenant, and nobody is
+   * bound there. Flux's own example of a fleet without tenants labels the platform's namespaces so.
+   */
+  isLabelAlone(cluster: string, namespace: string): boolean {
+    const acts = this.#facts.memo(`acts ${cluster}`, () =>
+      this.#facts.nodes().some(node => node.cluster === cluster && node.tenant !== undefined),
+    )
+    return (
+      !acts &&
+      this.capsuleTenantAt(cluster, namespace) === undefined &&
+      !this.capsuleHomes(cluster).has(namespace) &&
+      this.platformRendered(cluster, 'rbac.authorization.k8s.io/RoleBinding', namespace).length === 0
+    )
+  }
+
   /** The tenant of each namespace of a cluster that belongs to one. */
   ownersOf(cluster: string): ReadonlyMap<string, string> {
     return this.#facts.owners(cluster)

@@ -8,7 +8,7 @@ import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/groups-of.ts'
-import { codeWord, type Message, message } from '../../message/message.ts'
+import { codeWord, type Message, message, part } from '../../message/message.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 
 /** What Flux applies for a tenant must name the account it acts as, or it acts as the controller. */
@@ -18,7 +18,7 @@ export const saRequired: Rule = {
   title: 'Missing service account',
   why: 'Flux applies a Kustomization, HelmRelease or ResourceSet without a service account as the controller itself, which is cluster-admin. With a default account that the fleet does not render, its rights are unknown. With only `kubeConfig`, Flux acts as the user of that kubeconfig.',
   source: 'https://fluxcd.io/flux/installation/configuration/multitenancy/; CVE-2026-23990',
-  docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or in a patch of the Kustomization that renders it. The field may be absent only where the cluster sets `--default-service-account`. The fleet must render that account in the namespace, with a visible role, or list it under `accounts` in .github/bailiwick.yaml.",
+  docs: "Set `spec.serviceAccountName` to the tenant's reconciler account, in the object or in a patch of the Kustomization that renders it. The field may be absent only where the cluster sets `--default-service-account`. The fleet must render that account in the namespace, with a visible role, or list it under `accounts` in .github/bailiwick.yaml. Where the label of the namespace is all that the cluster has of a tenant, the finding is a warning.",
   kinds: applierKinds,
   *checkObject({ object, node }, context) {
     if (context.index.actsFor(node, object) === undefined) return
@@ -70,6 +70,10 @@ function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject
   const isElsewhere = kubeConfigOf(object) !== undefined
   const config = isElsewhere ? message` for the cluster of its kubeConfig` : message``
   const given = written === '' ? message`` : message` (${quoted('value', written)})`
+  const isPlatforms = node.tenant === undefined && account === undefined && !isElsewhere
+  const owner = index.ownerOf(node.cluster, namespace)
+  const isAlone = isPlatforms && owner !== undefined && index.isLabelAlone(node.cluster, namespace)
+  const set = message`Set ${codeWord('spec.serviceAccountName')} to the reconciler account of ${namespacePart(namespace)}`
   return {
     node: index.nodeOf(node.cluster, object) ?? node,
     renderedBy: node,
@@ -77,7 +81,10 @@ function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject
     path: ACCOUNT_FIELD,
     value: written,
     message: message`${objectPart(kind, namespace, name)} names no service account${given}${config}: ${asWhom(account, namespace, isElsewhere, isRendered)}. Allowed: an account in its own namespace.`,
-    fix: message`Set ${codeWord('spec.serviceAccountName')} to the reconciler account of ${namespacePart(namespace)}.`,
+    ...(isAlone ? { level: 'warning' } : {}),
+    fix: isAlone
+      ? message`${set}. If tenant ${part('tenant', owner)} is the platform, list it with ${codeWord('platform: true')} in ${codeWord('.github/bailiwick.yaml')}.`
+      : message`${set}.`,
   }
 }
 
