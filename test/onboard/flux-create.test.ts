@@ -17,6 +17,14 @@ const flux = findFlux()
 const run = (...args: readonly string[]) =>
   execFileSync(flux!.cli, ['create', ...args, '--export'], { encoding: 'utf8' })
 
+const SUBJECT = /^- kind: ServiceAccount\n {2}name: .*\n {2}namespace: .*\n/gm
+
+/** Beyond `flux create tenant`, the account of the first namespace, which the Kustomization has, is bound in the others. */
+function withSubjects(text: string): string {
+  const first = text.match(SUBJECT)![0]
+  return text.replace(SUBJECT, subject => (subject === first ? subject : subject + first))
+}
+
 /** What the real program prints for a request. */
 function exported(request: OnboardRequest): string {
   const { tenant, namespaces, url, ref, branch, interval, prune = true, wait, timeout, access, decryption } = request
@@ -25,18 +33,13 @@ function exported(request: OnboardRequest): string {
   const isOci = url.startsWith('oci://')
   const options = { tag: '--tag', semver: '--tag-semver', commit: '--commit', digest: '--digest' }
   const account = accountOf(request)
-  const subject = (name: string) => `- kind: ServiceAccount\n  name: ${account}\n  namespace: ${name}\n`
   return [
-    // beyond `flux create tenant`, the account of the Kustomization is bound in the other namespaces
-    namespaces
-      .slice(1)
-      .reduce(
-        (text, name) => text.replace(subject(name), `${subject(name)}${subject(namespaces[0]!)}`),
-        run(
-          ...['tenant', tenant, ...namespaces.map(name => `--with-namespace=${name}`)],
-          ...[`--cluster-role=${clusterRoleOf(request)}`, `--with-service-account=${account}`],
-        ),
+    withSubjects(
+      run(
+        ...['tenant', tenant, ...namespaces.map(name => `--with-namespace=${name}`)],
+        ...[`--cluster-role=${clusterRoleOf(request)}`, `--with-service-account=${account}`],
       ),
+    ),
     run(
       ...['source', isOci ? 'oci' : 'git', tenant, ...where, `--url=${sourceAddress(request)}`],
       ref ? `${options[ref.field]}=${ref.value}` : `--branch=${branch}`,

@@ -20,7 +20,8 @@ const JOINED =
 const HOLES = /\bundefined\b|\bNaN\b|\[object |\bnull\b|function \(/
 
 /** What is quoted was written by someone else, and so are the words of programs behind a colon. */
-const own = (text: string) => text.replace(/"(?:[^"\\]|\\.)*"|`[^`]*`/g, '"x"')
+const own = (text: string) =>
+  text.replace(/"(?:[^"\\]|\\.)*"|`[^`]*`/g, '"x"').replace(/\bCapsule: \S.*?\.(?= |$)/g, 'Capsule refuses it.')
 
 /** What is wrong with the shape of a text of ours. */
 function faultsOf(text: string): string[] {
