@@ -148,11 +148,8 @@ describe('the layout of the fleet', () => {
   })
 
   test('a Kustomization whose text cannot be edited with certainty is left to people', () => {
-    const flow = kustomization('web', './apps/web').replace(
-      /spec:[\s\S]*/,
-      'spec: {path: ./apps/web, interval: 1m, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}\n',
-    )
-    expect(() => plan(homeFleet({ 'clusters/home/apps/web.yaml': flow }))).toThrow(
+    const windows = kustomization('web', './apps/web').replaceAll('\n', '\r\n')
+    expect(() => plan(homeFleet({ 'clusters/home/apps/web.yaml': windows }))).toThrow(
       /Kustomization flux-system\/web: spec.serviceAccountName cannot be added to its text/,
     )
   })

@@ -388,6 +388,7 @@ test('a dotenv file names its keys in lines', async () => {
     `sops_kms__list_0__map_arn=${ARN}`,
     'sops_kms__list_0__map_context__map_team=a',
     `sops_kms__list_0__map_enc=${ENC}`,
+    'sops_mac=unread',
     'sops_version=3.9.0',
   ].join('\n')
   const identities = { age: [], open: async (key: Parameters<typeof keys.open>[1]) => keys.open('apps', key) }
