@@ -190,6 +190,7 @@ export const HEALTH: Readonly<Record<string, SameCase>> = {
   },
   'dependsOn: an expression that is none': {
     differs: ['an invalid CEL expression'],
+    mayDiffer: ['messages of a dependency'],
     steps: [{ files: one, spec: on('first', 'dep.metadata ==='), more: { first: { files: b } } }],
   },
   'dependsOn: deleted while it waits': {
