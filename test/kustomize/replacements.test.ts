@@ -82,12 +82,18 @@ describe('what kustomize loses, leaks or decides by how something is written', (
     'a name that is a number': entry('data.number', 'metadata.name'),
     'a map into itself':
       "- source: {kind: Target, fieldPath: spec}\n  targets: [{select: {kind: Target}, fieldPaths: ['spec.made'], options: {create: true}}]\n",
+    'a list for labels':
+      "- source: {kind: Target, fieldPath: spec.list}\n  targets: [{select: {kind: ConfigMap}, fieldPaths: ['metadata.labels'], options: {create: true}}]\n",
     'an empty part': entry('data.word', 'spec..text'),
     'an unknown field': '- sourceValue: x\n  target: []\n',
   }
   for (const [name, text] of Object.entries(cases)) {
     test(name, () => expect(refusal(text)).toMatch(/^kustomize-unsupported @kustomization\.yaml:\d/))
   }
+  test('a path with a byte order mark', () => {
+    const marked = entry('data.word', 'spec.text').replace("'spec.text'", '"spec.\\ufefftext"')
+    expect(refusal(marked)).toMatch(/^yaml-ambiguous /)
+  })
   test('all annotations of a generated object', () => {
     const generated = 'configMapGenerator:\n- name: made\n  literals: [a=b]\n  options: {annotations: {k: v}}\n'
     const source = '- source: {name: made, fieldPath: metadata.annotations}\n'

@@ -124,9 +124,18 @@ class Copy {
       if (node === at(before, path)) continue
       const text = stringAt(root, path)
       if (text && node?.type === 'scalar' && (node.quoted || resolvePlain(text) === text)) continue
-      const message = `replacements: after the replacement, ${path.join('.')} is not a string`
-      throw new BailiwickError('kustomize-unsupported', message, { origin: this.path.origin })
+      this.refuse(`${path.join('.')} is not a string`)
     }
+    // kustomize fails where it reads them next, if it does
+    for (const name of ['labels', 'annotations']) {
+      const node = at(root, ['metadata', name])
+      if (node?.type === 'list') this.refuse(`metadata.${name} is not a map`)
+    }
+  }
+
+  private refuse(what: string): never {
+    const message = `replacements: after the replacement, ${what}`
+    throw new BailiwickError('kustomize-unsupported', message, { origin: this.path.origin })
   }
 }
 
