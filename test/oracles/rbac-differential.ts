@@ -159,7 +159,7 @@ class LiveWorlds {
     await inParallel(rbac, object => applyAsAdmin(this.#cluster, object))
   }
 
-  /** Waits for the aggregated roles; those that stay other than we say, each as text. */
+  /** Waits for the roles; those that stay other than we say, each as text. */
   async #settle(authorizer: Authorizer, rbac: readonly Json[]): Promise<Difference[]> {
     const names = new Set(rbac.map(nameOf))
     const limit = names.has(IN_CIRCLE) ? CIRCLE_MS : SETTLED_MS
@@ -173,7 +173,8 @@ class LiveWorlds {
         this.#cluster.request('GET', `${RBAC}/clusterroles/${name}`),
       )
       const live = [...items, ...(await Promise.all(standard)).map(answer => answer.body as unknown as LiveRole)]
-      const wrong = live.filter(one => one.aggregationRule).flatMap(one => unlike(authorizer, one))
+      // the controller may write into any role what one of that name gathered in the world before
+      const wrong = live.flatMap(one => unlike(authorizer, one))
       if (revived.length === 0 && (wrong.length === 0 || Date.now() > until)) return wrong.map(text => ({ text, rbac }))
     }
   }
@@ -227,7 +228,6 @@ function unlike(authorizer: Authorizer, { metadata: { name }, rules }: LiveRole)
 interface LiveRole {
   readonly metadata: { readonly name: string }
   readonly rules?: readonly Partial<PolicyRule>[] | null
-  readonly aggregationRule?: object
 }
 
 function textsOf(rules: readonly Partial<PolicyRule>[] | null | undefined): string[] {
