@@ -90,9 +90,11 @@ describe('what kustomize loses, leaks or decides by how something is written', (
   for (const [name, text] of Object.entries(cases)) {
     test(name, () => expect(refusal(text)).toMatch(/^kustomize-unsupported @kustomization\.yaml:\d/))
   }
-  test('a path with a byte order mark', () => {
-    const marked = entry('data.word', 'spec.text').replace("'spec.text'", '"spec.\\ufefftext"')
-    expect(refusal(marked)).toMatch(/^yaml-ambiguous /)
+  test('a path of labels with a byte order mark', () => {
+    const labels = 'labels:\n- pairs: {a: b}\n  fields: [{path: "spec/\\ufeffx", create: true}]\n'
+    expect(refusal(`${entry('data.word', 'spec.text')}${labels}`)).toMatch(
+      /^kustomize-unsupported @kustomization\.yaml:9/,
+    )
   })
   test('all annotations of a generated object', () => {
     const generated = 'configMapGenerator:\n- name: made\n  literals: [a=b]\n  options: {annotations: {k: v}}\n'

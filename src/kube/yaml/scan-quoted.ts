@@ -90,8 +90,6 @@ function escaped(cursor: Cursor): string {
   // kustomize writes it as it is, and then fails to read it, or reads spaces behind it
   if ((code >= 0x7f && code <= 0x9f) || code === 0xfffe || code === 0xffff) refuseEscape(cursor)
   if (code === 0x2028 || code === 0x2029) cursor.doubt('an escape of an unusual line break')
-  // kustomize loses it in field paths
-  if (code === 0xfeff) cursor.doubt('an escape of a byte order mark')
   cursor.at += 2 + length
   return String.fromCodePoint(code)
 }

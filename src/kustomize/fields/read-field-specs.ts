@@ -28,12 +28,15 @@ export function readFieldSpecs(map: MapNode, name: string, knowsNotes = false): 
 
 /** kustomize keeps notes among the annotations of an object, so that a path can lead to annotations that nobody wrote. */
 function refuseNotes({ text, origin }: Entry, creates: boolean): void {
-  if (/(?:^|\/)<<(?:\[\])?(?:\/|$)/.test(text)) {
-    throw new BailiwickError(
-      'kustomize-unsupported',
-      `field spec ${text}: a merge key (<<) in the path is not supported`,
-      { origin },
-    )
+  // kustomize takes the one for the merge key of YAML, and loses the other
+  const lost = /(?:^|\/)<<(?:\[\])?(?:\/|$)/.test(text)
+    ? 'merge key (<<)'
+    : text.includes('\ufeff')
+      ? 'byte order mark'
+      : ''
+  if (lost !== '') {
+    const message = `field spec ${text.replaceAll('\ufeff', '\\ufeff')}: a ${lost} in the path is not supported`
+    throw new BailiwickError('kustomize-unsupported', message, { origin })
   }
   const isWhole = /^\/?metadata\/annotations(?:\[\])?$/.test(text) && !creates
   if (!isWhole && !/^\/?metadata\/annotations\/.*config\\?\.(?:kubernetes|k8s)\\?\.io/.test(text)) return
