@@ -4,7 +4,7 @@ import { packTree } from '../flux/pack-tree.ts'
 import { renderKustomization } from '../flux/render-kustomization.ts'
 import { readFolder } from '../git/folder-tree.ts'
 import { openSnapshot } from '../git/snapshot.ts'
-import type { Tree } from '../git/tree.ts'
+import { entriesBelow, type Tree } from '../git/tree.ts'
 import { type MapNode, type Node, stringAt } from '../kube/node.ts'
 import { checkRequest } from './check-request.ts'
 import { type Exact, exactOf } from './exact-json.ts'
@@ -42,7 +42,9 @@ async function answerInto(answer: Answer, line: string): Promise<void> {
   if (root === undefined) throw new BailiwickError('usage', 'a request needs root or build')
   const ignore = stringAt(request, ['ignore'])
   const tree = await open(resolve(root))
-  answer.files = [...filesOf(packTree(tree, ignore), '')]
+  answer.files = [...entriesBelow(packTree(tree, ignore), '')].flatMap(({ type, path }) =>
+    type === 'file' ? path : [],
+  )
   const kustomization = request.fields.get('kustomization')?.value
   if (kustomization?.type !== 'map') return
   const artifact = { repository: '', tree, ...(ignore === undefined ? {} : { ignore }) }
@@ -72,12 +74,5 @@ function parseJson(line: string): Node {
     if (!(cause instanceof SyntaxError || cause instanceof RangeError)) throw cause
     const message = 'a request is one JSON object per line, and this line is no JSON or nests too deep'
     throw new BailiwickError('usage', message, { cause })
-  }
-}
-
-function* filesOf(tree: Tree, directory: string): Generator<string> {
-  for (const entry of tree.list(directory)) {
-    if (entry.type === 'directory') yield* filesOf(tree, entry.path)
-    else if (entry.type === 'file') yield entry.path
   }
 }

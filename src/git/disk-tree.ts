@@ -4,7 +4,7 @@ import { BailiwickError } from '../errors.ts'
 import { DEFAULT_LIMITS } from './entry-limits.ts'
 import { type ListedEntry, treeIdOf } from './listed-tree.ts'
 import { objectId } from './object-id.ts'
-import type { Tree, TreeEntry } from './tree.ts'
+import { entriesBelow, type Tree, type TreeEntry } from './tree.ts'
 
 /**
  * A folder of this machine as a tree that reads only what it is asked for, once: for a command line, where what a build
@@ -80,15 +80,13 @@ function directoryEntry(root: string, path: string): TreeEntry {
     path,
     type: 'directory',
     get id() {
-      return treeIdOf([...filesOf(diskTree(join(root, path)), '')])
+      const entries = [...entriesBelow(diskTree(join(root, path)), '')]
+      return treeIdOf(
+        entries.map(
+          ({ path, type, id }): ListedEntry => ({ path, id, mode: type === 'symlink' ? '120000' : '100644' }),
+        ),
+      )
     },
-  }
-}
-
-function* filesOf(tree: Tree, directory: string): Generator<ListedEntry> {
-  for (const { path, type, id } of tree.list(directory)) {
-    if (type === 'directory') yield* filesOf(tree, path)
-    else yield { path, id, mode: type === 'symlink' ? '120000' : '100644' }
   }
 }
 

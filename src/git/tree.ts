@@ -41,6 +41,14 @@ export interface SnapshotEntry {
   readonly length: number
 }
 
+/** Everything below a directory that is none itself, in the order of the tree. */
+export function* entriesBelow(tree: Tree, directory: string): Generator<TreeEntry> {
+  for (const entry of tree.list(directory)) {
+    if (entry.type === 'directory') yield* entriesBelow(tree, entry.path)
+    else yield entry
+  }
+}
+
 /** The bytes of a file for whoever looks through all files; undefined for one that is larger than what is read at all. */
 export function readUnlessLarge(tree: Tree, path: string): Uint8Array | undefined {
   try {

@@ -1,4 +1,4 @@
-import { readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
+import { entriesBelow, readUnlessLarge, type Tree, type TreeEntry } from '../../git/tree.ts'
 import type { PushingFile } from '../model/fleet.ts'
 
 const WORKFLOWS = '.github/workflows'
@@ -54,10 +54,3 @@ function collect(tree: Tree, only: string): readonly PushingFile[] {
 /** A workflow that another one calls counts as well. */
 const isProgram = ({ path, name }: TreeEntry, word: string) =>
   name !== word || !NO_PROGRAM.test(name) || path.startsWith(`${WORKFLOWS}/`)
-
-function* entriesBelow(tree: Tree, directory: string): Generator<TreeEntry> {
-  for (const entry of tree.list(directory)) {
-    if (entry.type === 'directory') yield* entriesBelow(tree, entry.path)
-    else yield entry
-  }
-}

@@ -6,7 +6,7 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { artifactPath } from '../../flux/artifact-path.ts'
 import { BUCKET, GIT_REPOSITORY, OCI_REPOSITORY } from '../../flux/kinds.ts'
 import { packTree } from '../../flux/pack-tree.ts'
-import type { Tree } from '../../git/tree.ts'
+import { entriesBelow, type Tree } from '../../git/tree.ts'
 import { stringAt } from '../../kube/node.ts'
 import { codeWord, message } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
@@ -98,10 +98,8 @@ function* hiddenNow(repository: EvaluatedRepository): Generator<Breach> {
 const ignoreId = (tree: Tree) => tree.entry('.sourceignore')?.id
 
 function* manifestsBelow(tree: Tree, directory: string): Generator<string> {
-  for (const entry of tree.list(directory)) {
-    if (entry.type === 'directory') yield* manifestsBelow(tree, entry.path)
-    else if (entry.type === 'file' && /\.ya?ml$/.test(entry.name)) yield entry.path
-  }
+  for (const { type, name, path } of entriesBelow(tree, directory))
+    if (type === 'file' && /\.ya?ml$/.test(name)) yield path
 }
 
 function isPacked(tree: Tree, file: string, packed: Map<string, Tree | undefined>): boolean {
