@@ -7,7 +7,7 @@ import { nodeKey } from '../fleet/model/node-key.ts'
 import { refKey } from '../fleet/model/ref.ts'
 import { declarationKey } from '../fleet/model/source-access.ts'
 import type { SourceRef } from '../fleet/model/source-ref.ts'
-import { CAPSULE_GROUP, capsuleOwners, homesOf, readCapsuleTenants } from '../fleet/tenancy/capsule.ts'
+import { CAPSULE_GROUP, capsuleOwners, homesOf, nameOfOwner, readCapsuleTenants } from '../fleet/tenancy/capsule.ts'
 import { membersOf } from '../fleet/tenancy/delegated.ts'
 import { isLabelled } from '../fleet/tenancy/tenancy.ts'
 import { artifactPath } from '../flux/artifact-path.ts'
@@ -17,7 +17,7 @@ import { stringAt } from '../kube/node.ts'
 import { idOf, type KubeObject } from '../kube/object.ts'
 import { userOfAccount } from '../kube/rbac/groups-of.ts'
 import { capsuleHomes } from './capsule-homes.ts'
-import { capsuleNamespaces } from './capsule-namespaces.ts'
+import { capsuleNamespaces, capsuleObjects } from './capsule-namespaces.ts'
 import { capsuleSettings } from './capsule-settings.ts'
 import { type CapsuleConfiguration, readConfiguration } from './capsule-users.ts'
 import { capsuleVersion, minorOf } from './capsule-version.ts'
@@ -44,6 +44,8 @@ interface CapsuleOf {
   readonly version: number | undefined
   /** The minor version; the newest known one where nothing shows it. */
   readonly minor: number
+  /** Owners whom Capsule accepts without an entry in its configuration, as `nameOfOwner` writes them. */
+  readonly aggregated: ReadonlySet<string>
 }
 
 /**
@@ -108,8 +110,8 @@ export class FleetIndex extends RightsIndex {
   }
 
   /**
-   * Whether the label of a namespace is all that the cluster has of its tenant: nothing acts for any tenant, and nobody is
-   * bound there. Flux's own example of a fleet without tenants labels the platform's namespaces so.
+   * Whether a namespace shows its tenant only by a label: no Kustomization of the cluster acts for a tenant, and no RoleBinding
+   * is rendered there. Flux's own example of a fleet without tenants labels the platform's namespaces like this.
    */
   isLabelAlone(cluster: string, namespace: string): boolean {
     const acts = this.#facts.memo(`acts ${cluster}`, () =>
@@ -187,7 +189,13 @@ export class FleetIndex extends RightsIndex {
     const platform = (kind: string) => this.platformAnywhere(cluster, kind)
     return this.#facts.memo(`capsule settings ${cluster}`, () => {
       const version = capsuleVersion(platform)
-      return { configuration: readConfiguration(capsuleSettings(platform)), version, minor: minorOf(version) }
+      const owners = readCapsuleTenants(capsuleObjects(platform)).flatMap(tenant => tenant.owners)
+      return {
+        configuration: readConfiguration(capsuleSettings(platform)),
+        version,
+        minor: minorOf(version),
+        aggregated: new Set(owners.filter(one => one.isAggregated).map(nameOfOwner)),
+      }
     })
   }
 

@@ -8,8 +8,10 @@ import type { Identity } from '../model/fleet.ts'
 /** API group of Capsule. */
 export const CAPSULE_GROUP = 'capsule.clastix.io'
 
-/** Labels by which Capsule marks the namespaces of a Tenant: the one it writes, and its newer name. */
-const CAPSULE_LABELS = ['capsule.clastix.io/tenant', 'projectcapsule.dev/tenant']
+/** The label by which Capsule marks the namespaces of a Tenant. */
+export const CAPSULE_LABEL = 'capsule.clastix.io/tenant'
+/** With its newer name. */
+const CAPSULE_LABELS = [CAPSULE_LABEL, 'projectcapsule.dev/tenant']
 
 /** Namespaces of Kubernetes itself: nobody's Capsule tenant gets them. */
 const RESERVED = /^(kube-.*|default|flux-system|capsule-system)$/

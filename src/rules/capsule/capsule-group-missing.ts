@@ -1,12 +1,12 @@
-import { capsuleUse, readConfiguration } from '../../facts/capsule-users.ts'
+import { capsuleUse } from '../../facts/capsule-users.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { quoted } from '../../facts/shown.ts'
 import { homesOf, nameOfOwner, readCapsuleTenants } from '../../fleet/tenancy/capsule.ts'
 import { idOf } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
 import type { Breach, Rule } from '../model/rule.ts'
-import { aggregatedOwners, type CapsuleSettings, capsuleSettings } from './support/capsule-settings.ts'
-import { CONFIGURATION, capsuleObjects, TENANT, webhookVersion } from './support/capsule-tenants.ts'
+import { type CapsuleSettings, capsuleSettings } from './support/capsule-settings.ts'
+import { CONFIGURATION, capsuleObjects, tenantObjects } from './support/capsule-tenants.ts'
 
 const ACCOUNT = /^system:serviceaccount:([a-z0-9.-]+):[a-z0-9.-]+$/
 const ACCOUNTS_OF = /^system:serviceaccounts:([a-z0-9.-]+)$/
@@ -24,8 +24,11 @@ export const capsuleGroupMissing: Rule = {
     if (accounts.length === 0) return
     const settings = capsuleSettings(index, cluster.name)
     if (before) yield* dropped(cluster.name, index, before, settings)
-    for (const account of settings.length > 0 ? accounts : []) {
-      const problem = unknown(account, settings, webhookVersion(index, cluster.name))
+    const [first] = settings
+    if (!first) return
+    const capsule = index.capsule(cluster.name)
+    for (const account of accounts) {
+      const problem = unknown(account, first, capsule)
       if (problem) yield problem
     }
   },
@@ -42,10 +45,8 @@ interface Account {
 
 /** Accounts and groups of accounts that own Capsule Tenants: people are in groups that no manifest shows. */
 function accountsOf(index: FleetIndex, cluster: string): Account[] {
-  const kinds = [TENANT, 'capsule.clastix.io/TenantOwner']
-  const all = kinds.flatMap(kind => capsuleObjects(index, cluster, kind).map(({ object }) => object))
-  const tenants = readCapsuleTenants(all)
-  const aggregated = aggregatedOwners(index, cluster)
+  const tenants = readCapsuleTenants(tenantObjects(index, cluster))
+  const { aggregated } = index.capsule(cluster)
   return tenants.flatMap(({ name: tenant, owners }) =>
     owners.flatMap((owner): Account[] => {
       const namespace = ACCOUNT.exec(owner.name)?.[1]
@@ -60,13 +61,13 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
   )
 }
 
-function unknown(account: Account, settings: readonly CapsuleSettings[], version: number): Breach | undefined {
-  const { name, user = '', groups, tenant, isAggregated } = account
-  const { role, by: passes } = capsuleUse(readConfiguration(settings), { name: user, groups }, version, {
-    isAggregated,
-  })
+function unknown(
+  { name, user = '', groups, tenant, isAggregated }: Account,
+  first: CapsuleSettings,
+  { configuration, minor }: ReturnType<FleetIndex['capsule']>,
+): Breach | undefined {
+  const { role, by: passes } = capsuleUse(configuration, { name: user, groups }, minor, { isAggregated })
   if (role === 'user') return undefined
-  const [first] = settings as [CapsuleSettings]
   const { node, object } = first.rendered
   const path = passes === undefined ? [...first.path, first.groups] : first.path
   const why =

@@ -1,9 +1,8 @@
 import { type CapsuleSettings, capsuleSettings as settingsOf } from '../../../facts/capsule-settings.ts'
 import { type CapsuleRole, capsuleUse } from '../../../facts/capsule-users.ts'
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
-import { nameOfOwner, readCapsuleTenants } from '../../../fleet/tenancy/capsule.ts'
 import { accountOf, userInfo } from '../../../kube/rbac/groups-of.ts'
-import { capsuleObjects, TENANT, TENANT_OWNER } from './capsule-tenants.ts'
+import { capsuleObjects } from './capsule-tenants.ts'
 
 export type { CapsuleSettings }
 
@@ -11,23 +10,16 @@ export type { CapsuleSettings }
 export const capsuleSettings = (index: FleetIndex, cluster: string): CapsuleSettings[] =>
   settingsOf(kind => capsuleObjects(index, cluster, kind))
 
-/** Owners whom Capsule accepts without an entry in its configuration, as `nameOfOwner` writes them. */
-export function aggregatedOwners(index: FleetIndex, cluster: string): ReadonlySet<string> {
-  const all = [TENANT, TENANT_OWNER].flatMap(kind => capsuleObjects(index, cluster, kind).map(({ object }) => object))
-  const owners = readCapsuleTenants(all).flatMap(tenant => tenant.owners)
-  return new Set(owners.filter(one => one.isAggregated).map(nameOfOwner))
-}
-
 /**
  * As whom Capsule sees a user; an owner of a Tenant is a user of it where no configuration is visible: one outside the groups is
  * the rule capsule-group-missing's.
  */
 export function capsuleRoleOf(index: FleetIndex, cluster: string, user: string): CapsuleRole {
-  const { configuration, minor } = index.capsule(cluster)
+  const { configuration, minor, aggregated } = index.capsule(cluster)
   if (!configuration.isVisible) return 'user'
   const { namespace = '' } = accountOf(user) ?? {}
   const isMember = index.capsuleTenantAt(cluster, namespace) !== undefined
-  const isAggregated = aggregatedOwners(index, cluster).has(`ServiceAccount ${user}`)
+  const isAggregated = aggregated.has(`ServiceAccount ${user}`)
   return capsuleUse(configuration, userInfo(user), minor, { isMember, isAggregated }).role
 }
 

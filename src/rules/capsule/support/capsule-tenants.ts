@@ -16,12 +16,16 @@ export function capsuleObjects(index: FleetIndex, cluster: string, kind: string)
   return index.platformAnywhere(cluster, kind)
 }
 
+/** The Tenants of a cluster, and the TenantOwners that they select. */
+export const tenantObjects = (index: FleetIndex, cluster: string): KubeObject[] =>
+  [TENANT, TENANT_OWNER].flatMap(kind => capsuleObjects(index, cluster, kind).map(({ object }) => object))
+
 /** The minor version of Capsule (0.x) that a cluster runs; the newest known one where nothing shows it. */
 export const webhookVersion = (index: FleetIndex, cluster: string): number => index.capsule(cluster).minor
 
 /** The Capsule Tenants of a cluster that an identity owns, by its name or by a group of its namespace. */
 export function tenantsOwnedBy(index: FleetIndex, cluster: string, identity: Identity): KubeObject[] {
-  const all = [TENANT, TENANT_OWNER].flatMap(kind => capsuleObjects(index, cluster, kind).map(({ object }) => object))
+  const all = tenantObjects(index, cluster)
   const owned = readCapsuleTenants(all).filter(({ owners }) =>
     mayCreateNamespace(identity, ANY, new Set(owners.map(nameOfOwner))),
   )

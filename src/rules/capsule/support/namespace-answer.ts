@@ -1,13 +1,13 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
-import { capsuleReferenceOf } from '../../../fleet/tenancy/capsule.ts'
+import { CAPSULE_LABEL, capsuleReferenceOf } from '../../../fleet/tenancy/capsule.ts'
 import { stringAt } from '../../../kube/node.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { capsuleRoleOf } from './capsule-settings.ts'
 
 /** How a Namespace names a Tenant. */
 const namesIn = (namespace: KubeObject) => ({
-  label: stringAt(namespace.root, ['metadata', 'labels', 'capsule.clastix.io/tenant']) || undefined,
+  label: stringAt(namespace.root, ['metadata', 'labels', CAPSULE_LABEL]) || undefined,
   reference: capsuleReferenceOf(namespace),
 })
 

@@ -1,6 +1,6 @@
 import { quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
-import { capsuleLabelOf } from '../../../fleet/tenancy/capsule.ts'
+import { CAPSULE_LABEL, capsuleLabelOf } from '../../../fleet/tenancy/capsule.ts'
 import { at, isTrue, type Path, stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { textMapOf } from '../../../kube/read-text.ts'
@@ -70,8 +70,8 @@ function refusedChoice(
   if ((forcesPrefix || version >= 13) && names.some(name => id.name.startsWith(`${name}-`))) return undefined
   const words = forcesPrefix
     ? "The Namespace prefix used doesn't match any available Tenant"
-    : `Unable to assign namespace to tenant. Please use ${LABEL} label when creating a namespace`
-  const label = part('field', `metadata.labels["${LABEL}"]`)
+    : `Unable to assign namespace to tenant. Please use ${CAPSULE_LABEL} label when creating a namespace`
+  const label = part('field', `metadata.labels["${CAPSULE_LABEL}"]`)
   const fix = message`Set ${label} to one of ${listed(names.map(name => quoted('object', name)))}.`
   return { path: ['metadata', 'name'], what: 'it', field: ['owners'], words, value: 'no Tenant', fix }
 }
@@ -113,7 +113,6 @@ function refusedName({ id, node, object }: Subject, tenant: KubeObject, version:
   return { field: [PROTECTED], words }
 }
 
-const LABEL = 'capsule.clastix.io/tenant'
 /** A field of the CapsuleConfiguration. */
 const PROTECTED = 'protectedNamespaceRegex'
 
