@@ -52,7 +52,8 @@ export function allDocuments(tree: Tree, repository: string, file: string): read
   const bytes = tree.read(file)
   if (!speaksOfSops(bytes)) return []
   if (!FLAT.test(file)) return readableDocuments({ repository, path: file }, bytes) ?? []
-  return [readFlatFile({ repository, file }, Buffer.from(bytes).toString('utf8')) ?? []].flat()
+  const root = readFlatFile({ repository, file }, Buffer.from(bytes).toString('utf8'))
+  return root ? [root] : []
 }
 
 const speaksOfSops = (bytes: Uint8Array): boolean => Buffer.from(bytes).includes('sops')

@@ -1,6 +1,6 @@
 import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
-import { at, type Path } from '../../../kube/node.ts'
+import { at, type MapNode, type Path } from '../../../kube/node.ts'
 import { codeWord, type Message, message, part } from '../../../message/message.ts'
 import { misplacedValues, type SopsValue } from '../../../sops/rules/block-selection.ts'
 import type { Breach } from '../../model/rule.ts'
@@ -13,7 +13,7 @@ export function* misplacedIn(subject: Subject): Iterable<Breach> {
   const { object, id, kind } = subject
   const secrets = kind === '/Secret' ? [...openValues(object.root, isSealed(object))].filter(one => !one.harmless) : []
   if (secrets.some(({ path }) => isRefused(subject, path))) return
-  const { open = [], sealed = [] } = Object.groupBy(misplaced(subject), one => (one.isSealed ? 'sealed' : 'open'))
+  const { open, sealed } = misplaced(subject)
   const block = codeWord('sops')
   if (open.length > 0)
     yield breach(subject, open, message`plain text where the ${block} block says encrypted`, refusal(id))
@@ -26,8 +26,7 @@ export function* misplacedIn(subject: Subject): Iterable<Breach> {
 export function isRefused(subject: Pick<Subject, 'object' | 'node'>, path: Path): boolean {
   const value = at(subject.object.root, path)
   const moved = value?.type === 'scalar' ? value.movedFrom : undefined
-  const place = JSON.stringify([moved ?? path[0], ...path.slice(1)])
-  return misplaced(subject).some(one => !one.isSealed && JSON.stringify(one.place) === place)
+  return misplaced(subject).openAt.has(JSON.stringify([moved ?? path[0], ...path.slice(1)]))
 }
 
 /** What Flux says of an object that holds in clear what SOPS takes for encrypted (getsops/sops, Tree.Decrypt). */
@@ -37,19 +36,38 @@ export function refusal({ kind, namespace, name }: Subject['id']): Message {
   return message`Flux applies nothing of the Kustomization: ${part('value', words)}`
 }
 
-function misplaced({ object, node }: Pick<Subject, 'object' | 'node'>): readonly SopsValue[] {
-  return object.sealed && isDecrypted(node) ? [...misplacedValues(object.sealed)] : []
+interface Misplaced {
+  readonly open: readonly SopsValue[]
+  readonly sealed: readonly SopsValue[]
+  /** The places of the open ones, as JSON. */
+  readonly openAt: ReadonlySet<string>
+}
+
+const NONE: Misplaced = { open: [], sealed: [], openAt: new Set() }
+/** By document, because each value of it is asked about. */
+const known = new WeakMap<MapNode, Misplaced>()
+
+function misplaced({ object, node }: Pick<Subject, 'object' | 'node'>): Misplaced {
+  if (!object.sealed || !isDecrypted(node)) return NONE
+  const kept = known.get(object.sealed)
+  if (kept) return kept
+  const { open = [], sealed = [] } = Object.groupBy(misplacedValues(object.sealed), one =>
+    one.isSealed ? 'sealed' : 'open',
+  )
+  const found = { open, sealed, openAt: new Set(open.map(({ place }) => JSON.stringify(place))) }
+  known.set(object.sealed, found)
+  return found
 }
 
 function breach({ object, id, node }: Subject, values: readonly SopsValue[], what: Message, then: Message): Breach {
-  const [{ node: value, place }] = values as [SopsValue]
+  const [{ node: value, place, isSealed: isCiphertext }] = values as [SopsValue]
   const verb = values.length === 1 ? 'is' : message`and ${values.length - 1} more are`
   return {
     node,
     object,
     path: place,
     origin: value.origin,
-    value: values[0]!.isSealed ? 'sealed' : 'open',
+    value: isCiphertext ? 'sealed' : 'open',
     message: message`${objectPart(id.kind, id.namespace, id.name)}: ${quoted('field', place.join('.'))} ${verb} ${what}. Allowed: what SOPS wrote. ${then}.`,
     fix: message`Restore ${part('path', value.origin.file)} from git, and change the value with \`sops edit\`.`,
   }
