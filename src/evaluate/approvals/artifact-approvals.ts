@@ -32,10 +32,9 @@ export function artifactApprovals(head: Fleet, base: Fleet): RequiredApproval[] 
 /** Files that decide what is pushed and that change; those in .github of the fleet's own repository are guarded as such. */
 function pushedOtherwise({ artifact, url }: NodeSource, was: NodeSource, { repositories }: Fleet): RequiredApproval[] {
   if (!artifact || artifact.pushedBy === was.artifact?.pushedBy) return []
-  const texts = [was.artifact?.pushedBy ?? [], artifact.pushedBy].map(
-    all => new Map(all.map(one => [one.path, one.id])),
-  )
-  const [old, now] = texts as [Map<string, string>, Map<string, string>]
+  const idsOf = (source: Pick<NodeSource, 'artifact'>) =>
+    new Map(source.artifact?.pushedBy.map(({ path, id }) => [path, id]))
+  const [old, now] = [idsOf(was), idsOf({ artifact })]
   const isGuarded = (path: string) => url === repositories[0]?.url && path.startsWith('.github/')
   return [...new Set([...old.keys(), ...now.keys()])]
     .filter(path => old.get(path) !== now.get(path) && !isGuarded(path))

@@ -30,7 +30,7 @@ export type ArtifactContent =
       readonly folder: string
       /** Where nothing proves it: what says so, and how it would be proven. */
       readonly assumed?: string
-      /** Nobody declares it: every folder that is applied of it must exist. */
+      /** No declaration names it: every folder that is applied of it must exist. */
       readonly presumed?: true
       /** The one workflow that may have pushed it. */
       readonly workflow?: string
@@ -73,7 +73,7 @@ export function folderOfArtifact(source: KubeObject, facts: ArtifactFacts): stri
 /** By what is refuted that an artifact holds a repository. */
 export const refutedKey = (address: string, url: string): string => `${address} ${url}`
 
-/** An artifact that nobody declares: of the repository's own package, or signed by its workflow. */
+/** An artifact without a declaration: of the repository's own package, or signed by its workflow. */
 function presumed(
   address: Required<OciReference>,
   name: string,

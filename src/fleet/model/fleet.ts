@@ -109,7 +109,7 @@ export interface SourceArtifact {
   readonly trust: string
   /** Where nothing proves that the artifact holds what the repository does: what says so, and how it would be proven. */
   readonly assumed?: string
-  /** Nobody declares it: it holds only as long as every folder that is applied of it exists. */
+  /** No declaration names it: true only as long as every folder that is applied of it exists. */
   readonly presumed?: true
   /** Files of the repository that decide what its workflows push. */
   readonly pushedBy: readonly PushingFile[]

@@ -194,7 +194,7 @@ export class Tenancy {
   /**
    * The tenant that a Kustomization in `namespace` acts for; undefined for the platform. Without a label, an account that
    * the platform has Flux impersonate there for another repository makes a tenant of the namespace's name: whoever writes
-   * that repository is confined to what the account may do. Kubernetes' own namespaces are nobody's tenant.
+   * that repository is confined to what the account may do. Kubernetes' own namespaces never become a tenant.
    */
   decide(namespace: string, content: Confinement): string | undefined {
     if (namespace === ROOT_NAMESPACE) return undefined

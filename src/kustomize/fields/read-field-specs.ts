@@ -26,16 +26,17 @@ export function readFieldSpecs(map: MapNode, name: string, knowsNotes = false): 
   })
 }
 
+/** What kustomize takes for the merge key of YAML, and what it loses. */
+const LOST: readonly (readonly [RegExp, string])[] = [
+  [/(?:^|\/)<<(?:\[\])?(?:\/|$)/, 'merge key (<<)'],
+  [/\ufeff/, 'byte order mark'],
+]
+
 /** kustomize keeps notes among the annotations of an object, so that a path can lead to annotations that nobody wrote. */
 function refuseNotes({ text, origin }: Entry, creates: boolean): void {
-  // kustomize takes the one for the merge key of YAML, and loses the other
-  const lost = /(?:^|\/)<<(?:\[\])?(?:\/|$)/.test(text)
-    ? 'merge key (<<)'
-    : text.includes('\ufeff')
-      ? 'byte order mark'
-      : ''
-  if (lost !== '') {
-    const message = `field spec ${text.replaceAll('\ufeff', '\\ufeff')}: a ${lost} in the path is not supported`
+  const lost = LOST.find(([part]) => part.test(text))
+  if (lost) {
+    const message = `field spec ${text.replaceAll('\ufeff', '\\ufeff')}: a ${lost[1]} in the path is not supported`
     throw new BailiwickError('kustomize-unsupported', message, { origin })
   }
   const isWhole = /^\/?metadata\/annotations(?:\[\])?$/.test(text) && !creates

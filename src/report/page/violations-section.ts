@@ -71,8 +71,7 @@ ${findings.map(one => findingRow(one, links))}</tbody>
 
 function findingRow(one: ListedFinding, links: Links): Html {
   const { kind, rule, severity, object, objects, message, origin, waiver } = one
-  const name = kind === 'error' ? html`<code>${rule}</code>` : html`<code>${rule}</code>`
-  return html`<tr><td class="cell">${stateTag(one)}</td><th scope="row">${name}${kind !== 'error' && html`<br><span class="dim small">${severity}</span>`}</th><td class="wide">${object !== '' && html`<strong>${object}</strong>${objects > 1 && html` <span class="dim small">and ${objects - 1} more</span>`}<br>`}${prose(message)}${waiver && html`<p class="dim small">Waived until ${waiver.expires} by ${waiver.approver}: ${waiver.reason}</p>`}</td><td>${placeLink(links, origin)}</td><td>${clustersOf(one)}</td></tr>
+  return html`<tr><td class="cell">${stateTag(one)}</td><th scope="row"><code>${rule}</code>${kind !== 'error' && html`<br><span class="dim small">${severity}</span>`}</th><td class="wide">${object !== '' && html`<strong>${object}</strong>${objects > 1 && html` <span class="dim small">and ${objects - 1} more</span>`}<br>`}${prose(message)}${waiver && html`<p class="dim small">Waived until ${waiver.expires} by ${waiver.approver}: ${waiver.reason}</p>`}</td><td>${placeLink(links, origin)}</td><td>${clustersOf(one)}</td></tr>
 `
 }
 
