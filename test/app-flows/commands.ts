@@ -1,4 +1,4 @@
-import { CHECK_NAME } from '../../src/report/check-run.ts'
+import { CHECK_NAME } from '../../src/gate/check-names.ts'
 import type { FakeGitHub } from '../github/start.ts'
 import type { CheckRun, Role } from '../github/world.ts'
 import type { Stage } from '../story/stage.ts'
