@@ -34,6 +34,16 @@ export function refPath(object: KubeObject): Path {
   return field === undefined ? ['spec', 'ref'] : ['spec', 'ref', field]
 }
 
+const VERSION = /^v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})$/
+
+/** Whether a tag is only a later version of the other one: three numbers each, without what a prerelease is called. */
+export function isNextVersion(tag: string, was: string): boolean {
+  const [now, before] = [VERSION.exec(tag), VERSION.exec(was)]
+  if (!now || !before) return false
+  const at = [1, 2, 3].find(index => Number(now[index]) !== Number(before[index]))
+  return at !== undefined && Number(now[at]) > Number(before[at])
+}
+
 /** For messages. */
 export function wordsOf(ref: SourceRef): string {
   const [kind, value] = Object.entries(ref)[0] ?? ['branch', 'master']

@@ -101,6 +101,7 @@ import { sourceCredentialExfil } from './sources/source-credential-exfil.ts'
 import { sourceInclude } from './sources/source-include.ts'
 import { sourceInsecureTransport } from './sources/source-insecure-transport.ts'
 import { sourceMutableRef } from './sources/source-mutable-ref.ts'
+import { sourceNewVersion } from './sources/source-new-version.ts'
 import { sourceOpaque } from './sources/source-opaque.ts'
 import { sourceProxy } from './sources/source-proxy.ts'
 import { sourcePullRef } from './sources/source-pull-ref.ts'
@@ -217,6 +218,7 @@ export const rules: readonly Rule[] = [
   sourceInclude,
   sourceInsecureTransport,
   sourceMutableRef,
+  sourceNewVersion,
   sourceOpaque,
   sourceProxy,
   sourcePullRef,

@@ -2,31 +2,39 @@ import { HeldNodes } from '../../facts/held-nodes.ts'
 import { kindOf } from '../../facts/kind-of.ts'
 import { oncePer } from '../../facts/once-per.ts'
 import { shown, shownObject } from '../../facts/shown.ts'
+import { isNextVersion } from '../../facts/source-ref.ts'
 import type { Fleet, FleetNode, IncludedSource } from '../../fleet/model/fleet.ts'
-import { refKey } from '../../fleet/model/ref.ts'
-import { ASKED, WANTED } from '../../fleet/model/unread.ts'
+import type { FleetConfig } from '../../fleet/model/fleet-config.ts'
+import { canonicalRef, refKey } from '../../fleet/model/ref.ts'
 import { ARTIFACT_GENERATOR, kindsThat } from '../../flux/kinds.ts'
 import { fieldTexts } from '../../kube/field-texts.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { RequiredApproval } from '../../rules/model/finding.ts'
+import { isUnread, sourceNewVersion } from '../../rules/sources/source-new-version.ts'
 import { placeOf } from '../applied/place-of.ts'
 import { followedText, isSame } from './followed-text.ts'
 import { onePerGroup } from './one-per-group.ts'
 
-/** Nothing of what the platform applies from there is evaluated; a tenant's is confined, and has rules of its own. */
-const isUnread = ({ tenant, source: { opaque } }: FleetNode): boolean =>
-  tenant === undefined && opaque !== undefined && opaque !== WANTED && opaque !== ASKED
-
 /**
  * What the platform newly applies of content that is not visible: another source, revision or path, in another place, with
  * other rights or in another form. And what it newly follows by a revision that moves without a change that is evaluated.
+ * A rule names what is only a later version of the same.
  */
 export function unreadSources(head: Fleet, base: Fleet): RequiredApproval[] {
   const before = new Map(base.nodes.map(node => [node.key, node]))
-  const specs = specsOf(head)
-  const known = knownOf(base)
+  const [specs, old] = [specsOf(head), specsOf(base)]
   const [isHeld, wasHeld] = [new HeldNodes(head), new HeldNodes(base)]
+  const keysOf = (node: FleetNode, keyIn = keyOf) =>
+    placeOf(node, wasHeld.has(node.key)).known.map(place => keyIn(node, old, place))
+  const known = new Set(base.nodes.filter(isUnread).flatMap(node => keysOf(node)))
+  const isNextOf = (was: FleetNode | undefined, node: FleetNode, place: string) =>
+    was !== undefined &&
+    isUnread(was) &&
+    was.source.id === node.source.id &&
+    isNextVersion(specOf(node, specs).tag, specOf(was, old).tag) &&
+    isVersionNamed(head.config) &&
+    keysOf(was, keyOfAnyVersion).includes(keyOfAnyVersion(node, specs, place))
   const told = head.nodes.flatMap(node => {
     const was = before.get(node.key)
     // of a cluster that is asked for already
@@ -34,7 +42,10 @@ export function unreadSources(head: Fleet, base: Fleet): RequiredApproval[] {
     const place = isUnread(node) ? placeOf(node, isHeld.has(node.key)).now : undefined
     const wakes = wasHeld.has(node.key) && !isHeld.has(node.key)
     const what = isUnread(node)
-      ? isToldAsError(node, was) || place === undefined || known.has(keyOf(node, specs, place))
+      ? isToldAsError(node, was) ||
+        place === undefined ||
+        known.has(keyOf(node, specs, place)) ||
+        isNextOf(was, node, place)
         ? undefined
         : `is not visible, so nothing of it is evaluated: ${node.source.opaque}`
       : movingIn(node).some(url => !was || wakes || !movingIn(was).includes(url))
@@ -44,6 +55,10 @@ export function unreadSources(head: Fleet, base: Fleet): RequiredApproval[] {
   })
   return grouped(told)
 }
+
+/** A rule that is off names nothing, and a setting asks as for charts. */
+const isVersionNamed = ({ severities, unrenderedCharts }: FleetConfig) =>
+  severities.get(sourceNewVersion.id) !== 'off' && unrenderedCharts !== 'approve'
 
 /** The repositories that it follows by a tag, a range of tags or another ref that is no branch, where that is visible. */
 function movingIn({ tenant, source }: FleetNode): string[] {
@@ -79,34 +94,41 @@ function grouped(told: readonly Told[]): RequiredApproval[] {
 
 /** What is the same for two nodes that apply the same unseen content in the same way, whatever they are called. */
 function keyOf(node: FleetNode, specs: Specs, place: string): string {
+  return JSON.stringify([keyOfAnyVersion(node, specs, place), refKey(node.source.ref), specOf(node, specs).tag])
+}
+
+/** The same, whichever tag it follows. */
+function keyOfAnyVersion(node: FleetNode, specs: Specs, place: string): string {
   const { source, path } = node
-  const spec = specs.get(`${node.hub ?? node.cluster} ${source.id}`) ?? ''
+  const ref = JSON.stringify(canonicalRef(source.ref), (name, value) => (name === 'tag' ? '' : value))
   const included = (source.includes ?? []).map(({ url, ref }) => [url, refKey(ref)])
   // without an address, as that of an ExternalArtifact, its own name stands for what it is
-  return JSON.stringify([source.url || source.id, refKey(source.ref), included, spec, path, place])
+  return JSON.stringify([source.url || source.id, ref, included, specOf(node, specs).rest, path, place])
 }
 
-function knownOf(base: Fleet): ReadonlySet<string> {
-  const [specs, held] = [specsOf(base), new HeldNodes(base)]
-  return new Set(
-    base.nodes
-      .filter(isUnread)
-      .flatMap(node => placeOf(node, held.has(node.key)).known.map(place => keyOf(node, specs, place))),
-  )
-}
+const specOf = ({ hub, cluster, source }: FleetNode, specs: Specs) =>
+  specs.get(`${hub ?? cluster} ${source.id}`) ?? NO_SPEC
 
 /** What source objects say about content, by `<cluster> <Kind>/<namespace>/<name>`. */
-type Specs = ReadonlyMap<string, string>
+type Specs = ReadonlyMap<string, Spec>
+
+/** The tag that a source follows, and all else that decides about its content. */
+interface Spec {
+  readonly tag: string
+  readonly rest: string
+}
+
+const NO_SPEC: Spec = { tag: '', rest: '' }
 
 function specsOf({ nodes }: Fleet): Specs {
   const wanted = new Set(nodes.filter(isUnread).map(({ hub, cluster, source }) => `${hub ?? cluster} ${source.id}`))
   if (wanted.size === 0) return new Map()
   return new Map(
     nodes.flatMap(node =>
-      sourcesOf(node).flatMap(([id, text]) =>
-        wanted.has(`${node.cluster} ${id}`) ? [[`${node.cluster} ${id}`, text]] : [],
+      sourcesOf(node).flatMap(([id, spec]) =>
+        wanted.has(`${node.cluster} ${id}`) ? [[`${node.cluster} ${id}`, spec]] : [],
       ),
-    ) as [string, string][],
+    ) as [string, Spec][],
   )
 }
 
@@ -114,12 +136,12 @@ function specsOf({ nodes }: Fleet): Specs {
 const TIMING = new Set(['interval', 'timeout'])
 const SOURCES: ReadonlySet<string> = new Set(kindsThat(({ source, makesSources }) => source ?? makesSources))
 
-const sourcesOf = oncePer((node: FleetNode): readonly (readonly [id: string, text: string])[] =>
+const sourcesOf = oncePer((node: FleetNode): readonly (readonly [id: string, spec: Spec])[] =>
   [...node.objects, ...(node.retained ?? [])].flatMap(object => {
     if (!SOURCES.has(kindOf(object))) return []
     const { kind, namespace, name } = idOf(object)
-    const text = textOf(object)
-    return [[`${kind}/${namespace}/${name}`, text] as const, ...madeBy(object).map(id => [id, text] as const)]
+    const spec = readSpec(object)
+    return [[`${kind}/${namespace}/${name}`, spec] as const, ...madeBy(object).map(id => [id, spec] as const)]
   }),
 )
 
@@ -131,7 +153,10 @@ function madeBy(object: KubeObject): string[] {
   return list.items.map(item => `ExternalArtifact/${namespace}/${stringAt(item, ['name']) ?? ''}`)
 }
 
-function textOf({ root }: KubeObject): string {
-  const spec = root.fields.get('spec')?.value
-  return spec?.type === 'map' ? JSON.stringify(fieldTexts(spec, name => !TIMING.has(name))) : ''
+function readSpec({ root }: KubeObject): Spec {
+  const [spec, ref] = [at(root, ['spec']), at(root, ['spec', 'ref'])]
+  const tag = stringAt(root, ['spec', 'ref', 'tag'])
+  const others = fieldTexts(spec, name => !TIMING.has(name) && (name !== 'ref' || ref?.type !== 'map'))
+  const rest = JSON.stringify([others, fieldTexts(ref, name => name !== 'tag' || tag === undefined)])
+  return { tag: tag ?? '', rest }
 }

@@ -1,5 +1,6 @@
 import { andMore } from '../../message/and-more.ts'
 import type { Evaluated, Finding, NodeFailure, Verdict } from '../../rules/model/finding.ts'
+import { sourceNewVersion } from '../../rules/sources/source-new-version.ts'
 import { uncheckedText } from '../changed/group-approvals.ts'
 import { countFindings } from './group-findings.ts'
 
@@ -33,6 +34,7 @@ export function summaryOf(verdict: Unsummed, elsewhere: Elsewhere = NOTHING): st
   const parts = [
     lead(verdict, elsewhere),
     ...unchecked(verdict),
+    ...newVersions(verdict),
     ...approvals(verdict),
     ...existing(verdict),
     ...below(verdict),
@@ -93,6 +95,12 @@ function unchecked({ changedFiles = [], requiredApprovals }: Unsummed): string[]
   return [
     `${asks ? 'required approval of a fleet admin: ' : ''}${text}${why.size > 1 ? ` (and ${why.size - 1} more)` : ''}`,
   ]
+}
+
+/** What the cluster newly gets of sources that are not visible. */
+function newVersions({ warnings }: Unsummed): string[] {
+  const all = countFindings(warnings.filter(one => isNew(one) && one.rule === sourceNewVersion.id))
+  return all === 0 ? [] : [`${count(all, 'new version')} not checked`]
 }
 
 function approvals({ requiredApprovals }: Unsummed): string[] {

@@ -229,7 +229,7 @@ export const fleetShape = record('the configuration of a fleet', {
   opaqueSources: optional(oneOf('allow', 'forbid'), 'Whether a source of a tenant may be not visible. Default: allow.'),
   unrenderedCharts: optional(
     oneOf('warn', 'approve'),
-    'approve: a change of a chart, its version or its values needs the approval of a fleet admin, because charts are not rendered. Default: warn.',
+    'approve: a change of a chart, its version or its values needs the approval of a fleet admin, because charts are not rendered. So does a new version of a platform source that is not visible. Default: warn.',
   ),
   undeclaredValues: optional(
     oneOf('allow', 'forbid'),
