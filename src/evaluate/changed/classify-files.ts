@@ -4,6 +4,7 @@ import type { Fleet, FleetNode, FleetRepository } from '../../fleet/model/fleet.
 import { reachableBy } from '../../fleet/reach/why-not-reached.ts'
 import { changedPaths } from '../../fleet/rendering/changed-paths.ts'
 import { readsOf } from '../../fleet/rendering/render-memo.ts'
+import type { Tree } from '../../git/tree.ts'
 import type { ChangedFile, RequiredApproval } from '../../rules/model/finding.ts'
 import { isBuilt } from '../applied/left-out.ts'
 import { followsRepository } from './follows-repository.ts'
@@ -28,14 +29,29 @@ interface ClassifiedFiles {
  */
 export function classifyFiles(head: Fleet, base: Fleet, url: string): ClassifiedFiles {
   const before = new Map(base.repositories.map(one => [followed(one), one]))
-  const all = head.repositories.flatMap(now => {
+  const changed = head.repositories.flatMap(now => {
     const was = now.url === url ? before.get(followed(now)) : undefined
     if (!was || was.tree.id === now.tree.id) return []
-    return classify([
-      { fleet: head, repository: now },
-      { fleet: base, repository: was },
-    ])
+    return [
+      {
+        now,
+        sides: [
+          { fleet: head, repository: now },
+          { fleet: base, repository: was },
+        ],
+        was,
+      },
+    ]
   })
+  // a working copy that stands for a branch and for a tag of it is one change
+  const same = Map.groupBy(changed, ({ now, was }) => `${now.tree.id} ${was.tree.id}`)
+  const all = [...same.values()].flatMap(group =>
+    classify(
+      group[0]!.now.tree,
+      group[0]!.was.tree,
+      group.flatMap(({ sides }) => sides),
+    ),
+  )
   const asks = head.config.unseenChanges === 'approve'
   return { files: all.map(({ file }) => file), approvals: all.flatMap(({ approval }) => (asks && approval) || []) }
 }
@@ -50,11 +66,7 @@ interface Classified {
   readonly approval?: RequiredApproval
 }
 
-function classify(sides: readonly [now: Side, was: Side]): Classified[] {
-  const [now, was] = sides.map(({ repository }) => repository.tree) as [
-    FleetRepository['tree'],
-    FleetRepository['tree'],
-  ]
+function classify(now: Tree, was: Tree, sides: readonly Side[]): Classified[] {
   const paths = [...changedPaths(was, now)].filter(path =>
     [now, was].some(tree => (tree.entry(path)?.type ?? 'directory') !== 'directory'),
   )

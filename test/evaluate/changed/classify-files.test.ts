@@ -4,7 +4,7 @@ import { mergeVerdicts } from '../../../src/evaluate/verdict/merge-verdicts.ts'
 import type { Verdict } from '../../../src/rules/model/finding.ts'
 import { configMap } from '../../fleet/clusters/sync-text.ts'
 import { evaluationOf, type Files, inputOf } from '../../fleet/fleet-of.ts'
-import { DEV_URL, fleetFiles, miniFleet } from '../../fleet/mini-fleet.ts'
+import { DEV_URL, FLEET_URL, fleetFiles, miniFleet } from '../../fleet/mini-fleet.ts'
 
 const UNSEEN = `
 ---
@@ -70,6 +70,30 @@ describe('the changed files of a fleet', () => {
     const options = { base: miniFleet({ fleet: BASE }), changed: DEV_URL }
     expect(evaluationOf(miniFleet({ fleet: HEAD }), options).verdict.changedFiles).toEqual([])
   })
+})
+
+test('a working copy that is evaluated as the next tag too is one change', () => {
+  const tag = `---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: released, namespace: flux-system}
+spec: {interval: 5m, url: "${FLEET_URL}", ref: {tag: v1.0.0}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: released, namespace: flux-system}
+spec: {interval: 5m, prune: true, path: ./released, serviceAccountName: kustomize-controller, sourceRef: {kind: GitRepository, name: released}}
+`
+  const base = { [START]: `${fleetFiles[START]}${tag}`, 'released/a.yaml': configMap('a') }
+  const fleetAt = (files: Files) => {
+    const { fleet, sources = [], ...rest } = miniFleet({ fleet: files })
+    return { ...rest, fleet, sources: [...sources, { url: FLEET_URL, ref: { tag: 'v1.0.0' }, files: fleet }] }
+  }
+  const head = { ...base, 'released/a.yaml': configMap('b'), 'README.md': 'a' }
+  expect(states(evaluationOf(fleetAt(head), { base: fleetAt(base) }).verdict)).toEqual([
+    ['README.md', 'unread'],
+    ['released/a.yaml', 'rendered', 'staging/flux-system/released'],
+  ])
 })
 
 test('a file of a tenant is not checked where an artifact of that tenant may hold it, and not where one of the platform may', () => {
