@@ -11,7 +11,7 @@ const OBJECTS = new WeakMap<readonly object[], readonly KubeObject[]>()
 /**
  * Flux's own roles and bindings on a cluster, as far as the fleet does not render them: what Flux installs, with the fleet's
  * patches. Where the Deployments of Flux are rendered with any of these, those are all. `rendered`: the platform's
- * ClusterRoles and ClusterRoleBindings. Where a FluxInstance is, the binding of flux-operator counts too.
+ * ClusterRoles and ClusterRoleBindings. Where a FluxInstance is, the roles and the binding of flux-operator count too.
  */
 export function assumedRbac(
   cluster: Pick<Cluster, 'hub' | 'lockdown'> | undefined,

@@ -1,6 +1,6 @@
 import { RBAC_GROUP } from '../kube/rbac/binding.ts'
 import table from './installed-rbac.json' with { type: 'json' }
-import { FLUX_KINDS, ROOT_NAMESPACE } from './kinds.ts'
+import { FLUX_KINDS, RESOURCE_SET, ROOT_NAMESPACE } from './kinds.ts'
 
 /** A ClusterRole or ClusterRoleBinding, or a part of one, as plain JSON. */
 export type Manifest = { readonly [key: string]: string | readonly string[] | Manifest | readonly Manifest[] }
@@ -18,7 +18,7 @@ const known = new Map<string, readonly Manifest[]>()
 const OPERATOR_ACCOUNT = 'flux-operator'
 /** The binding by which flux-operator may do everything. */
 export const OPERATOR_BINDING = 'flux-operator-cluster-admin'
-/** What flux-operator installs for itself (config/default/rbac.yaml): it makes each FluxInstance and ResourceSet as this account. */
+/** What flux-operator and its chart install (config/default/rbac.yaml): it makes each FluxInstance and ResourceSet as its account. */
 export const OPERATOR_RBAC: readonly Manifest[] = [
   {
     apiVersion: `${RBAC_GROUP}/v1`,
@@ -27,6 +27,8 @@ export const OPERATOR_RBAC: readonly Manifest[] = [
     roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ kind: 'ServiceAccount', name: OPERATOR_ACCOUNT, namespace: ROOT_NAMESPACE }],
   },
+  operatorRole('edit', ['edit', 'admin'], 'create,delete,deletecollection,patch,update'),
+  operatorRole('view', ['view', 'edit', 'admin'], 'get,list,watch'),
 ]
 
 /** Whether Flux installs a role or binding of this kind and name. */
@@ -77,18 +79,34 @@ function manifestsAt([minor, patch]: Version): Manifest[] {
   return [...rows.values()]
 }
 
-function manifestOf(row: (typeof table)[number]): Manifest {
-  const { role, binding, aggregatedTo = [], rules = [], roleRef = '', subjects = [] } = row
+/** What tenants may do with ResourceSets by the roles of Kubernetes. */
+function operatorRole(name: string, aggregatedTo: readonly string[], verbs: string): Manifest {
+  const rule = `${verbs} ${RESOURCE_SET.split('/')[0]} resourcesets,resourcesetinputproviders`
+  return roleOf(`flux-operator-${name}`, aggregatedTo, [rule])
+}
+
+function roleOf(name: string, aggregatedTo: readonly string[], rules: readonly string[]): Manifest {
   const labels = Object.fromEntries(aggregatedTo.map(to => [`${RBAC_GROUP}/aggregate-to-${to}`, 'true']))
-  const metadata = { name: `${role ?? binding}${SUFFIX}`, ...(aggregatedTo.length > 0 ? { labels } : {}) }
-  const head = { apiVersion: `${RBAC_GROUP}/v1`, kind: kindOf(row), metadata }
-  if (role !== undefined) return { ...head, rules: rules.map(ruleOf) }
+  const metadata = { name, ...(aggregatedTo.length > 0 ? { labels } : {}) }
+  return { apiVersion: `${RBAC_GROUP}/v1`, kind: 'ClusterRole', metadata, rules: rules.map(ruleOf) }
+}
+
+function manifestOf(row: (typeof table)[number]): Manifest {
+  const { role, binding, aggregatedTo, rules = [], roleRef = '', subjects = [] } = row
+  if (role !== undefined) return roleOf(`${role}${SUFFIX}`, aggregatedTo ?? [], rules)
   const name = IDS.has(`ClusterRole ${roleRef}${SUFFIX}`) ? `${roleRef}${SUFFIX}` : roleRef
   const bound = subjects.map(text => {
     const [kind = '', namespace = '', account = ''] = text.split(/[ /]/)
     return { kind, name: account, namespace }
   })
-  return { ...head, roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name }, subjects: bound }
+  const metadata = { name: `${binding}${SUFFIX}` }
+  return {
+    apiVersion: `${RBAC_GROUP}/v1`,
+    kind: kindOf(row),
+    metadata,
+    roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name },
+    subjects: bound,
+  }
 }
 
 /** `<verbs> <groups> <resources>`, or `<verbs> <paths>`; lists with commas, the core group is empty. */

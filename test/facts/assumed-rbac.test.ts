@@ -107,6 +107,14 @@ test('flux-operator may do everything where a FluxInstance is, and nothing where
   )
   const set = ['flux-system/flux-operator', 'patch', 'resourcesets', 'fluxcd.controlplane.io'] as const
   expect(may(operated, ...set)).toBe(true)
+  // the chart and the manifests of flux-operator let those who edit a namespace write ResourceSets there, and no FluxInstance
+  const asEditor = (resource: string) => may(operated, 'apps/editor', 'patch', resource, 'fluxcd.controlplane.io')
+  expect(['resourcesets', 'resourcesetinputproviders', 'resourcesets/status', 'fluxinstances'].map(asEditor)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ])
   const placeholder = indexOf({ ...EMPTY, [`${FLUX}/kustomization.yaml`]: kustomization('  []\n') })
   expect(may(placeholder, ...set)).toBe(false)
 })
