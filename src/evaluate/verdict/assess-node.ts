@@ -81,9 +81,9 @@ function oncePerField({ config }: RuleContext) {
 
 /** Rules about objects that the platform writes for a tenant, where these hold others. */
 const OF_PLATFORM = new Set(['sa-required', 'sa-foreign'])
-/** Rules that speak about the object as a whole, or about names as they are written. */
+/** Rules that speak about the object as a whole, or about names and values as they are written. */
 const OF_HOLDER = new Set(['embedded-content'])
-const OF_NAMES = new Set(['invalid-object', 'unicode-confusable'])
+const AS_WRITTEN = new Set(['invalid-object', 'schema-mismatch', 'unicode-confusable'])
 
 /** What controllers make of an object is asked about like any other, under the identity that applies it. */
 function assessEmbedded(
@@ -104,7 +104,7 @@ function assessEmbedded(
     const once = oncePerField(context)
     for (const rule of rules.ofKind(subject.kind, node.tenant !== undefined)) {
       if (OF_HOLDER.has(rule.id) || place.except?.includes(rule.id)) continue
-      if (isTemplate && OF_NAMES.has(rule.id)) continue
+      if (isTemplate && AS_WRITTEN.has(rule.id)) continue
       if (node.tenant === undefined && !OF_PLATFORM.has(rule.id)) continue
       const breaches = () =>
         rule.checkObject
