@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { installedFlux } from '../../src/fleet/bootstrap/flux-instance.ts'
 import type { MapNode } from '../../src/kube/node.ts'
 import { at } from '../../src/kube/node.ts'
+import { idOf } from '../../src/kube/object.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 
 const instance = (patch: string) => `apiVersion: fluxcd.controlplane.io/v1
@@ -45,4 +46,17 @@ test.each([
 
 test('a patch that finds nothing is refused', () => {
   expect(() => installed('- {op: remove, path: /spec/template/spec/hostNetwork}')).toThrow(/hostNetwork/)
+})
+
+test.each([
+  ['', ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller']],
+  [
+    'components: [source-controller, image-reflector-controller]',
+    ['source-controller', 'kustomize-controller', 'helm-controller', 'image-reflector-controller'],
+  ],
+])('only the controllers that it lists are installed, and those that apply for tenants: %s', (components, names) => {
+  const text = `apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux}\nspec: {${components}}\n`
+  const [root] = parseDocuments({ repository: '', path: 'flux.yaml' }, Buffer.from(text))
+  const { objects } = installedFlux([{ root: root as MapNode, trail: [] }])!
+  expect(objects.filter(one => idOf(one).kind === 'Deployment').map(one => idOf(one).name)).toEqual(names)
 })

@@ -87,14 +87,19 @@ spec:
 `
 
 const document = (value: unknown) => `---\n${JSON.stringify(value)}\n`
-const DEPLOYMENTS = CONTROLLERS.map(deployment).join('')
+const DEPLOYMENTS = CONTROLLERS.map(one => ({ ...one, text: deployment(one) }))
 const ACCOUNTS = INSTALLED_ACCOUNTS.map(name =>
   document({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: ROOT_NAMESPACE } }),
 ).join('')
 
+/** What a FluxInstance installs unless it lists its components. */
+export const COMPONENTS = ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller']
+
 /** What Flux installs of a version: the controllers, to which patches of an installation write flags, and their rights. */
-export const bootstrapComponents = (version?: string): string =>
-  `${DEPLOYMENTS}${ACCOUNTS}${installedRbac(version).map(document).join('')}`
+export function bootstrapComponents(version?: string, isInstalled: (name: string) => boolean = () => true): string {
+  const deployments = DEPLOYMENTS.flatMap(({ name, text }) => (isInstalled(name) ? [text] : []))
+  return `${deployments.join('')}${ACCOUNTS}${installedRbac(version).map(document).join('')}`
+}
 
 /** The Kustomization that an installation of Flux follows. */
 export const bootstrapSync = (path: string): string => `apiVersion: kustomize.toolkit.fluxcd.io/v1

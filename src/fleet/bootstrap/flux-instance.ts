@@ -11,9 +11,10 @@ import { renderKustomization } from '../../flux/render-kustomization.ts'
 import type { Tree } from '../../git/tree.ts'
 import { at, type MapNode, type Node, originAt, stringAt } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
+import { textsOf } from '../../kube/read-text.ts'
 import type { Origin } from '../../origin.ts'
 import { nodeOf } from '../model/synthetic.ts'
-import { bootstrapComponents, bootstrapSync } from './bootstrap-components.ts'
+import { bootstrapComponents, bootstrapSync, COMPONENTS } from './bootstrap-components.ts'
 import { profilePatches } from './instance-profiles.ts'
 import { overlayTree } from './overlay-tree.ts'
 
@@ -53,8 +54,11 @@ export function installedFlux(objects: readonly KubeObject[]): InstalledFlux | u
   }
   const kustomization: MapNode = { ...spec, fields: new Map([['spec', { key: root.origin, value: patched }]]) }
   const version = stringAt(root, ['spec', 'distribution', 'version'])
+  const listed = componentsOf(instance)
+  // whatever it lists, the two that apply for tenants have flags
+  const isInstalled = (name: string) => listed.includes(name) || APPLIERS.includes(name)
   const files = new Map([
-    ['components.yaml', bootstrapComponents(version)],
+    ['components.yaml', bootstrapComponents(version, isInstalled)],
     ['sync.yaml', syncText(instance) ?? bootstrapSync('./')],
   ])
   const artifact = { repository: root.origin.repository, tree: overlayTree(EMPTY, files) }
@@ -62,6 +66,14 @@ export function installedFlux(objects: readonly KubeObject[]): InstalledFlux | u
     objects: renderKustomization(artifact, { root: kustomization, trail: [] }),
     ...(version === undefined ? {} : { version }),
   }
+}
+
+const APPLIERS = ['kustomize-controller', 'helm-controller']
+
+/** The controllers that a FluxInstance installs. */
+export function componentsOf({ root }: KubeObject): readonly string[] {
+  const listed = textsOf(at(root, ['spec', 'components'])) ?? []
+  return listed.length > 0 ? listed : COMPONENTS
 }
 
 /** The source and the Kustomization that the operator makes of `spec.sync`, patched as everything that it installs. */

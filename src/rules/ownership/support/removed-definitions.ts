@@ -1,11 +1,11 @@
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { kindOf } from '../../../facts/kind-of.ts'
 import { objectPart, quoted } from '../../../facts/shown.ts'
+import { componentsOf } from '../../../fleet/bootstrap/flux-instance.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { FLUX_INSTANCE, fluxKind } from '../../../flux/kinds.ts'
-import { at, stringAt } from '../../../kube/node.ts'
+import { stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
-import { textsOf } from '../../../kube/read-text.ts'
 import { codeWord, message } from '../../../message/message.ts'
 import type { Breach } from '../../model/rule.ts'
 
@@ -35,15 +35,10 @@ export function* removedDefinitions(gone: readonly KubeObject[], node: FleetNode
   }
 }
 
-/** What a FluxInstance installs unless it lists its components. */
-const COMPONENTS = ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller']
-
 /** Whether the Flux Operator installs the definition by a FluxInstance: it takes over what Flux applied of itself before. */
 function isOfOperator(kind: string, { cluster }: FleetNode, index: FleetIndex): boolean {
   if (!fluxKind(kind)?.served) return false
   return index.platformAnywhere(cluster, FLUX_INSTANCE).some(({ object }) => {
-    const written = textsOf(at(object.root, ['spec', 'components'])) ?? []
-    const components = written.length > 0 ? written : COMPONENTS
-    return components.some(name => name.startsWith(`${kind.slice(0, kind.indexOf('.'))}-`))
+    return componentsOf(object).some(name => name.startsWith(`${kind.slice(0, kind.indexOf('.'))}-`))
   })
 }
