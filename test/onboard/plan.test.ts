@@ -212,16 +212,11 @@ describe('the layout is learnt', () => {
   })
 })
 
-test.each(['tag: v1.0.0', 'semver: ">=1.0.0"'])(
-  'a cluster that starts from %s of the fleet takes a second tenant',
-  ref => {
-    const path = 'clusters/staging/flux-system/gotk-sync.yaml'
-    const tree = withText(acmeFleet(), { [path]: fleetFiles('acme/fleet')[path]!.replace('branch: main', ref) })
-    expect(tenantsOn(applied(tree, plan(OPS, tree)), 'staging')).toEqual(
-      tenantsOn(applied(acmeFleet(), plan(OPS)), 'staging'),
-    )
-  },
-)
+test.each(['tag: v1.0.0', 'semver: ">=1.0.0"'])('a cluster that starts from %s takes a second tenant', ref => {
+  const path = 'clusters/staging/flux-system/gotk-sync.yaml'
+  const tree = withText(acmeFleet(), { [path]: fleetFiles('acme/fleet')[path]!.replace('branch: main', ref) })
+  expect(tenantsOn(applied(tree, plan(OPS, tree)), 'staging')).toEqual(expect.arrayContaining([...DEV, ...NEW]))
+})
 
 describe('an overlay that says `namespace`', () => {
   const bare = (text: string) => text.replaceAll(/^ {2}namespace: apps\n/gm, '')
