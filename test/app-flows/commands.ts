@@ -1,6 +1,6 @@
 import { CHECK_NAME } from '../../src/report/check-run.ts'
-import type { FakeGitHub } from '../github/start.ts'
-import type { CheckRun, Role } from '../github/world.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
+import type { CheckRun, Role } from '../../tools/github/world.ts'
 import type { Stage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MAX_EARLIER } from '../../src/fleet/graph/build-with-earlier.ts'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
-import type { CheckRun } from '../github/world.ts'
+import type { CheckRun } from '../../tools/github/world.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { lastRun, nextSecond, proposeNothing, proposeViolation } from './commands.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CHECK_NAME, checkNameOf } from '../../src/gate/check-names.ts'
+import type { Repository } from '../../tools/github/world.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
-import type { Repository } from '../github/world.ts'
 import { propose, said, saidOfTip } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 

@@ -1,5 +1,5 @@
+import type { FakeGitHub } from '../../tools/github/start.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
-import type { FakeGitHub } from '../github/start.ts'
 
 export const DEV = 'acme/dev-team'
 

@@ -1,7 +1,7 @@
 import { createSign, generateKeyPairSync } from 'node:crypto'
 import { Octokit } from '@octokit/rest'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { acme, clientOf, FLEET, NAME } from './acme.ts'
+import { acme, clientOf, FLEET, NAME } from '../../tools/github/acme.ts'
 
 let env: Awaited<ReturnType<typeof acme>>
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import { batchFiles, liveObjects, stagingOverlay } from './batch.ts'
 import { said, saidOfApply } from './said.ts'
 import { type Stage, startStage } from './stage.ts'

@@ -1,7 +1,7 @@
 import { BRANCH_CHECK_NAME } from '../../src/gate/check-names.ts'
 import { CHECK_NAME } from '../../src/report/check-run.ts'
-import type { FakeGitHub } from '../github/start.ts'
-import type { CheckRun } from '../github/world.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
+import type { CheckRun } from '../../tools/github/world.ts'
 import type { Stage } from './stage.ts'
 
 interface Change {
