@@ -103,16 +103,6 @@ test('repositories: an installation sees its own, a token only those it was made
   expect(await names(picky as typeof env.app)).toEqual(['ops-team'])
 })
 
-test('an app finds its installations', async () => {
-  const { rest } = env.app
-  expect((await rest.apps.getAuthenticated()).data?.slug).toBe('bailiwick')
-  expect((await rest.apps.listInstallations()).data.map(each => each.id)).toEqual([env.installation.id])
-  expect((await rest.apps.getRepoInstallation(FLEET)).data.id).toBe(env.installation.id)
-  expect((await rest.apps.getOrgInstallation({ org: 'acme' })).data.account).toMatchObject({ login: 'acme' })
-  const none = rest.apps.getRepoInstallation({ owner: 'acme', repo: 'none' })
-  await expect(none).rejects.toMatchObject({ status: 404 })
-})
-
 test('roles: what people may do is told in both words of GitHub', async () => {
   env.github.setRole(NAME, 'dev', 'maintain')
   env.github.addUser('mallory')
