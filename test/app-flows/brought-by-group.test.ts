@@ -46,8 +46,8 @@ async function queue(name: string, moves: readonly (readonly [string, Readonly<R
   const client = clientOf(github, ci, github.install(ci, 'acme'))
   for (const [index, [as, files]] of moves.entries()) {
     const branch = `${name}-${index}`
-    const { sha: head_sha } = github.push({ repo: DEV, branch, parent: github.commitOf(DEV, 'main'), files, as })
-    const pull = github.openPullRequest({ repo: DEV, head: branch, as }).issue.number
+    const pull = github.propose({ repo: DEV, branch, files, as })
+    const head_sha = github.commitOf(DEV, branch)
     await stage.settle()
     expect(said(github, DEV, branch), said(github, DEV, branch).output.summary ?? '').toMatchObject({
       conclusion: 'success',

@@ -72,8 +72,7 @@ describe.skipIf(!hasRedis)('SIGTERM, with a web process and a worker on one Redi
     const worker = await run('worker')
     await settle()
     for (const branch of branches) {
-      github.push({ repo: TEAM, branch, parent: github.commitOf(TEAM, 'main'), files: { [branch]: 'x\n' }, as: 'ada' })
-      github.openPullRequest({ repo: TEAM, head: branch, as: 'ada' })
+      github.propose({ repo: TEAM, branch, files: { [branch]: 'x\n' }, as: 'ada' })
     }
     await until(() => evaluated() >= 2)
     const asked = performance.now()

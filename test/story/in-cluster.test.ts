@@ -45,11 +45,10 @@ describe.skipIf(missing)(`a worker in its cluster${missing ? ` (${missing})` : '
   const merge = async (branch: string, files: Readonly<Record<string, string>>): Promise<number> => {
     const { github } = world.stage
     const repo = 'acme/dev-team'
-    github.push({ repo, branch, parent: github.commitOf(repo, 'main'), files, as: 'dora' })
-    const { issue } = github.openPullRequest({ repo, head: branch, title: `Add ${branch}`, as: 'dora' })
+    const number = github.propose({ repo, branch, files, title: `Add ${branch}`, as: 'dora' })
     await world.stage.settle()
-    expect(github.merge({ repo, pull: issue.number, as: 'dora' })).toMatchObject({ status: 200 })
-    return issue.number
+    expect(github.merge({ repo, pull: number, as: 'dora' })).toMatchObject({ status: 200 })
+    return number
   }
   const withBase = (...names: readonly string[]) => {
     const text = fleetFiles('acme/dev-team')['base/kustomization.yaml']!
