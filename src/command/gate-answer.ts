@@ -1,7 +1,7 @@
+import { CHECK_NAME } from '../gate/check-names.ts'
 import { andMore } from '../message/and-more.ts'
 import { code } from '../message/markdown.ts'
 import type { WantedRuleset } from '../protection/wanted-ruleset.ts'
-import { CHECK_NAME } from '../report/check-run.ts'
 import { shortUrl } from '../report/text/place.ts'
 
 /** The result of setting the ruleset of one repository. */

@@ -385,5 +385,3 @@ export class FleetIndex extends RightsIndex {
     return this.#facts.memo('followed', () => followedIn(this, this.#facts.nodes()))
   }
 }
-
-export { kindOf, kindOfId } from './kind-of.ts'

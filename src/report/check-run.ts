@@ -26,8 +26,6 @@ import { verdictSections } from './verdict-sections.ts'
 import type { CheckRunText, VerdictText } from './verdict-text.ts'
 import { wouldBreak } from './would-break.ts'
 
-export { CHECK_NAME } from '../gate/check-names.ts'
-
 /**
  * The check run that carries a verdict, and what people decided about it. What could not be evaluated is a failure, never
  * neutral or skipped: GitHub lets those pass a required check. The summary stays under GitHub's 65,535 characters.

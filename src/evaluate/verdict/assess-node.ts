@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../errors.ts'
 import { hashOf, withoutPositions } from '../../facts/fingerprint.ts'
-import { kindOfId } from '../../facts/fleet-index.ts'
+import { kindOfId } from '../../facts/kind-of.ts'
 import type { Subject, TenantSubject } from '../../facts/subject.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { WANTED } from '../../fleet/model/unread.ts'

@@ -1,10 +1,15 @@
 import { BailiwickError } from '../../errors.ts'
 import type { Origin } from '../../origin.ts'
-import type { Entry } from '../model/entry.ts'
 import { automatonOf, type State } from './automaton.ts'
 import { parsePattern } from './parse-pattern.ts'
 import { PatternError } from './pattern-error.ts'
 import { isStart } from './pattern-part.ts'
+
+/** A regular expression and where it stands. */
+export interface WrittenPattern {
+  readonly text: string
+  readonly origin: Origin
+}
 
 /** Takes the work of matching; throws `render-limits` for too much. */
 export interface StepBudget {
@@ -21,22 +26,22 @@ const LITERAL = /^[A-Za-z0-9_-]+$/
  * Runs in linear time on any pattern. Throws `kustomize-invalid` for what Go's regexp refuses, `kustomize-unsupported`
  * for the little that may differ between its releases, and for very large patterns, `render-limits` for much work.
  */
-export function matchesPattern(pattern: Entry, text: string, budget: StepBudget): boolean {
+export function matchesPattern(pattern: WrittenPattern, text: string, budget: StepBudget): boolean {
   if (LITERAL.test(pattern.text)) return pattern.text === text
   return isFound(compile(pattern, true), text, visits => charge(budget, visits, pattern))
 }
 
 /** Whether a part of `text` matches, as Go's MatchString would say. Otherwise as `matchesPattern`. */
-export function containsPattern(pattern: Entry, text: string, budget: StepBudget): boolean {
+export function containsPattern(pattern: WrittenPattern, text: string, budget: StepBudget): boolean {
   return isFound(compile(pattern, false), text, visits => charge(budget, visits, pattern))
 }
 
 /** Throws what matching with this pattern would throw. */
-export function checkPattern(pattern: Entry): void {
+export function checkPattern(pattern: WrittenPattern): void {
   if (!LITERAL.test(pattern.text)) compile(pattern, true)
 }
 
-function compile(pattern: Entry, whole: boolean): State {
+function compile(pattern: WrittenPattern, whole: boolean): State {
   const text = whole ? `^(?:${pattern.text})$` : pattern.text
   const known = cache.get(text)
   if (known) return known
@@ -46,7 +51,7 @@ function compile(pattern: Entry, whole: boolean): State {
   return start
 }
 
-function automaton(pattern: Entry, text: string): State {
+function automaton(pattern: WrittenPattern, text: string): State {
   try {
     return automatonOf(parsePattern(text))
   } catch (error) {
@@ -62,7 +67,7 @@ function automaton(pattern: Entry, text: string): State {
 const FREE_VISITS = 200
 const VISITS_PER_STEP = 10
 
-function charge(budget: StepBudget, visits: number, { origin }: Entry): void {
+function charge(budget: StepBudget, visits: number, { origin }: WrittenPattern): void {
   if (visits > FREE_VISITS) budget.spend('steps', Math.ceil((visits - FREE_VISITS) / VISITS_PER_STEP), origin)
 }
 

@@ -1,7 +1,7 @@
+import { CHECK_NAME } from '../../gate/check-names.ts'
 import { andMore } from '../../message/and-more.ts'
 import { code, prose } from '../../message/markdown.ts'
 import type { GateGap, GateState } from '../../protection/evaluate-gate.ts'
-import { CHECK_NAME } from '../check-run.ts'
 import type { Section } from '../text/fold.ts'
 import { shortUrl } from '../text/place.ts'
 import type { BranchGate, FirstReportFacts, TrailFacts } from './facts.ts'

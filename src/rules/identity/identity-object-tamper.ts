@@ -1,4 +1,4 @@
-import { kindOf } from '../../facts/fleet-index.ts'
+import { kindOf } from '../../facts/kind-of.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'

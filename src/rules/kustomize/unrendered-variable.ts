@@ -1,4 +1,5 @@
-import { type FleetIndex, kindOfId } from '../../facts/fleet-index.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { kindOfId } from '../../facts/kind-of.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { needsOf } from '../../fleet/graph/node-values.ts'

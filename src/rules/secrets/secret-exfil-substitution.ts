@@ -1,5 +1,5 @@
 import type { FleetIndex } from '../../facts/fleet-index.ts'
-import { kindOf } from '../../facts/fleet-index.ts'
+import { kindOf } from '../../facts/kind-of.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { type Need, needsOf } from '../../fleet/graph/node-values.ts'

@@ -1,4 +1,5 @@
-import { type FleetIndex, kindOf } from '../../facts/fleet-index.ts'
+import type { FleetIndex } from '../../facts/fleet-index.ts'
+import { kindOf } from '../../facts/kind-of.ts'
 import { ENCRYPTED, type Rendered } from '../../facts/object-table.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'

@@ -1,4 +1,4 @@
-import { kindOf } from '../../facts/fleet-index.ts'
+import { kindOf } from '../../facts/kind-of.ts'
 import type { Naming } from '../../facts/naming.ts'
 import type { Rendered } from '../../facts/object-table.ts'
 import { namespacePart, objectPart, quoted } from '../../facts/shown.ts'

@@ -1,5 +1,5 @@
 import { chartKey, sourceOfChart } from '../../facts/chart-source.ts'
-import { kindOf } from '../../facts/fleet-index.ts'
+import { kindOf } from '../../facts/kind-of.ts'
 import type { Naming } from '../../facts/naming.ts'
 import { identityPart, objectPart, quoted } from '../../facts/shown.ts'
 import { addressOf } from '../../facts/source-fields.ts'

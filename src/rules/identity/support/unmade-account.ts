@@ -1,5 +1,5 @@
 import { hashOf } from '../../../facts/fingerprint.ts'
-import { kindOf } from '../../../facts/fleet-index.ts'
+import { kindOf } from '../../../facts/kind-of.ts'
 import { objectPart, quoted } from '../../../facts/shown.ts'
 import { isDeclaredAccount } from '../../../fleet/config/declared-account.ts'
 import { accountOf, kubeConfigOf } from '../../../fleet/model/appliers.ts'

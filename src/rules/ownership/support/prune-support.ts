@@ -1,4 +1,5 @@
-import { type FleetIndex, kindOf } from '../../../facts/fleet-index.ts'
+import type { FleetIndex } from '../../../facts/fleet-index.ts'
+import { kindOf } from '../../../facts/kind-of.ts'
 import { accountOf, applierKinds, kubeConfigOf } from '../../../fleet/model/appliers.ts'
 import { at, isTrue, stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'

@@ -1,4 +1,5 @@
-import { type FleetIndex, kindOf } from '../../../facts/fleet-index.ts'
+import type { FleetIndex } from '../../../facts/fleet-index.ts'
+import { kindOf } from '../../../facts/kind-of.ts'
 import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { CAPSULE_GROUP } from '../../../fleet/tenancy/capsule.ts'
