@@ -12,7 +12,6 @@ const root = join(import.meta.dirname, '..')
 export const INPUTS: Readonly<Record<string, readonly string[]>> = {
   'test/attacks/attack-case.ts': ['test/attacks/*/case.yaml'],
   'test/attacks/shares.ts': ['test/attacks/*/case.yaml'],
-  'test/cli/run-main.ts': [],
   'test/cli/two-tenants.ts': ['test/fleets/acme/**'],
   'test/cluster/fault-proxy.ts': [],
   'tools/envtest/artifacts.ts': [],
