@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import type { FakeGitHub } from '../test/github/start.ts'
 import { openGitHub } from '../test/story/stage.ts'
+import type { FakeGitHub } from '../tools/github/start.ts'
 import { type Crew, startCrew } from './soak/crew.ts'
 import { differences, type EndState, endStateOf } from './soak/end-state.ts'
 import { type Postman, pause, startPostman } from './soak/postman.ts'

@@ -12,24 +12,23 @@ const root = join(import.meta.dirname, '..')
 export const INPUTS: Readonly<Record<string, readonly string[]>> = {
   'test/attacks/attack-case.ts': ['test/attacks/*/case.yaml'],
   'test/attacks/shares.ts': ['test/attacks/*/case.yaml'],
-  'test/cli/run-main.ts': [],
   'test/cli/two-tenants.ts': ['test/fleets/acme/**'],
   'test/cluster/fault-proxy.ts': [],
-  'test/envtest/artifacts.ts': [],
-  'test/envtest/assets.ts': ['test/envtest/go.mod'],
-  'test/envtest/flux-assets.ts': [],
-  'test/envtest/flux-controller.ts': [],
-  'test/envtest/program.ts': [],
-  'test/envtest/start.ts': [],
-  'test/envtest/worker-rbac.ts': ['docs/worker-rbac.yaml'],
+  'tools/envtest/artifacts.ts': [],
+  'tools/envtest/assets.ts': ['tools/envtest/go.mod'],
+  'tools/envtest/flux-assets.ts': [],
+  'tools/envtest/flux-controller.ts': [],
+  'tools/envtest/program.ts': [],
+  'tools/envtest/start.ts': [],
+  'tools/envtest/worker-rbac.ts': ['docs/worker-rbac.yaml'],
   'test/fleet/read-folder.ts': [],
   'test/fleets/read-fleet.ts': ['test/fleets/**'],
   'test/git/temporary-folder.ts': [],
-  'test/github/http/description.ts': [],
+  'tools/github/http/description.ts': [],
   'test/oci/start-registry.ts': [],
   'test/onboard/fleets.ts': [],
-  'test/oracles/fixtures.ts': ['test/fixtures/render/**'],
-  'test/oracles/real-programs.ts': [],
+  'tools/oracles/fixtures.ts': ['test/fixtures/render/**'],
+  'tools/oracles/real-programs.ts': [],
   'test/programs.ts': [],
   'test/queue/start-redis.ts': [],
   'test/sops/real-sops.ts': [],
@@ -70,7 +69,7 @@ function sources() {
 }
 
 function readSources() {
-  const files = globSync('{src,workers,test,docs,build,bench}/**/*.ts', { cwd: root })
+  const files = globSync('{src,workers,test,tools,docs,build,bench}/**/*.ts', { cwd: root })
   const texts = new Map(files.map(path => [path, readFileSync(join(root, path), 'utf8')]))
   return { texts, imports: new Map([...texts].map(([path, text]) => [path, importedBy(path, text)])) }
 }

@@ -12,15 +12,25 @@ const SHORTEST = 2
 /** Of a file that is not in the list: it is new, or short. */
 const UNKNOWN = SHORTEST - 1
 
-/** The longest files begin first, so that no core is left with one of them; durations of vitest itself do not survive `npm ci`. */
+/** These start git some thousand times, and starting a program takes ten times as long in a process that has grown. */
+const WHILE_SMALL = /^test\/(?:cli|git)\//
+
+/**
+ * The longest files begin first, so that no core is left with one of them, after those that start many programs; durations of
+ * vitest itself do not survive `npm ci`.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const durations: Durations = existsSync(DURATIONS) ? JSON.parse(readFileSync(DURATIONS, 'utf8')) : {}
     const secondsOf = ({ project, moduleId }: TestSpecification) =>
       durations[project.name]?.[relative(root, moduleId)] ?? UNKNOWN
+    const rank = ({ moduleId }: TestSpecification) => (WHILE_SMALL.test(relative(root, moduleId)) ? 0 : 1)
     const order = [...new Set((await super.sort(files)).map(({ project }) => project.name))]
     return files.toSorted(
-      (a, b) => order.indexOf(a.project.name) - order.indexOf(b.project.name) || secondsOf(b) - secondsOf(a),
+      (a, b) =>
+        order.indexOf(a.project.name) - order.indexOf(b.project.name) ||
+        rank(a) - rank(b) ||
+        secondsOf(b) - secondsOf(a),
     )
   }
 }

@@ -15,7 +15,8 @@ export const GUARDS: Readonly<Record<string, () => Measured>> = {
   'lines of src and workers': () => sum([...production.values()].map(linesOf)),
   'files of src and workers': () => production.size,
   'folders in src': () => new Set([...production.keys()].flatMap(path => /^src\/([^/]+)\//.exec(path)?.[1] ?? [])).size,
-  'lines of tests with their data': () => sum(testFiles().map(path => linesOf(readFileSync(path, 'utf8')))),
+  'lines of tests with their data': () => linesIn('test'),
+  'lines of tools': () => linesIn('tools'),
   'words of docs': () => sum([...globSync('docs/**/*.md', { cwd: root }), 'README.md'].map(wordsOf)),
   'files under 25 lines with one importer': smallFiles,
   'imports across the folders of src': () => ways().filter(([from, to]) => topOf(from) !== topOf(to)).length,
@@ -25,7 +26,7 @@ export const GUARDS: Readonly<Record<string, () => Measured>> = {
   'files over 400 lines': () => [...everything].flatMap(([path, text]) => (linesOf(text) > 400 ? [path] : [])),
   'functions over 60 lines': () =>
     [...everything].flatMap(([path, text]) =>
-      path.startsWith('test/')
+      /^(?:test|tools)\//.test(path)
         ? []
         : [...functionsOf(text.split('\n'))].flatMap(({ name, length }) => (length > 60 ? [`${path} ${name}`] : [])),
     ),
@@ -42,10 +43,12 @@ const FORBIDDEN = /\b(?:said|nobody|somebody|whoever|told)\b|\bis no [a-z]/gi
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8')
 /** Files that are written by a command. */
 const OWN = ['guards.json', 'durations.json']
-const testFiles = () =>
-  globSync('test/**/*.{ts,js,json,yaml,yml,md,txt}', { cwd: root, withFileTypes: true })
-    .filter(entry => entry.isFile() && !OWN.includes(entry.name))
-    .map(entry => join(entry.parentPath, entry.name))
+const linesIn = (folder: string) =>
+  sum(
+    globSync(`${folder}/**/*.{ts,js,json,yaml,yml,md,txt}`, { cwd: root, withFileTypes: true })
+      .filter(entry => entry.isFile() && !OWN.includes(entry.name))
+      .map(entry => linesOf(readFileSync(join(entry.parentPath, entry.name), 'utf8'))),
+  )
 const wordsOf = (path: string) => textOf(path).split(/\s+/).filter(Boolean).length
 
 /** `src/git`, `workers`; a file at the top of src is a part of its own. */

@@ -2,16 +2,16 @@ import { accessSync, constants } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-/** Real programs that tests are held against: the variable that names each, and how to get it. (The API server: test/envtest.) */
+/** Real programs that tests are held against: the variable that names each, and how to get it. (The API server: tools/envtest.) */
 export const programs = {
   kustomize: { variable: 'KUSTOMIZE', get: '`.ci/run` installs it, or set KUSTOMIZE to a kustomize 5.8.1' },
   'flux-render': {
     variable: 'FLUX_RENDER',
-    get: '`.ci/run` builds it, or set FLUX_RENDER to a build of test/oracles/flux-render',
+    get: '`.ci/run` builds it, or set FLUX_RENDER to a build of tools/oracles/flux-render',
   },
   'go-yaml': {
     variable: 'GO_YAML',
-    get: '`.ci/run` builds it, or set GO_YAML to a build of test/oracles/go-yaml',
+    get: '`.ci/run` builds it, or set GO_YAML to a build of tools/oracles/go-yaml',
   },
   'node-22': { variable: 'NODE_22', get: '`.ci/run` installs it, or set NODE_22 to a Node 22.18.0' },
   registry: {

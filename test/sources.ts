@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '..')
 /** The text of each source file of the product, by its path. */
 export const production = read('{src,workers}/**/*.ts')
 /** And of tests, benches and tools. */
-export const everything = new Map([...production, ...read('{test,bench,build,docs}/**/*.ts')])
+export const everything = new Map([...production, ...read('{test,tools,bench,build,docs}/**/*.ts')])
 
 function read(pattern: string): Map<string, string> {
   const paths = globSync(pattern, { cwd: root }).sort()

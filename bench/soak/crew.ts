@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openQueue } from '../../src/queue/open-queue.ts'
 import { type Program, runProgram, untilReady } from '../../test/app/run-program.ts'
-import type { FakeGitHub } from '../../test/github/start.ts'
 import { freePort, startRedis, type TestRedis } from '../../test/queue/start-redis.ts'
 import { silentLog } from '../../test/silent-log.ts'
 import { settingsOf } from '../../test/story/settings.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
 
 /** The processes of the App: one web process and some workers on one Redis that keeps its data on disk. */
 export interface Crew {

@@ -1,5 +1,5 @@
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
-import type { FakeGitHub } from '../../test/github/start.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
 import { REPOSITORY } from './story.ts'
 
 /** What stands on each open pull request when all is done, without ids of commits; `missing`: those without a completed check. */

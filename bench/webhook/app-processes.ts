@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openQueue } from '../../src/queue/open-queue.ts'
 import { type Program, runProgram, untilReady } from '../../test/app/run-program.ts'
-import type { FakeGitHub } from '../../test/github/start.ts'
 import { freePort, startRedis } from '../../test/queue/start-redis.ts'
 import { until } from '../../test/queue/until.ts'
 import { silentLog } from '../../test/silent-log.ts'
 import { settingsOf } from '../../test/story/settings.ts'
 import { openGitHub } from '../../test/story/stage.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
 
 /** The App as operators run it, beside a GitHub of ours in this process. */
 export interface AppProcesses {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stringify } from 'yaml'
 import { itemsAt, stringAt } from '../../src/cluster/json-at.ts'
-import { openArtifacts } from '../../test/envtest/artifacts.ts'
-import { startKustomizeController } from '../../test/envtest/flux-controller.ts'
-import type { TestCluster } from '../../test/envtest/start.ts'
+import { openArtifacts } from '../../tools/envtest/artifacts.ts'
+import { startKustomizeController } from '../../tools/envtest/flux-controller.ts'
+import type { TestCluster } from '../../tools/envtest/start.ts'
 import type { BenchNode } from './bench-fleet.ts'
 
 const KUSTOMIZATIONS = '/apis/kustomize.toolkit.fluxcd.io/v1'

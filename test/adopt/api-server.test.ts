@@ -4,8 +4,8 @@ import { type Json, toJson } from '../../src/kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../src/kube/object.ts'
 import { resourceOf } from '../../src/kube/rbac/resource-name.ts'
 import { KUBERNETES_SCOPES } from '../../src/kube/scope/scope.ts'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
-import { startCluster, type TestCluster } from '../envtest/start.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
+import { startCluster, type TestCluster } from '../../tools/envtest/start.ts'
 import { adoptable, homeFleet, withFiles } from './adoptable.ts'
 
 const missing = findAssets() ? undefined : NO_ASSETS

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
-import { clientOf } from '../github/acme.ts'
-import type { App } from '../github/world.ts'
+import { clientOf } from '../../tools/github/acme.ts'
+import type { App } from '../../tools/github/world.ts'
 import { said } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { giveRoles } from './commands.ts'
@@ -46,8 +46,8 @@ async function queue(name: string, moves: readonly (readonly [string, Readonly<R
   const client = clientOf(github, ci, github.install(ci, 'acme'))
   for (const [index, [as, files]] of moves.entries()) {
     const branch = `${name}-${index}`
-    const { sha: head_sha } = github.push({ repo: DEV, branch, parent: github.commitOf(DEV, 'main'), files, as })
-    const pull = github.openPullRequest({ repo: DEV, head: branch, as }).issue.number
+    const pull = github.propose({ repo: DEV, branch, files, as })
+    const head_sha = github.commitOf(DEV, branch)
     await stage.settle()
     expect(said(github, DEV, branch), said(github, DEV, branch).output.summary ?? '').toMatchObject({
       conclusion: 'success',

@@ -1,6 +1,7 @@
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
-import type { FakeGitHub } from '../github/start.ts'
-import type { CheckRun, Role } from '../github/world.ts'
+import type { Proposal } from '../../tools/github/people.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
+import type { CheckRun, Role } from '../../tools/github/world.ts'
 import type { Stage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
 
@@ -47,19 +48,24 @@ export async function nextSecond(): Promise<void> {
   while (Math.floor(Date.now() / 1000) === second) await new Promise(resolve => setTimeout(resolve, 20))
 }
 
-/** A pull request of dev-team in which a Deployment leaves its namespace; its number. */
-export async function proposeViolation(stage: Stage, branch: string, as = 'dora'): Promise<number> {
-  const { github } = stage
-  const repo = 'acme/dev-team'
-  const files = {
-    'staging/report.yaml': deploymentFile(branch, 'kube-system'),
-    'staging/kustomization.yaml': overlay(),
-  }
-  github.push({ repo, branch, parent: github.commitOf(repo, 'main'), files, as })
-  const { number } = github.openPullRequest({ repo, head: branch, as }).issue
+/** Opens a pull request and waits for its verdict; its number. */
+export async function proposed(stage: Stage, proposal: Proposal): Promise<number> {
+  const number = stage.github.propose(proposal)
   await stage.settle()
   return number
 }
+
+/** A pull request of dev-team in which a Deployment leaves its namespace; its number. */
+export const proposeViolation = (stage: Stage, branch: string, as = 'dora'): Promise<number> =>
+  proposed(stage, {
+    repo: 'acme/dev-team',
+    branch,
+    files: {
+      'staging/report.yaml': deploymentFile(branch, 'kube-system'),
+      'staging/kustomization.yaml': overlay(),
+    },
+    as,
+  })
 
 function overlay(): string {
   return `apiVersion: kustomize.config.k8s.io/v1beta1
@@ -73,14 +79,8 @@ patchesStrategicMerge:
 }
 
 /** A pull request of dev-team that changes nothing of its objects; its number. */
-export async function proposeNothing(stage: Stage, branch: string, as = 'dora'): Promise<number> {
-  const { github } = stage
-  const repo = 'acme/dev-team'
-  github.push({ repo, branch, parent: github.commitOf(repo, 'main'), files: { [`${branch}.md`]: branch }, as })
-  const { number } = github.openPullRequest({ repo, head: branch, as }).issue
-  await stage.settle()
-  return number
-}
+export const proposeNothing = (stage: Stage, branch: string, as = 'dora'): Promise<number> =>
+  proposed(stage, { repo: 'acme/dev-team', branch, files: { [`${branch}.md`]: branch }, as })
 
 /** Gives people a role on a repository; who is new gets an account. */
 export function giveRoles(github: FakeGitHub, repo: string, roles: Readonly<Record<string, Role>>): void {

@@ -44,8 +44,7 @@ let number = 0
 async function propose(files: Readonly<Record<string, string>>, repo = DEV, as = 'dora') {
   const { github } = stage
   const branch = `change-${++number}`
-  github.push({ repo, branch, parent: github.commitOf(repo, 'main'), files, as })
-  const pull = github.openPullRequest({ repo, head: branch, as }).issue.number
+  const pull = github.propose({ repo, branch, files, as })
   await stage.settle()
   return { branch, pull, run: said(github, repo, branch), outputs: await outputsOf(stage) }
 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MAX_EARLIER } from '../../src/fleet/graph/build-with-earlier.ts'
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
-import type { CheckRun } from '../github/world.ts'
+import type { CheckRun } from '../../tools/github/world.ts'
 import { type Stage, startStage } from '../story/stage.ts'
-import { lastRun, nextSecond, proposeNothing, proposeViolation } from './commands.ts'
+import { lastRun, nextSecond, proposed, proposeNothing, proposeViolation } from './commands.ts'
 
 const FLEET = 'acme/fleet'
 const DEV = 'acme/dev-team'
@@ -43,13 +43,8 @@ function breakFleet(times: number, text: string, isTold = true): void {
   github.app.webhookUrl = url
 }
 
-async function propose(repo: string, branch = 'notes'): Promise<number> {
-  const { github } = stage
-  github.push({ repo, branch, parent: github.commitOf(repo, 'main'), files: { [branch]: 'b\n' }, as: 'ada' })
-  const { number } = github.openPullRequest({ repo, head: branch, as: 'ada' }).issue
-  await stage.settle()
-  return number
-}
+const propose = (repo: string, branch = 'notes') =>
+  proposed(stage, { repo, branch, files: { [branch]: 'b\n' }, as: 'ada' })
 
 const runOf = (repo: string, branch: string): CheckRun | undefined => lastRun(stage.github, repo, branch)
 

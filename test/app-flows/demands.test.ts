@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type Stage, startStage } from '../story/stage.ts'
-import { command, giveRoles, lastRun, nextSecond } from './commands.ts'
+import { command, giveRoles, lastRun, nextSecond, proposed } from './commands.ts'
 
 const REPO = 'acme/fleet'
 
@@ -13,13 +13,8 @@ beforeAll(async () => {
 afterAll(() => stage?.close())
 
 /** A pull request of one file; its number. */
-async function propose(branch: string, path: string, as: string, text = '# nothing\n'): Promise<number> {
-  const { github } = stage
-  github.push({ repo: REPO, branch, parent: github.commitOf(REPO, 'main'), files: { [path]: text }, as })
-  const { number } = github.openPullRequest({ repo: REPO, head: branch, as }).issue
-  await stage.settle()
-  return number
-}
+const propose = (branch: string, path: string, as: string, text = '# nothing\n') =>
+  proposed(stage, { repo: REPO, branch, files: { [path]: text }, as })
 
 const runOf = (branch: string) => lastRun(stage.github, REPO, branch)
 
@@ -69,8 +64,7 @@ test('a fork waits for a maintainer where the fleet says so, and for the one of 
   github.push({ repo: REPO, branch: 'main', files: { '.github/bailiwick.yaml': 'forks: approve\n' }, as: 'ada' })
   github.addRepository({ owner: 'mallory', name: 'dev-team', forkOf: repo })
   const files = { 'base/note.yaml': 'a: 1\n' }
-  github.push({ repo: fork, branch: 'idea', parent: github.commitOf(fork, 'main'), files, as: 'mallory' })
-  const pull = github.openPullRequest({ repo, headRepo: fork, head: 'idea', as: 'mallory' }).issue.number
+  const pull = github.propose({ repo, branch: 'idea', headRepo: fork, files, as: 'mallory' })
   await stage.settle()
   const run = () => github.checkRunsOf(repo, `refs/pull/${pull}/head`).at(-1)
   expect(run()).toMatchObject({ status: 'completed', conclusion: 'failure' })
@@ -123,8 +117,7 @@ test('a new remote file of the platform waits for a fleet admin, by the same doo
   await propose('beside', 'docs/beside.md', 'otto')
   expect(runOf('beside')?.conclusion).toBe('success')
   const files = { [INFRASTRUCTURE]: text.replace('resources:\n', `resources:\n  - ${REMOTE.replace('v1', 'v2')}\n`) }
-  github.push({ repo: REPO, branch: 'changed', parent: github.commitOf(REPO, 'main'), files, as: 'otto' })
-  github.openPullRequest({ repo: REPO, head: 'changed', as: 'otto' })
+  github.propose({ repo: REPO, branch: 'changed', files, as: 'otto' })
   await stage.settle()
   expect(runOf('changed')?.output.title).toMatch(/^Required approval: /)
 }, 60_000)

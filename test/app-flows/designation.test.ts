@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { readDesignationMarker } from '../../src/designation/designation-record.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
-import type { FakeGitHub } from '../github/start.ts'
 import { propose, said } from '../story/said.ts'
 import { type Stage, type StageOptions, startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type Stage, startStage } from '../story/stage.ts'
-import { lastRun } from './commands.ts'
+import { lastRun, proposed } from './commands.ts'
 
 const REPO = 'acme/dev-team'
 const FILE = 'base/deployment.yaml'
@@ -20,13 +20,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => stage?.close())
 
-async function propose(branch: string, text: string): Promise<number> {
-  const { github } = stage
-  github.push({ repo: REPO, branch, parent: github.commitOf(REPO, 'main'), files: { [FILE]: text }, as: 'dora' })
-  const { number } = github.openPullRequest({ repo: REPO, head: branch, as: 'dora' }).issue
-  await stage.settle()
-  return number
-}
+const propose = (branch: string, text: string) =>
+  proposed(stage, { repo: REPO, branch, files: { [FILE]: text }, as: 'dora' })
 
 const reviewsOf = (pull: number) => stage.github.pullRequest(REPO, pull).reviews
 

@@ -91,8 +91,7 @@ test('a pull request of the fleet lists the tenants that it would break', async 
   // the tenant's own objects still say apps
   const file = 'tenants/production/kustomization.yaml'
   const change = { [file]: fleetFiles(FLEET)[file]!.replace('namespace: apps', 'namespace: shop') }
-  github.push({ repo: FLEET, branch: 'move', parent: github.commitOf(FLEET, 'main'), files: change, as: 'ada' })
-  github.openPullRequest({ repo: FLEET, head: 'move', as: 'ada' })
+  github.propose({ repo: FLEET, branch: 'move', files: change, as: 'ada' })
   await stage.settle()
   const run = said(github, FLEET, 'move')
   expect(run).toMatchObject({ conclusion: 'failure' })

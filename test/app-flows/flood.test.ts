@@ -14,8 +14,7 @@ afterAll(() => stage?.close())
 
 function open(repo: string, branch: string): void {
   const { github } = stage
-  github.push({ repo, branch, parent: github.commitOf(repo, 'main'), files: { [branch]: 'x\n' }, as: 'ada' })
-  github.openPullRequest({ repo, head: branch, as: 'ada' })
+  github.propose({ repo, branch, files: { [branch]: 'x\n' }, as: 'ada' })
 }
 
 test('one repository floods: another one gets its verdict before most of the flood', async () => {

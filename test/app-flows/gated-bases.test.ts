@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BRANCH_CHECK_NAME, CHECK_NAME, checkNameOf, isTenancyCheck } from '../../src/gate/check-names.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { deploymentFile } from '../story/tenant-changes.ts'
-import { command, lastRun } from './commands.ts'
+import { command, lastRun, proposed } from './commands.ts'
 import { DEV, withResource } from './red-together.ts'
 import { followOnProduction } from './two-bases.ts'
 
@@ -30,13 +30,8 @@ function branchOff(branch: string, repo = DEV, from = 'main'): string {
 }
 
 /** A pull request of dev-team; its number. */
-async function propose(head: string, base: string, files: Readonly<Record<string, string>>): Promise<number> {
-  const { github } = stage
-  github.push({ repo: DEV, branch: head, parent: github.commitOf(DEV, base), files, as: 'dora' })
-  const { number } = github.openPullRequest({ repo: DEV, head, base, as: 'dora' }).issue
-  await stage.settle()
-  return number
-}
+const propose = (head: string, base: string, files: Readonly<Record<string, string>>) =>
+  proposed(stage, { repo: DEV, branch: head, base, files, as: 'dora' })
 
 /** The checks that a pull request of a commit is merged by: the latest run of each name. */
 function checksOn(ref: string, repo = DEV): Record<string, string | null> {

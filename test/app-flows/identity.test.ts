@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CHECK_NAME, checkNameOf } from '../../src/gate/check-names.ts'
+import type { Repository } from '../../tools/github/world.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
-import type { Repository } from '../github/world.ts'
 import { propose, said, saidOfTip } from '../story/said.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 
@@ -78,8 +78,7 @@ test('another default branch: open pull requests onto it, and it, are judged', a
   await stage.settle()
   const { webhookUrl } = github.app
   github.app.webhookUrl = undefined
-  github.push({ repo: TEAM, branch: 'late', parent: github.commitOf(TEAM, 'trunk'), files: { a: 'a\n' }, as: 'ada' })
-  github.openPullRequest({ repo: TEAM, head: 'late', base: 'trunk', as: 'ada' })
+  github.propose({ repo: TEAM, branch: 'late', base: 'trunk', files: { a: 'a\n' }, as: 'ada' })
   const requiring = (branch: string, context: string) =>
     github.setProtection(TEAM, { branch, checks: [{ context, appId: github.app.id }] })
   requiring('trunk', CHECK_NAME)

@@ -63,8 +63,7 @@ test('a pull request that is led elsewhere while it is judged is judged for wher
 
 test('a draft is judged like any other, and saying that it is ready writes nothing', async () => {
   const { github } = stage
-  github.push({ repo: DEV, branch: 'draft', parent: github.commitOf(DEV, 'main'), files: ESCAPE, as: 'dora' })
-  const pull = github.openPullRequest({ repo: DEV, head: 'draft', draft: true, as: 'dora' }).issue.number
+  const pull = github.propose({ repo: DEV, branch: 'draft', files: ESCAPE, draft: true, as: 'dora' })
   await stage.settle()
   expect(said(github, DEV, 'draft')).toMatchObject({ conclusion: 'failure' })
   github.forget()

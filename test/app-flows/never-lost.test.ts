@@ -21,8 +21,7 @@ afterEach(() => {
 /** A pull request of Ada's onto main with one file; its branch. */
 function open(branch: string, files: Record<string, string>, repo = TEAM): number {
   const { github } = stage
-  github.push({ repo, branch, parent: github.commitOf(repo, 'main'), files, as: 'ada' })
-  return github.openPullRequest({ repo, head: branch, as: 'ada' }).issue.number
+  return github.propose({ repo, branch, files, as: 'ada' })
 }
 
 const runsOf = (branch: string, repo = TEAM) => stage.github.checkRunsOf(repo, branch).filter(run => run.name === GATE)
@@ -96,8 +95,7 @@ describe('the sweep', () => {
     await stage.settle()
     await unheard(() => {
       open('lost', { 'README.md': '# Lost\n' })
-      github.push({ repo: TEAM, branch: 'onto-release', parent: github.commitOf(TEAM, 'release'), as: 'ada' })
-      github.openPullRequest({ repo: TEAM, head: 'onto-release', base: 'release', as: 'ada' })
+      github.propose({ repo: TEAM, branch: 'onto-release', base: 'release', as: 'ada' })
       github.push({ repo: OPS, files: { 'README.md': '# Pushed\n' }, as: 'ada' })
       github.push({ repo: 'acme/fleet', files: { 'README.md': '# Pushed\n' }, as: 'ada' })
     })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Stage, startStage } from '../story/stage.ts'
-import { lastRun } from './commands.ts'
+import { lastRun, proposed } from './commands.ts'
 
 const FLEET = 'acme/fleet'
 /** A repository of the platform that is not the fleet's own: its cluster follows it as it follows the fleet. */
@@ -49,13 +49,8 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => stage?.close())
 
-async function propose(branch: string, files: Record<string, string>): Promise<number> {
-  const { github } = stage
-  github.push({ repo: INFRA, branch, parent: github.commitOf(INFRA, 'main'), files, as: 'otto' })
-  const { number } = github.openPullRequest({ repo: INFRA, head: branch, as: 'otto' }).issue
-  await stage.settle()
-  return number
-}
+const propose = (branch: string, files: Record<string, string>) =>
+  proposed(stage, { repo: INFRA, branch, files, as: 'otto' })
 
 async function approve(pull: number, as: string): Promise<void> {
   stage.github.review({ repo: INFRA, pull, state: 'APPROVED', as })

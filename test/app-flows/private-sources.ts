@@ -1,5 +1,5 @@
+import type { FakeGitHub } from '../../tools/github/start.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
-import type { FakeGitHub } from '../github/start.ts'
 import { withResource } from './red-together.ts'
 
 /** Stands in every file of the private repository, and nowhere else. */

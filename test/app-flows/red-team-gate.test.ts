@@ -30,8 +30,7 @@ function branchOff(repo: string, branch: string): string {
 async function openGuarded(branch: string, base: string, as = 'otto'): Promise<number> {
   const { github } = stage
   const files = { CODEOWNERS: `* @${branch}\n` }
-  github.push({ repo: FLEET, branch, parent: github.commitOf(FLEET, 'main'), files, as })
-  const { number } = github.openPullRequest({ repo: FLEET, head: branch, base, as }).issue
+  const number = github.propose({ repo: FLEET, branch, base, from: 'main', files, as })
   await stage.settle()
   return number
 }
@@ -44,8 +43,7 @@ const isMerged = (repo: string, number: number) =>
 test('whom GitHub leads onto a followed branch without an event, because its base is gone, is judged for it', async () => {
   const { github } = stage
   const parent = openDev(github, 'parent', { 'PARENT.md': 'harmless\n' })
-  github.push({ repo: DEV, branch: 'child', parent: github.commitOf(DEV, 'parent'), files: ESCAPE, as: 'dora' })
-  const child = github.openPullRequest({ repo: DEV, head: 'child', base: 'parent', as: 'dora' }).issue.number
+  const child = github.propose({ repo: DEV, branch: 'child', base: 'parent', files: ESCAPE, as: 'dora' })
   await stage.settle()
   expect(github.merge({ repo: DEV, pull: parent, as: 'dora' })).toMatchObject({ status: 200 })
   await stage.settle()
@@ -86,8 +84,7 @@ test("a fleet admin's own pull request that somebody else leads onto the followe
 test('an override is for the branch that the admin saw, not for the one it is led to right after', async () => {
   const { github } = stage
   branchOff(DEV, 'drafts')
-  github.push({ repo: DEV, branch: 'swap', parent: github.commitOf(DEV, 'main'), files: ESCAPE, as: 'dora' })
-  const issue = github.openPullRequest({ repo: DEV, head: 'swap', base: 'drafts', as: 'dora' }).issue.number
+  const issue = github.propose({ repo: DEV, branch: 'swap', base: 'drafts', from: 'main', files: ESCAPE, as: 'dora' })
   await stage.settle()
   const body = `/bailiwick override ${github.commitOf(DEV, 'swap').slice(0, 12)} fine on drafts, incident 7`
   const asked = command(stage, { repo: DEV, issue, as: 'ada', body })

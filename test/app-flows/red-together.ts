@@ -1,5 +1,5 @@
+import type { FakeGitHub } from '../../tools/github/start.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
-import type { FakeGitHub } from '../github/start.ts'
 
 export const DEV = 'acme/dev-team'
 
@@ -15,8 +15,7 @@ export const IN_STAGING = {
 
 /** A branch of dev-team with these files, and a pull request of it. Returns its number. */
 export function openDev(github: FakeGitHub, branch: string, files: Readonly<Record<string, string>>): number {
-  github.push({ repo: DEV, branch, parent: github.commitOf(DEV, 'main'), files, as: 'dora' })
-  return github.openPullRequest({ repo: DEV, head: branch, as: 'dora' }).issue.number
+  return github.propose({ repo: DEV, branch, files, as: 'dora' })
 }
 
 export function withResource(path: string, resource: string): string {

@@ -46,8 +46,7 @@ spec: {interval: 1h, path: ./, prune: true, serviceAccountName: dev-team, source
       'tenants/base/dev-team/web.yaml': source(),
       [list]: `${fleetFiles(FLEET)[list]}  - web.yaml\n`,
     }
-    github.push({ repo: FLEET, branch, parent: github.commitOf(FLEET, 'main'), files, as: 'ada' })
-    github.openPullRequest({ repo: FLEET, head: branch, as: 'ada' })
+    github.propose({ repo: FLEET, branch, files, as: 'ada' })
     await stage.settle()
     const run = lastRun(github, FLEET, branch)
     return { conclusion: run?.conclusion ?? undefined, text: `${run?.output?.summary}\n${run?.output?.text ?? ''}` }

@@ -20,8 +20,7 @@ afterAll(() => stage?.close())
 
 function propose(branch: string, path: string, text: string): number {
   const { github } = stage
-  github.push({ repo: REPO, branch, parent: github.commitOf(REPO, 'main'), files: { [path]: text }, as: 'otto' })
-  return github.openPullRequest({ repo: REPO, head: branch, as: 'otto' }).issue.number
+  return github.propose({ repo: REPO, branch, files: { [path]: text }, as: 'otto' })
 }
 
 test('a group behind one with an approved remote file is not asked for that approval again', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Role } from '../github/world.ts'
+import type { Role } from '../../tools/github/world.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { command, giveRoles, lastRun, nextSecond, proposeNothing, proposeViolation } from './commands.ts'
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openQueue } from '../../src/queue/open-queue.ts'
 import type { OpenQueue } from '../../src/queue/queue.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
 import { type Program, runProgram } from '../app/run-program.ts'
-import type { FakeGitHub } from '../github/start.ts'
 import { built } from '../package/built.ts'
 import { freePort, hasRedis, startRedis, type TestRedis } from '../queue/start-redis.ts'
 import { until } from '../queue/until.ts'
@@ -72,8 +72,7 @@ describe.skipIf(!hasRedis)('SIGTERM, with a web process and a worker on one Redi
     const worker = await run('worker')
     await settle()
     for (const branch of branches) {
-      github.push({ repo: TEAM, branch, parent: github.commitOf(TEAM, 'main'), files: { [branch]: 'x\n' }, as: 'ada' })
-      github.openPullRequest({ repo: TEAM, head: branch, as: 'ada' })
+      github.propose({ repo: TEAM, branch, files: { [branch]: 'x\n' }, as: 'ada' })
     }
     await until(() => evaluated() >= 2)
     const asked = performance.now()

@@ -1,6 +1,6 @@
 import { REPORT_MARKER } from '../../src/report/first-report/first-report.ts'
-import type { FakeGitHub } from '../github/start.ts'
-import type { Issue } from '../github/world.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
+import type { Issue } from '../../tools/github/world.ts'
 import type { Stage } from '../story/stage.ts'
 
 /** Has the App look at everything again, as an event or the sweep does. */

@@ -1,13 +1,12 @@
-import { generateIdentity, identityToRecipient } from 'age-encryption'
+import { identityToRecipient } from 'age-encryption'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { fleetFiles } from '../fleets/read-fleet.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
 import { openDocument } from '../sops/open-document.ts'
-import { type Stage, startStage } from '../story/stage.ts'
+import { FLEET, openSealedFleet, TEAM } from '../story/sealed-fleet.ts'
+import type { Stage } from '../story/stage.ts'
 import { command, lastRun } from './commands.ts'
 
-const FLEET = 'acme/fleet'
-const TEAM = 'acme/ops-team'
 const FOLDER = 'tenants/base/ops-team'
 const BRANCH = 'bailiwick/onboard-ops-team'
 const LINE =
@@ -18,30 +17,9 @@ let identity = ''
 let issue = 0
 
 beforeEach(async () => {
-  identity = await generateIdentity()
-  const recipient = await identityToRecipient(identity)
-  stage = await startStage({
-    logLevel: 'warn',
-    retry: { attempts: 3, backoffMs: 10 },
-    prepare: github => {
-      const tenants = 'clusters/staging/tenants.yaml'
-      const text = String((fleetFiles(FLEET) as Record<string, unknown>)[tenants])
-      const decryption = '  decryption: {provider: sops, secretRef: {name: sops-age}}\n'
-      github.push({
-        repo: FLEET,
-        files: {
-          '.sops.yaml': `creation_rules:\n  - age: ${recipient}\n    encrypted_regex: ^(data|stringData)$\n`,
-          '.github/CODEOWNERS': '/tenants/ @acme/platform\n',
-          [tenants]: text.replace('  prune: true\n', `  prune: true\n${decryption}`),
-        },
-        as: 'ada',
-      })
-      const installation = github.world.installations.values().next().value!
-      Object.assign(installation, { permissions: { ...installation.permissions, administration: 'write' } })
-    },
-  })
-  issue = stage.github.issue({ repo: FLEET, title: 'A tenant', body: 'please', as: 'ada' }).number
-  await stage.settle()
+  const prepare = (github: FakeGitHub) =>
+    github.push({ repo: FLEET, files: { '.github/CODEOWNERS': '/tenants/ @acme/platform\n' }, as: 'ada' })
+  ;({ stage, identity, issue } = await openSealedFleet({ logLevel: 'warn', prepare }))
 })
 afterEach(() => stage?.close())
 

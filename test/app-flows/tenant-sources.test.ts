@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/gate/check-names.ts'
-import type { FakeGitHub } from '../github/start.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
 import { type Stage, startStage } from '../story/stage.ts'
 import { command, giveRoles, lastRun } from './commands.ts'
 import { follower, source, urlOf, withManifest } from './private-sources.ts'
@@ -101,8 +101,7 @@ let number = 0
 async function propose(repo: string, as: string, files: Readonly<Record<string, string>>) {
   const { github } = stage
   const branch = `change-${++number}`
-  github.push({ repo, branch, parent: github.commitOf(repo, 'main'), files, as })
-  const pull = github.openPullRequest({ repo, head: branch, as }).issue.number
+  const pull = github.propose({ repo, branch, files, as })
   await stage.settle()
   return { branch, pull, run: () => lastRun(github, repo, branch) }
 }

@@ -28,8 +28,7 @@ let number = 0
 async function propose(repo: string, files: Readonly<Record<string, string>>) {
   const { github } = stage
   const branch = `open-${++number}`
-  github.push({ repo, branch, parent: github.commitOf(repo, 'main'), files, as: 'ada' })
-  const pull = github.openPullRequest({ repo, head: branch, as: 'ada' }).issue.number
+  const pull = github.propose({ repo, branch, files, as: 'ada' })
   await stage.settle()
   for (const body of ['/bailiwick diff', '/bailiwick status', '/bailiwick explain namespace-confinement']) {
     await command(stage, { repo, issue: pull, as: 'ada', body })

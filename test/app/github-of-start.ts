@@ -1,4 +1,4 @@
-import { type FakeGitHub, startGitHub } from '../github/start.ts'
+import { type FakeGitHub, startGitHub } from '../../tools/github/start.ts'
 
 /** A GitHub, and the settings of a process whose key it accepts: without it, a process starts and does not become ready. */
 export async function githubOfStart(): Promise<{

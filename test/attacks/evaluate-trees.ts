@@ -41,10 +41,10 @@ const scratch: Engine = {
   evaluateFleet: (head, options) => evaluateFleet(head, options, fromScratch),
 }
 
-/** Evaluates a world, or its change, from scratch; the first repository is the fleet. */
-export function evaluateTrees(head: Trees, base?: Trees): Evaluation {
-  const before = base && buildTrees(base)
-  return evaluateBuilt(buildTrees(head, before), before)
+/** Evaluates a world, or its change; the first repository is the fleet. */
+export function evaluateTrees(head: Trees, base?: Trees, engine: Engine = scratch): Evaluation {
+  const before = base && buildTrees(base, undefined, engine)
+  return evaluateBuilt(buildTrees(head, before, engine), before, engine)
 }
 
 /** The evaluation of a built world, or of its change. */

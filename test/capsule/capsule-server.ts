@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parse, parseAllDocuments } from 'yaml'
 import type { Json } from '../../src/kube/node.ts'
-import { freePorts } from '../envtest/ports.ts'
-import { startProgram } from '../envtest/program.ts'
-import { startCluster, type TestCluster } from '../envtest/start.ts'
+import { freePorts } from '../../tools/envtest/ports.ts'
+import { startProgram } from '../../tools/envtest/program.ts'
+import { startCluster, type TestCluster } from '../../tools/envtest/start.ts'
 import { configurationOf, groupsOf, homeObjects, type World } from './world.ts'
 
 type Plain = { [key: string]: Json }

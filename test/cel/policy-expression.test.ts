@@ -4,7 +4,7 @@ import { CelMap, type CelValue, fromJson, isList, NotKnown, Optional, typeOf, Un
 import type { Json } from '../../src/kube/node.ts'
 import answers from './kubernetes-answers.json' with { type: 'json' }
 
-/** As test/oracles/cel writes values. */
+/** As tools/oracles/cel writes values. */
 function shown(value: CelValue): string {
   if (value === null) return 'null'
   if (typeof value === 'string') {

@@ -4,9 +4,9 @@ import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
 import { openSnapshot, packSnapshot } from '../../src/git/snapshot.ts'
 import { type Json, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
+import { comparable } from '../../tools/oracles/fixtures.ts'
+import { FLUX_RENDER, fluxRender } from '../../tools/oracles/real-programs.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
-import { comparable } from '../oracles/fixtures.ts'
-import { FLUX_RENDER, fluxRender } from '../oracles/real-programs.ts'
 import { run, scratch, write } from './run-main.ts'
 
 const ACME = join(import.meta.dirname, '../fleets/acme')

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import type { Json } from '../../src/kube/node.ts'
 import { toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { comparable, FIXTURES, fixtures } from '../oracles/fixtures.ts'
-import { KUSTOMIZE, kustomizeBuild } from '../oracles/real-programs.ts'
+import { comparable, FIXTURES, fixtures } from '../../tools/oracles/fixtures.ts'
+import { KUSTOMIZE, kustomizeBuild } from '../../tools/oracles/real-programs.ts'
 import { git, repository, run, scratch, write } from './run-main.ts'
 
 const FILES = {

@@ -7,8 +7,9 @@ import { main } from '../../src/cli/main.ts'
 import { terminalIo } from '../../src/cli/terminal-io.ts'
 import { fitLines } from '../../src/report/text/fit-lines.ts'
 import { appendDecisions } from '../../src/trail/append-decisions.ts'
+import { shell } from '../git/temporary-folder.ts'
 import { decision } from '../trail/decisions.ts'
-import { git, repository, write } from './run-main.ts'
+import { repository, write } from './run-main.ts'
 import { twoTenants } from './two-tenants.ts'
 
 const ACME = join(import.meta.dirname, '../fleets/acme')
@@ -120,6 +121,12 @@ spec:
       generate: { kind: NetworkPolicy }
 `
 
+const TRAIL = `git checkout -q --orphan bailiwick/trail
+git rm -q -r --cached .
+git update-index --add --cacheinfo "100644,$(git hash-object -w entry),$1"
+git -c commit.gpgsign=false commit -q -m trail
+git checkout -q --force main`
+
 function longFleet(): string {
   const dir = twoTenants(LONG_NAMES)
   const list = join(dir, 'infrastructure/kustomization.yaml')
@@ -130,14 +137,8 @@ function longFleet(): string {
   )
   const { file } = appendDecisions([decision(1), decision(2)], undefined, [])!
   repository(dir, {}, 'https://github.com/acme/fleet')
-  git(dir, 'checkout', '--quiet', '--orphan', 'bailiwick/trail')
-  git(dir, 'rm', '--quiet', '-r', '--cached', '.')
   writeFileSync(join(dir, 'entry'), file.bytes)
-  const blob = git(dir, 'hash-object', '-w', 'entry').trim()
-  git(dir, 'update-index', '--add', '--cacheinfo', `100644,${blob},${file.path}`)
-  git(dir, 'commit', '--quiet', '-m', 'trail')
-  git(dir, 'checkout', '--quiet', '--force', 'main')
-  return dir
+  return shell(dir, TRAIL, file.path)
 }
 
 test('every command has a command line here, or a reason for none', () => {

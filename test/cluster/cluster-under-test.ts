@@ -1,8 +1,8 @@
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { connect } from '../../src/cluster/connect.ts'
 import type { Json } from '../../src/kube/node.ts'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
-import { startCluster, type TestCluster } from '../envtest/start.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
+import { startCluster, type TestCluster } from '../../tools/envtest/start.ts'
 
 /** A real API server, and the client under test connected to it with the worker's ordinary rights. */
 export interface ClusterUnderTest {

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, request as forward } from 'node:https'
 import { type AddressInfo, connect, createServer as createRelay, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
-import type { TestCluster } from '../envtest/start.ts'
+import type { TestCluster } from '../../tools/envtest/start.ts'
 
 /** What a request meets in place of the API server's answer. */
 export type Fault =

@@ -1,5 +1,5 @@
 import type { Json } from '../../src/kube/node.ts'
-import type { TestCluster } from '../envtest/start.ts'
+import type { TestCluster } from '../../tools/envtest/start.ts'
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 

@@ -3,7 +3,7 @@ import type { ApplyRequest } from '../../src/cluster/apply-request.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { connect } from '../../src/cluster/connect.ts'
 import type { Json } from '../../src/kube/node.ts'
-import type { TestCluster } from '../envtest/start.ts'
+import type { TestCluster } from '../../tools/envtest/start.ts'
 import { binding, create, createPlatformAccount, createTenant, startUnderTest } from './cluster-under-test.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import { blocksOf } from '../docs/blocks-of.ts'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { temporaryFolder } from '../git/temporary-folder.ts'
 
 const root = join(import.meta.dirname, '../..')

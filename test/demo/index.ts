@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import { startStage } from '../story/stage.ts'
 import { tellStory } from './story.ts'
 import { tell } from './tell.ts'

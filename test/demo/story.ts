@@ -1,5 +1,5 @@
 import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/gate/check-names.ts'
-import type { CheckRun } from '../github/world.ts'
+import type { CheckRun } from '../../tools/github/world.ts'
 import { liveStatus } from '../story/live.ts'
 import type { Stage } from '../story/stage.ts'
 import { deploymentFile, MOVE_PATCH, overlay } from '../story/tenant-changes.ts'

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util'
-import type { Annotation, CheckRun, Comment } from '../github/world.ts'
+import type { Annotation, CheckRun, Comment } from '../../tools/github/world.ts'
 
 type Style = Parameters<typeof styleText>[0]
 

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import type { ClusterBinding } from '../../src/cluster/clusters-file.ts'
 import { diagnoseClusters } from '../../src/doctor/diagnose-clusters.ts'
+import { startCluster, type TestCluster } from '../../tools/envtest/start.ts'
 import { binding, create, createTenant, haveAssets } from '../cluster/cluster-under-test.ts'
 import { installKustomizations } from '../cluster/flux-kinds.ts'
-import { startCluster, type TestCluster } from '../envtest/start.ts'
 
 const KUSTOMIZATIONS = '/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/apps/kustomizations'
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { assetsDirectory, findAssets, kubernetesVersion } from './assets.ts'
+import { assetsDirectory, findAssets, kubernetesVersion } from '../../tools/envtest/assets.ts'
 
 let directory: string
 

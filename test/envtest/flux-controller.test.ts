@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Artifacts, openArtifacts } from './artifacts.ts'
-import { findAssets, NO_ASSETS } from './assets.ts'
-import { findFlux, NO_FLUX } from './flux-assets.ts'
-import { type EventSink, installFlux, openEventSink, startKustomizeController } from './flux-controller.ts'
-import { startCluster, type TestCluster } from './start.ts'
+import { type Artifacts, openArtifacts } from '../../tools/envtest/artifacts.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
+import { findFlux, NO_FLUX } from '../../tools/envtest/flux-assets.ts'
+import {
+  type EventSink,
+  installFlux,
+  openEventSink,
+  startKustomizeController,
+} from '../../tools/envtest/flux-controller.ts'
+import { startCluster, type TestCluster } from '../../tools/envtest/start.ts'
 
 const missing = findAssets() ? (findFlux() ? undefined : NO_FLUX) : NO_ASSETS
 const KUSTOMIZATIONS = '/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/default/kustomizations'

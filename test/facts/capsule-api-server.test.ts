@@ -4,7 +4,7 @@ import { displayRbac } from '../../src/kube/rbac/binding.ts'
 import { userInfo } from '../../src/kube/rbac/groups-of.ts'
 import type { ResourceRequest } from '../../src/kube/rbac/request.ts'
 import { ruleAllows } from '../../src/kube/rbac/rule-allows.ts'
-import type { TestCluster } from '../envtest/start.ts'
+import type { TestCluster } from '../../tools/envtest/start.ts'
 import { inParallel, pathOf, review, startWithAggregation, whyNoCluster } from '../kube/rbac/live-cluster.ts'
 import { capsuleMakes, recipeIndex } from './recipe-fleet.ts'
 

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { stringAt } from '../../src/cluster/json-at.ts'
 import type { RemoteServer } from '../../src/cluster/remote-servers.ts'
 import type { Json } from '../../src/kube/node.ts'
+import type { TestCluster } from '../../tools/envtest/start.ts'
 import { type FaultProxy, startFaultProxy } from '../cluster/fault-proxy.ts'
-import type { TestCluster } from '../envtest/start.ts'
 
 const OWNER = { kind: 'ServiceAccount', namespace: 'dev-team', name: 'gitops-reconciler' }
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
-import { startCluster, type TestCluster } from '../envtest/start.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
+import { startCluster, type TestCluster } from '../../tools/envtest/start.ts'
 import { findProgram, programs } from '../programs.ts'
 
 interface Manifest {

@@ -9,9 +9,9 @@ import { combinationOf } from '../../src/fleet/graph/combination.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { groupOf, type ObjectId } from '../../src/kube/object.ts'
+import type { TestCluster } from '../../tools/envtest/start.ts'
 import type { Approved } from '../../workers/apply/approved-nodes.ts'
 import { definition } from '../cluster/flux-kinds.ts'
-import type { TestCluster } from '../envtest/start.ts'
 
 const FLUX = /\.toolkit\.fluxcd\.io$/
 const BUILT_IN = /^(?:|apps|batch|policy|autoscaling|.*\.k8s\.io)$/

@@ -11,8 +11,8 @@ import { type Json, stringAt, toJson } from '../../src/kube/node.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
-import { comparable, type Expected } from '../oracles/fixtures.ts'
-import { FLUX_RENDER, fluxRender, KUSTOMIZE, kustomizeBuild } from '../oracles/real-programs.ts'
+import { comparable, type Expected } from '../../tools/oracles/fixtures.ts'
+import { FLUX_RENDER, fluxRender, KUSTOMIZE, kustomizeBuild } from '../../tools/oracles/real-programs.ts'
 
 const FLEETS = join(import.meta.dirname, '..', '..', '..', 'shared', 'fleets')
 

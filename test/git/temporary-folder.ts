@@ -12,21 +12,22 @@ export function temporaryFolder(files: Readonly<Record<string, string>> = {}): s
   return dir
 }
 
-export function writeFiles(dir: string, files: Readonly<Record<string, string>>): void {
+export function writeFiles(dir: string, files: Readonly<Record<string, string>>): string {
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(dir, path)), { recursive: true })
     writeFileSync(join(dir, path), content)
   }
+  return dir
 }
 
 /** Runs the real git as nobody in particular. */
 export function git(dir: string, ...args: string[]): string {
-  const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'init.defaultBranch=main']
-  return execFileSync('git', [...identity, ...args], {
+  const settings = ['user.name=t', 'user.email=t@example.com', 'commit.gpgsign=false', 'init.defaultBranch=main']
+  return execFileSync('git', [...settings.flatMap(one => ['-c', one]), ...args], {
     cwd: dir,
     encoding: 'utf8',
     stdio: ['pipe', 'pipe', 'pipe'],
-  }).trim()
+  }).trimEnd()
 }
 
 /** A git working copy with these files committed. */
@@ -45,8 +46,11 @@ git add -A
 git -c commit.gpgsign=false commit -q --allow-empty -m first
 [ -z "$1" ] || git remote add origin "$1"`
 
-/** Makes a folder a working copy on main with all of it committed: in one shell, because a process as large as that of the tests is slow to fork. */
-export function commitAll(dir: string, url = ''): string {
-  execFileSync('sh', ['-ec', ALL, 'sh', url], { cwd: dir, env: { ...process.env, ...IDENTITY }, stdio: 'pipe' })
+/** Runs several git commands in one shell, because a process as large as that of the tests is slow to fork. */
+export function shell(dir: string, script: string, ...args: string[]): string {
+  execFileSync('sh', ['-ec', script, 'sh', ...args], { cwd: dir, env: { ...process.env, ...IDENTITY }, stdio: 'pipe' })
   return dir
 }
+
+/** Makes a folder a working copy on main with all of it committed. */
+export const commitAll = (dir: string, url = ''): string => shell(dir, ALL, url)

@@ -1,7 +1,7 @@
 import { createSign, generateKeyPairSync } from 'node:crypto'
 import { Octokit } from '@octokit/rest'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { acme, clientOf, FLEET, NAME } from './acme.ts'
+import { acme, clientOf, FLEET, NAME } from '../../tools/github/acme.ts'
 
 let env: Awaited<ReturnType<typeof acme>>
 beforeEach(async () => {
@@ -101,16 +101,6 @@ test('repositories: an installation sees its own, a token only those it was made
   const selected = env.github.addApp({ slug: 'selected' })
   const picky = clientOf(env.github, selected, env.github.install(selected, 'acme', ['ops-team']))
   expect(await names(picky as typeof env.app)).toEqual(['ops-team'])
-})
-
-test('an app finds its installations', async () => {
-  const { rest } = env.app
-  expect((await rest.apps.getAuthenticated()).data?.slug).toBe('bailiwick')
-  expect((await rest.apps.listInstallations()).data.map(each => each.id)).toEqual([env.installation.id])
-  expect((await rest.apps.getRepoInstallation(FLEET)).data.id).toBe(env.installation.id)
-  expect((await rest.apps.getOrgInstallation({ org: 'acme' })).data.account).toMatchObject({ login: 'acme' })
-  const none = rest.apps.getRepoInstallation({ owner: 'acme', repo: 'none' })
-  await expect(none).rejects.toMatchObject({ status: 404 })
 })
 
 test('roles: what people may do is told in both words of GitHub', async () => {

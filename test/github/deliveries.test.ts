@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { NAME } from './acme.ts'
+import { NAME } from '../../tools/github/acme.ts'
 import { hearing } from './hearing.ts'
 
 let env: Awaited<ReturnType<typeof hearing>>

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { acme, FLEET, NAME } from './acme.ts'
+import { acme, FLEET, NAME } from '../../tools/github/acme.ts'
 
 let env: Awaited<ReturnType<typeof acme>>
 beforeEach(async () => {

@@ -1,6 +1,6 @@
-import { acme, hookReceiver } from './acme.ts'
-import { description } from './http/description.ts'
-import type { GitHubOptions } from './start.ts'
+import { acme, hookReceiver } from '../../tools/github/acme.ts'
+import { description } from '../../tools/github/http/description.ts'
+import type { GitHubOptions } from '../../tools/github/start.ts'
 
 /** acme with an app that hears every event that GitHub has. */
 export async function hearing(options: GitHubOptions = {}) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { clientOf, FLEET, NAME } from './acme.ts'
+import { clientOf, FLEET, NAME } from '../../tools/github/acme.ts'
 import { hearing } from './hearing.ts'
 
 const CHECK = 'bailiwick / tenancy'

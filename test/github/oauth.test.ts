@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Octokit } from '@octokit/rest'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { acme, FLEET } from './acme.ts'
+import { acme, FLEET } from '../../tools/github/acme.ts'
 
 let env: Awaited<ReturnType<typeof acme>>
 beforeEach(async () => {

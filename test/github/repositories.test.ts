@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { clientOf, FLEET, NAME } from './acme.ts'
+import { FLEET, NAME } from '../../tools/github/acme.ts'
 import { hearing } from './hearing.ts'
 
 let env: Awaited<ReturnType<typeof hearing>>
@@ -127,20 +127,4 @@ test('an installation: suspended and back, other repositories, other permissions
   await expect(env.app.rest.repos.get(FLEET)).rejects.toMatchObject({ status: 404 })
   env.github.selectRepositories(env.installation, 'all', { as: 'ada' })
   expect((await env.last('installation_repositories.added')).repositories_added).toMatchObject([{ full_name: NAME }])
-})
-
-test('permissions are those that were accepted', async () => {
-  const app = env.github.addApp({ slug: 'modest', permissions: { contents: 'read' }, events: ['push'] })
-  const installation = env.github.install(app, 'acme')
-  const create = async () => {
-    const client = clientOf(env.github, app, installation) as typeof env.app
-    return (await client.rest.issues.create({ ...FLEET, title: 'x' })).status
-  }
-  env.github.askFor(app, { contents: 'read', issues: 'write' }, ['push', 'issues'])
-  await expect(create()).rejects.toMatchObject({ status: 403 })
-  env.github.acceptPermissions(installation, { as: 'ada' })
-  expect(await create()).toBe(201)
-  await expect(env.app.rest.apps.deleteInstallation({ installation_id: installation.id })).rejects.toMatchObject({
-    status: 404,
-  })
 })

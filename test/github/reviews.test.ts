@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { FLEET, NAME } from './acme.ts'
+import { FLEET, NAME } from '../../tools/github/acme.ts'
 import { hearing } from './hearing.ts'
 
 let env: Awaited<ReturnType<typeof hearing>>

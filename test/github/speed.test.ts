@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { NAME } from './acme.ts'
+import { NAME } from '../../tools/github/acme.ts'
 import { hearing } from './hearing.ts'
 
 test('60 pull requests and 400 deliveries cost little time of the processor', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
-import { acme, FLEET, NAME } from './acme.ts'
-import { startGitHub } from './start.ts'
+import { acme, FLEET, NAME } from '../../tools/github/acme.ts'
+import { startGitHub } from '../../tools/github/start.ts'
 
 let env: Awaited<ReturnType<typeof acme>>
 afterEach(async () => await env.github.close())

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { acme, clientOf, FLEET, NAME } from './acme.ts'
+import { acme, clientOf, FLEET, NAME } from '../../tools/github/acme.ts'
 
 let env: Awaited<ReturnType<typeof acme>>
 beforeEach(async () => {

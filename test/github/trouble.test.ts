@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { acme, FLEET, NAME } from './acme.ts'
-import type { TroubleKind } from './http/trouble.ts'
+import { acme, FLEET, NAME } from '../../tools/github/acme.ts'
+import type { TroubleKind } from '../../tools/github/http/trouble.ts'
 
 let env: Awaited<ReturnType<typeof acme>>
 beforeEach(async () => {

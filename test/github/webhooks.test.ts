@@ -1,7 +1,7 @@
 import { verify } from '@octokit/webhooks-methods'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { acme, FLEET, hookReceiver, NAME } from './acme.ts'
-import { description } from './http/description.ts'
+import { acme, FLEET, hookReceiver, NAME } from '../../tools/github/acme.ts'
+import { description } from '../../tools/github/http/description.ts'
 
 let env: Awaited<ReturnType<typeof acme>>
 let hook: Awaited<ReturnType<typeof hookReceiver>>

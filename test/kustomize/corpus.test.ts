@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { conformanceOf, corpus, exceptions } from '../oracles/corpus.ts'
+import { conformanceOf, corpus, exceptions } from '../../tools/oracles/corpus.ts'
 
 test('every case of the kustomize corpus is equal, or refused for what is out of scope', context => {
   const cases = corpus() ?? context.skip('no ../shared/oracles/kustomize-corpus.json beside the project')

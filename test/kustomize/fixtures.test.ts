@@ -5,7 +5,7 @@ import { renderKustomization } from '../../src/flux/render-kustomization.ts'
 import { at, type Json, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { build } from '../../src/kustomize/pipeline/build.ts'
-import { comparable, type Expected, expectedOf, type Fixture, fixtures, treeOf } from '../oracles/fixtures.ts'
+import { comparable, type Expected, expectedOf, type Fixture, fixtures, treeOf } from '../../tools/oracles/fixtures.ts'
 
 /** Renders a case with our engine; a refusal is given with its code and rule. */
 function rendered(fixture: Fixture): Expected & { refusal?: string } {

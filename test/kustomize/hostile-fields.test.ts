@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hostileFixtures, renderHostile } from '../oracles/hostile-fixtures.ts'
+import { hostileFixtures, renderHostile } from '../../tools/oracles/hostile-fixtures.ts'
 
 describe('fields that write hostile keys and values, as the real programs answer them', () => {
   for (const [index, fixture] of hostileFixtures().entries()) {

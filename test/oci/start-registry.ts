@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePorts } from '../envtest/ports.ts'
+import { freePorts } from '../../tools/envtest/ports.ts'
 import { archiveOf } from './archive-of.ts'
 
 /** A real registry on this machine, and what `flux push artifact` does. */

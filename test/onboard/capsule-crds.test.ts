@@ -9,8 +9,8 @@ import { fleetAt } from '../../src/onboard/fleet-at.ts'
 import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
 import { planOnboarding } from '../../src/onboard/plan.ts'
 import { pullRequestText } from '../../src/onboard/pull-request-text.ts'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
-import { startCluster, type TestCluster } from '../envtest/start.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
+import { startCluster, type TestCluster } from '../../tools/envtest/start.ts'
 import { acmeFleet } from './fleets.ts'
 
 const ARGS = ['ops-team', '--repo', 'https://github.com/acme/ops-team', '--namespace', 'ops', '--cluster', 'staging']

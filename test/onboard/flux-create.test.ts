@@ -11,7 +11,7 @@ import {
   sourceAddress,
 } from '../../src/onboard/request.ts'
 import { syncManifest, tenantManifest } from '../../src/onboard/tenant-manifests.ts'
-import { findFlux } from '../envtest/flux-assets.ts'
+import { findFlux } from '../../tools/envtest/flux-assets.ts'
 
 const flux = findFlux()
 const run = (...args: readonly string[]) =>

@@ -10,7 +10,7 @@ import { userInfo, userOfAccount } from '../../src/kube/rbac/groups-of.ts'
 import { fleetAt } from '../../src/onboard/fleet-at.ts'
 import { parseOnboardArguments } from '../../src/onboard/parse-command.ts'
 import { planOnboarding } from '../../src/onboard/plan.ts'
-import type { TestCluster } from '../envtest/start.ts'
+import type { TestCluster } from '../../tools/envtest/start.ts'
 import { inParallel, startWithAggregation, whyNoCluster } from '../kube/rbac/live-cluster.ts'
 import { acmeFleet } from './fleets.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { holdYaml } from '../../tools/oracles/yaml-cases.ts'
 import { findProgram, programs } from '../programs.ts'
-import { holdYaml } from './yaml-cases.ts'
 
 const program = findProgram('go-yaml')
 const CASES = 5000

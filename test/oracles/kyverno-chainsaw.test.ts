@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { playChainsaw } from '../../tools/oracles/kyverno-chainsaw/play-chainsaw.ts'
+import { readChainsaw } from '../../tools/oracles/kyverno-chainsaw/read-chainsaw.ts'
 import { treeOf } from '../git/tree-of.ts'
-import { playChainsaw } from './kyverno-chainsaw/play-chainsaw.ts'
-import { readChainsaw } from './kyverno-chainsaw/read-chainsaw.ts'
 
 const POLICY = `apiVersion: kyverno.io/v1
 kind: ClusterPolicy

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Json, toJson } from '../../src/kube/node.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
-import { comparable } from './fixtures.ts'
-import { FLUX_RENDER, KUSTOMIZE, kustomizeBuild } from './real-programs.ts'
+import { comparable } from '../../tools/oracles/fixtures.ts'
+import { FLUX_RENDER, KUSTOMIZE, kustomizeBuild } from '../../tools/oracles/real-programs.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'src', 'cli', 'bailiwick.js')
 const FLEETS = join(import.meta.dirname, '..', '..', '..', 'shared', 'fleets')

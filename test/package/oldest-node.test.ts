@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { findProgram, programs } from '../programs.ts'
 import { hasRedis } from '../queue/start-redis.ts'

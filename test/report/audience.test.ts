@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { EvaluateSession } from '../../src/evaluate/incremental/evaluate-session.ts'
 import { openSnapshot, packSnapshot, type SnapshotFile } from '../../src/git/snapshot.ts'
 import type { Tree } from '../../src/git/tree.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
@@ -66,13 +67,15 @@ const written = (files: ReadonlyMap<Repository, SnapshotFile[]>) =>
   )
 
 describe('no attack lets a tenant read the names of another one', () => {
+  const sessions = new Map([...worlds.values()].map(world => [world, new EvaluateSession()]))
   for (const one of readCases()) {
     test(`${one.id}: ${one.title}`, () => {
       const before = treesOf(renamed(filesOf(one.world, one.base)))
       for (const [name, variant] of [...one.variants].slice(0, 5)) {
         const files = renamed(filesOf(one.world, one.base, changesOf(variant)))
         const own = written(files)
-        const evaluation = variant.onlyAsChange ? evaluateTrees(treesOf(files), before) : evaluateTrees(treesOf(files))
+        const base = variant.onlyAsChange ? before : undefined
+        const evaluation = evaluateTrees(treesOf(files), base, sessions.get(one.world))
         const traces = (told(evaluation).match(TRACE) ?? []).filter(word => !own.has(word))
         expect(traces, name).toEqual([])
       }

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { EvaluateSession } from '../../src/evaluate/incremental/evaluate-session.ts'
 import { annotationsOf } from '../../src/report/annotations.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
 import { commentOf } from '../../src/report/comment.ts'
@@ -12,6 +13,7 @@ import { rules } from '../../src/rules/registry.ts'
 import { changesOf, readCases, treesOf } from '../attacks/attack-case.ts'
 import { evaluateTrees } from '../attacks/evaluate-trees.ts'
 import { isNew } from '../attacks/expectation.ts'
+import { worlds } from '../attacks/worlds/index.ts'
 import { SHA } from '../web/sample-pages.ts'
 
 /** A remedy that is joined to the sentence before it, such as `, Remove the field`. */
@@ -39,13 +41,14 @@ function faultsOf(text: string): string[] {
 /** One verdict for each rule that a case finds: the first one. */
 function verdictsByRule(): ReadonlyMap<string, Verdict> {
   const found = new Map<string, Verdict>()
+  const sessions = new Map([...worlds.values()].map(world => [world, new EvaluateSession()]))
   for (const one of readCases()) {
     for (const variant of one.variants.values()) {
       const { violations = [], warnings = [], errors = [] } = variant.expect ?? one.expect
       const fresh = [...violations, ...warnings, ...errors].filter(id => !found.has(id))
       if (fresh.length === 0) continue
       const before = treesOf(one.world, one.base)
-      const { verdict } = evaluateTrees(treesOf(one.world, one.base, changesOf(variant)), before)
+      const { verdict } = evaluateTrees(treesOf(one.world, one.base, changesOf(variant)), before, sessions.get(one.world))
       for (const id of fresh) found.set(id, verdict)
     }
   }

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { EvaluateSession } from '../../src/evaluate/incremental/evaluate-session.ts'
+import { combinationOf } from '../../src/fleet/graph/combination.ts'
 import type { FleetNode } from '../../src/fleet/model/fleet.ts'
 import { type Json, toJson } from '../../src/kube/node.ts'
 import { idOf, type KubeObject } from '../../src/kube/object.ts'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
-import { startCluster, type TestCluster } from '../envtest/start.ts'
-import { evaluationOf, fleetOf, type Given } from '../fleet/fleet-of.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
+import { startCluster, type TestCluster } from '../../tools/envtest/start.ts'
+import { type Given, inputOf } from '../fleet/fleet-of.ts'
 import { fleetFiles, miniFleet } from '../fleet/mini-fleet.ts'
 import { inParallel } from '../kube/rbac/live-cluster.ts'
 import { Draw, type TenantChange } from './tenant-change.ts'
@@ -51,7 +53,8 @@ test('what we pass is accepted nowhere outside of the tenant’s namespaces', { 
     const draw = new Draw(SEED + at)
     const count = Math.ceil(CHANGES / WORLDS.length)
     const changes = Array.from({ length: count }, () => draw.change())
-    outcomes.push(...(await inParallel(changes, change => outcomeOf(world.rbac, change))))
+    const evaluate = openFleet(world.rbac)
+    outcomes.push(...(await inParallel(changes, change => outcomeOf(change, evaluate(change.files)))))
     for (const object of rbac) await remove(object)
   }
   const passedOutside = outcomes.filter(({ passed, outside }) => passed && outside.length > 0)
@@ -88,17 +91,30 @@ function fleetWith(rbac: string, files: Readonly<Record<string, string>> = {}): 
   }
 }
 
-async function outcomeOf(rbac: string, change: TenantChange): Promise<Outcome> {
-  const [base, head] = [fleetWith(rbac), fleetWith(rbac, change.files)]
-  const { verdict } = evaluationOf(head, { base })
+/** Evaluates changes of the fleet of a world, which is built once, with the objects that each adds. */
+function openFleet(rbac: string) {
+  const session = new EvaluateSession()
+  const before = inputOf(fleetWith(rbac))
+  const base = session.build(before)
+  const known = new Set(base.nodes.flatMap(node => node.objects.map(one => keyOf(node, one))))
+  return (files: Readonly<Record<string, string>>) => {
+    const input = { ...inputOf(fleetWith(rbac, files)), config: before.fleet.tree }
+    const head = session.build(input)
+    const { verdict } = session.evaluateFleet(head, { combination: combinationOf(input), base })
+    const added = head.nodes.flatMap(node =>
+      node.tenant === 'dev-team' && node.identity.impersonated
+        ? node.objects.filter(one => !known.has(keyOf(node, one))).map(object => ({ node, object }))
+        : [],
+    )
+    return { verdict, added }
+  }
+}
+
+type Evaluated = ReturnType<ReturnType<typeof openFleet>>
+
+async function outcomeOf(change: TenantChange, { verdict, added }: Evaluated): Promise<Outcome> {
   const rules = verdict.violations.filter(({ state }) => state === 'new').map(({ rule }) => rule)
   const errors = verdict.errors.filter(({ state }) => state === 'new')
-  const known = new Set(fleetOf(base).nodes.flatMap(node => node.objects.map(one => keyOf(node, one))))
-  const added = fleetOf(head).nodes.flatMap(node =>
-    node.tenant === 'dev-team' && node.identity.impersonated
-      ? node.objects.filter(one => !known.has(keyOf(node, one))).map(object => ({ node, object }))
-      : [],
-  )
   const answers = await Promise.all(added.map(dryRun))
   const named = (wanted: Answer) =>
     added.flatMap(({ object }, index) => (answers[index] === wanted ? [JSON.stringify(idOf(object))] : []))

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { openApp } from '../../src/github/client/app.ts'
 import { runSetup } from '../../src/setup/run-setup.ts'
 import type { SetupSite } from '../../src/setup/serve-setup.ts'
-import { type FakeGitHub, startGitHub } from '../github/start.ts'
+import { type FakeGitHub, startGitHub } from '../../tools/github/start.ts'
 import { followForm } from './follow-form.ts'
 
 let github: FakeGitHub

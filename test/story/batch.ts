@@ -1,4 +1,4 @@
-import type { TestCluster } from '../envtest/start.ts'
+import type { TestCluster } from '../../tools/envtest/start.ts'
 import { deploymentFile } from './tenant-changes.ts'
 
 /** How many ConfigMaps a batch has: enough that a kill comes while they are applied. */

@@ -1,4 +1,4 @@
-import type { TestCluster } from '../envtest/start.ts'
+import type { TestCluster } from '../../tools/envtest/start.ts'
 
 /** What `flux bootstrap` leaves that nobody can give themselves: the platform's account and its rights. */
 export async function bootstrap(cluster: TestCluster): Promise<void> {

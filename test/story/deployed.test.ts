@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { itemsAt, jsonAt, stringAt } from '../../src/cluster/json-at.ts'
 import type { Json } from '../../src/kube/node.ts'
-import { findAssets, NO_ASSETS, NO_CONTROLLERS } from '../envtest/assets.ts'
+import { findAssets, NO_ASSETS, NO_CONTROLLERS } from '../../tools/envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { type DeployedWorld, openDeployed } from '../package/pods/deployed-world.ts'
 import { programs } from '../programs.ts'
@@ -62,8 +62,7 @@ describe.skipIf(missing)(`deploy/ on an API server${missing ? ` (${missing})` : 
     world.github.checkRunsOf(repo, ref).findLast(one => one.name === name)
   const open = (branch: string, files: Readonly<Record<string, string>>): number => {
     const { github } = world
-    github.push({ repo: REPO, branch, parent: github.commitOf(REPO, 'main'), files, as: 'dora' })
-    return github.openPullRequest({ repo: REPO, head: branch, as: 'dora' }).issue.number
+    return github.propose({ repo: REPO, branch, files, as: 'dora' })
   }
   const withResource = (name: string) =>
     fleetFiles(REPO)['base/kustomization.yaml']!.replace('  - widget.yaml\n', `  - widget.yaml\n  - ${name}.yaml\n`)

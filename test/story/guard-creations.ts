@@ -1,4 +1,4 @@
-import type { TestCluster } from '../envtest/start.ts'
+import type { TestCluster } from '../../tools/envtest/start.ts'
 
 const POLICIES = '/apis/admissionregistration.k8s.io/v1'
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { jsonAt, stringAt } from '../../src/cluster/json-at.ts'
 import type { Json } from '../../src/kube/node.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import type { startClusterWorkers } from '../../workers/in-cluster/start-cluster-workers.ts'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { fetchWork, type InClusterWorld, openInCluster } from './in-cluster-world.ts'
 import { live, liveStatus } from './live.ts'
@@ -45,11 +45,10 @@ describe.skipIf(missing)(`a worker in its cluster${missing ? ` (${missing})` : '
   const merge = async (branch: string, files: Readonly<Record<string, string>>): Promise<number> => {
     const { github } = world.stage
     const repo = 'acme/dev-team'
-    github.push({ repo, branch, parent: github.commitOf(repo, 'main'), files, as: 'dora' })
-    const { issue } = github.openPullRequest({ repo, head: branch, title: `Add ${branch}`, as: 'dora' })
+    const number = github.propose({ repo, branch, files, title: `Add ${branch}`, as: 'dora' })
     await world.stage.settle()
-    expect(github.merge({ repo, pull: issue.number, as: 'dora' })).toMatchObject({ status: 200 })
-    return issue.number
+    expect(github.merge({ repo, pull: number, as: 'dora' })).toMatchObject({ status: 200 })
+    return number
   }
   const withBase = (...names: readonly string[]) => {
     const text = fleetFiles('acme/dev-team')['base/kustomization.yaml']!

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { live, liveStatus } from './live.ts'
 import { saidOfApply } from './said.ts'

@@ -1,6 +1,6 @@
 import { jsonAt } from '../../src/cluster/json-at.ts'
 import type { Json } from '../../src/kube/node.ts'
-import type { TestCluster } from '../envtest/start.ts'
+import type { TestCluster } from '../../tools/envtest/start.ts'
 
 /** What the API server has at a path, as its admin sees it. Throws when it has nothing. */
 export async function live(cluster: TestCluster, path: string): Promise<{ readonly [field: string]: Json }> {

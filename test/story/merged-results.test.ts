@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { stagingOverlay } from './batch.ts'
 import { saidOfApply } from './said.ts'
@@ -20,8 +20,7 @@ describe.skipIf(missing)(`results on merged pull requests${missing ? ` (${missin
 
   const open = async (branch: string, files: Readonly<Record<string, string>>, as = 'dora') => {
     const { github } = stage
-    github.push({ repo: TEAM, branch, parent: github.commitOf(TEAM, 'main'), files, as })
-    github.openPullRequest({ repo: TEAM, head: branch, as })
+    github.propose({ repo: TEAM, branch, files, as })
     await stage.settle()
     return github.pullRequestsOf(TEAM).at(-1)!.issue.number
   }

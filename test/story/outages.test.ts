@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { until } from '../queue/until.ts'
 import { batchFiles, batchObjects, liveObjects, stagingOverlay } from './batch.ts'

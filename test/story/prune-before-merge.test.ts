@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import { batchFiles, liveObjects, stagingOverlay } from './batch.ts'
 import { said, saidOfApply } from './said.ts'
 import { type Stage, startStage } from './stage.ts'
@@ -19,8 +19,7 @@ describe.skipIf(missing)(`approving a prune before the merge${missing ? ` (${mis
 
   const open = async (branch: string, files: Readonly<Record<string, string>>, remove: readonly string[] = []) => {
     const { github } = stage
-    github.push({ repo: TEAM, branch, parent: github.commitOf(TEAM, 'main'), files, remove, as: 'dora' })
-    github.openPullRequest({ repo: TEAM, head: branch, as: 'dora' })
+    github.propose({ repo: TEAM, branch, files, remove, as: 'dora' })
     await stage.settle()
     return github.pullRequestsOf(TEAM).at(-1)!.issue.number
   }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import type { FakeGitHub } from '../github/start.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
 import { findProgram } from '../programs.ts'
 
 /** Kind, namespace and name, sorted. */

@@ -1,14 +1,8 @@
 import { BRANCH_CHECK_NAME, CHECK_NAME } from '../../src/gate/check-names.ts'
-import type { FakeGitHub } from '../github/start.ts'
-import type { CheckRun } from '../github/world.ts'
+import type { Proposal } from '../../tools/github/people.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
+import type { CheckRun } from '../../tools/github/world.ts'
 import type { Stage } from './stage.ts'
-
-interface Change {
-  readonly repo: string
-  readonly branch: string
-  readonly files: Readonly<Record<string, string>>
-  readonly remove?: readonly string[]
-}
 
 /** What was said last on a commit under one name. Throws when nothing was. */
 export function said(github: FakeGitHub, repo: string, ref: string, name: string = CHECK_NAME): CheckRun {
@@ -28,12 +22,10 @@ export function saidOfApply(github: FakeGitHub, repo: string): CheckRun {
 }
 
 /** Opens a pull request of Ada's onto main with these files and waits for its verdict. */
-export async function propose(stage: Stage, change: Change): Promise<CheckRun> {
-  const { github } = stage
-  github.push({ ...change, parent: github.commitOf(change.repo, 'main'), as: 'ada' })
-  github.openPullRequest({ repo: change.repo, head: change.branch, as: 'ada' })
+export async function propose(stage: Stage, change: Omit<Proposal, 'as'>): Promise<CheckRun> {
+  stage.github.propose({ ...change, as: 'ada' })
   await stage.settle()
-  return said(github, change.repo, change.branch)
+  return said(stage.github, change.repo, change.branch)
 }
 
 /** Where the lines of a check run are. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FakeGitHub } from '../github/start.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
 import { CLUSTERS, type Clusters, type StageOptions } from './stage.ts'
 
 interface Scene {

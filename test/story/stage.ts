@@ -8,14 +8,14 @@ import type { Pace } from '../../src/github/client/write-turns.ts'
 import { createLog } from '../../src/process/log.ts'
 import type { RetryPolicy } from '../../src/queue/retry.ts'
 import { startSite } from '../../src/start-site.ts'
-import { startCluster, type TestCluster } from '../envtest/start.ts'
+import { startCluster, type TestCluster } from '../../tools/envtest/start.ts'
+import { type FakeGitHub, type GitHubOptions, startGitHub } from '../../tools/github/start.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
-import { type FakeGitHub, type GitHubOptions, startGitHub } from '../github/start.ts'
 import { hasRedis, startRedis } from '../queue/start-redis.ts'
 import { bootstrap } from './bootstrap.ts'
 import { openKeptThread } from './kept-threads.ts'
 import { settingsOf } from './settings.ts'
-import { startWithWorkers } from './several-workers.ts'
+import { hasten, startWithWorkers } from './several-workers.ts'
 
 type Site = Awaited<ReturnType<typeof startSite>>
 
@@ -109,7 +109,9 @@ async function openRedis({ redis = process.env.BAILIWICK_STAGE === 'redis' }: St
 async function open(environment: Record<string, string>, options: StageOptions): Promise<Site> {
   if (environment.REDIS_URL !== undefined) return startWithWorkers(environment, options)
   const config = readConfig(environment)
-  return startSite(config, createLog(config.logLevel), { ...options, openThread: openKeptThread })
+  const site = await startSite(config, createLog(config.logLevel), { ...options, openThread: openKeptThread })
+  hasten(site.queue)
+  return site
 }
 
 /** GitHub with the repositories of acme, the App installed and no hook address yet. */

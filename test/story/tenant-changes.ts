@@ -1,6 +1,6 @@
 import { parse } from 'yaml'
 import type { Json } from '../../src/kube/node.ts'
-import type { TestCluster } from '../envtest/start.ts'
+import type { TestCluster } from '../../tools/envtest/start.ts'
 
 /** A Deployment as a team would write it, in the namespace of operations. */
 export function deploymentFile(name: string, namespace = 'ops'): string {

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { jsonAt } from '../../src/cluster/json-at.ts'
 import type { Json } from '../../src/kube/node.ts'
+import { findAssets, NO_ASSETS } from '../../tools/envtest/assets.ts'
 import type { startClusterWorkers } from '../../workers/in-cluster/start-cluster-workers.ts'
 import { definition } from '../cluster/flux-kinds.ts'
-import { findAssets, NO_ASSETS } from '../envtest/assets.ts'
 import { fleetFiles } from '../fleets/read-fleet.ts'
 import { startRegistry, type TestRegistry } from '../oci/start-registry.ts'
 import { findProgram } from '../programs.ts'
@@ -133,11 +133,10 @@ describe.skipIf(missing)(`two clusters with workers of their own${missing ? ` ($
   }
   const merge = async (repo: string, branch: string, files: Readonly<Record<string, string>>, as: string) => {
     const { github } = world.stage
-    github.push({ repo, branch, parent: github.commitOf(repo, 'main'), files, as })
-    const { issue } = github.openPullRequest({ repo, head: branch, as })
+    const number = github.propose({ repo, branch, files, as })
     await world.stage.settle()
-    expect(github.merge({ repo, pull: issue.number, as })).toMatchObject({ status: 200 })
-    return issue.number
+    expect(github.merge({ repo, pull: number, as })).toMatchObject({ status: 200 })
+    return number
   }
   const dataOf = async (name: string, path: string) => jsonAt(await live(at(name).cluster, path), 'data')
 

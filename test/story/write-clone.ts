@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
-import type { FakeGitHub } from '../github/start.ts'
+import type { FakeGitHub } from '../../tools/github/start.ts'
 
 /** A mirror clone of a repository in `dir`, with every object and ref that GitHub has of it, or those refs that are named. */
 export function writeClone(github: FakeGitHub, repo: string, dir: string, wanted?: (ref: string) => boolean): string {

@@ -1,6 +1,6 @@
 import { jsonAt, mapAt, stringAt } from '../../../src/cluster/json-at.ts'
 import type { Json } from '../../../src/kube/node.ts'
-import type { TestCluster } from '../../envtest/start.ts'
+import type { TestCluster } from '../../../tools/envtest/start.ts'
 import type { Answered } from '../fault-proxy.ts'
 import type { CrashWorld } from './crash-world.ts'
 

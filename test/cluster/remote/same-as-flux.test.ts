@@ -5,8 +5,8 @@ import { itemsAt, mapAt, stringAt } from '../../../src/cluster/json-at.ts'
 import { RemoteClients } from '../../../src/cluster/remote/remote-clients.ts'
 import { DEFAULT_SETTINGS } from '../../../src/flux/apply-settings/apply-settings.ts'
 import type { Json } from '../../../src/kube/node.ts'
+import { startCluster, type TestCluster } from '../../../tools/envtest/start.ts'
 import { ClusterMemory } from '../../../workers/apply/cluster-memory.ts'
-import { startCluster, type TestCluster } from '../../envtest/start.ts'
 import { configMap, create, createTenant } from '../cluster-under-test.ts'
 import {
   conditionOf,

@@ -1,5 +1,5 @@
 import { jsonAt } from '../../../src/cluster/json-at.ts'
-import type { TestCluster } from '../../envtest/start.ts'
+import type { TestCluster } from '../../../tools/envtest/start.ts'
 import { kustomizations, put } from '../status/flux-world.ts'
 import { type NodeState, within } from './case-state.ts'
 import type { Act } from './step.ts'

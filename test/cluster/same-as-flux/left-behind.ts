@@ -1,7 +1,7 @@
 import { itemsAt, jsonAt, mapAt, stringAt } from '../../../src/cluster/json-at.ts'
 import type { Json } from '../../../src/kube/node.ts'
-import type { FluxEvent } from '../../envtest/flux-controller.ts'
-import type { TestCluster } from '../../envtest/start.ts'
+import type { FluxEvent } from '../../../tools/envtest/flux-controller.ts'
+import type { TestCluster } from '../../../tools/envtest/start.ts'
 
 /** What a step left on the API server, asked of it once for all cases. */
 export interface Snapshot {

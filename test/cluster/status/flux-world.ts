@@ -1,16 +1,16 @@
 import { itemsAt, stringAt } from '../../../src/cluster/json-at.ts'
 import type { Json } from '../../../src/kube/node.ts'
-import { type Artifacts, openArtifacts } from '../../envtest/artifacts.ts'
-import { findAssets, NO_ASSETS } from '../../envtest/assets.ts'
-import { findFlux, NO_FLUX } from '../../envtest/flux-assets.ts'
+import { type Artifacts, openArtifacts } from '../../../tools/envtest/artifacts.ts'
+import { findAssets, NO_ASSETS } from '../../../tools/envtest/assets.ts'
+import { findFlux, NO_FLUX } from '../../../tools/envtest/flux-assets.ts'
 import {
   type EventSink,
   installFlux,
   openEventSink,
   type RunningController,
   startKustomizeController,
-} from '../../envtest/flux-controller.ts'
-import { startCluster, type TestCluster } from '../../envtest/start.ts'
+} from '../../../tools/envtest/flux-controller.ts'
+import { startCluster, type TestCluster } from '../../../tools/envtest/start.ts'
 
 /** Why nothing can be compared with the real controller here; undefined where it can. */
 export const missing = findAssets() ? (findFlux() ? undefined : NO_FLUX) : NO_ASSETS

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TestCluster } from '../../envtest/start.ts'
-import { startCluster } from '../../envtest/start.ts'
+import type { TestCluster } from '../../../tools/envtest/start.ts'
+import { startCluster } from '../../../tools/envtest/start.ts'
 
 const TABLE = join(import.meta.dirname, '../../../src/kube/rbac/default-policy.json')
 const BOOTSTRAPPED = 'labelSelector=kubernetes.io/bootstrapping=rbac-defaults'

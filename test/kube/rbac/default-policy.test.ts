@@ -3,8 +3,8 @@ import table from '../../../src/kube/rbac/default-policy.json' with { type: 'jso
 import { resourceOf } from '../../../src/kube/rbac/resource-name.ts'
 import { SHORT_NAMES } from '../../../src/kube/rbac/resource-table.ts'
 import { scopeOf } from '../../../src/kube/scope/scope.ts'
-import { findAssets, NO_ASSETS } from '../../envtest/assets.ts'
-import { startCluster, type TestCluster } from '../../envtest/start.ts'
+import { findAssets, NO_ASSETS } from '../../../tools/envtest/assets.ts'
+import { startCluster, type TestCluster } from '../../../tools/envtest/start.ts'
 import { bootstrappedPolicy } from './bootstrapped-policy.ts'
 
 const missing = findAssets() ? undefined : NO_ASSETS

@@ -1,7 +1,7 @@
 import type { Json } from '../../../src/kube/node.ts'
 import type { AccessRequest, UserInfo } from '../../../src/kube/rbac/request.ts'
-import { findAssets, NO_ASSETS, NO_CONTROLLERS } from '../../envtest/assets.ts'
-import { startCluster, type TestCluster } from '../../envtest/start.ts'
+import { findAssets, NO_ASSETS, NO_CONTROLLERS } from '../../../tools/envtest/assets.ts'
+import { startCluster, type TestCluster } from '../../../tools/envtest/start.ts'
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { authorizerOf } from '../../../src/kube/rbac/authorizer-of.ts'
-import { kubernetesVersion } from '../../envtest/assets.ts'
+import { kubernetesVersion } from '../../../tools/envtest/assets.ts'
 import { differences } from './apply-answers.ts'
 import { FACTS } from './apply-facts.ts'
 import { plainObject } from './plain-object.ts'

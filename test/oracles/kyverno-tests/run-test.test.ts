@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { loadTest } from '../../../tools/oracles/kyverno-tests/load-test.ts'
+import { runTest } from '../../../tools/oracles/kyverno-tests/run-test.ts'
 import { treeOf } from '../../git/tree-of.ts'
-import { loadTest } from './load-test.ts'
-import { runTest } from './run-test.ts'
 
 /** A ClusterPolicy `p` with one rule `r`. */
 const rule = (validate: string, more = '', kinds = 'ConfigMap') => `apiVersion: kyverno.io/v1

@@ -1,4 +1,4 @@
-import type { TestCluster } from '../../envtest/start.ts'
+import type { TestCluster } from '../../../tools/envtest/start.ts'
 import type { Container, Pod } from './manifest.ts'
 import { dataOf } from './pod-volumes.ts'
 

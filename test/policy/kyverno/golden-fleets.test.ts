@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { answersHere, type PolicyFleet } from '../../oracles/kyverno-differential/policy-fleet.ts'
+import { answersHere, type PolicyFleet } from '../../../tools/oracles/kyverno-differential/policy-fleet.ts'
 
 const fleets = JSON.parse(
   readFileSync(new URL('golden-fleets.json', import.meta.url), 'utf8'),

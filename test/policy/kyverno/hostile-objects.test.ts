@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { loadTest } from '../../../tools/oracles/kyverno-tests/load-test.ts'
+import { runTest } from '../../../tools/oracles/kyverno-tests/run-test.ts'
 import { treeOf } from '../../git/tree-of.ts'
-import { loadTest } from '../../oracles/kyverno-tests/load-test.ts'
-import { runTest } from '../../oracles/kyverno-tests/run-test.ts'
 
 /** What a rule of the platform says about an object of a tenant. */
 function found(validate: object, data: object): string {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { diskTree } from '../../../src/git/disk-tree.ts'
-import { findTests, loadTest } from '../../oracles/kyverno-tests/load-test.ts'
-import { runTest } from '../../oracles/kyverno-tests/run-test.ts'
+import { findTests, loadTest } from '../../../tools/oracles/kyverno-tests/load-test.ts'
+import { runTest } from '../../../tools/oracles/kyverno-tests/run-test.ts'
 
 const tree = diskTree(new URL('./samples/', import.meta.url).pathname)
 

@@ -4,7 +4,7 @@ import { idOf, type KubeObject } from '../../../src/kube/object.ts'
 import { parseDocuments } from '../../../src/kube/yaml/parse-documents.ts'
 import type { AdmissionRequest } from '../../../src/policy/admission/admission-request.ts'
 import { evaluateKyverno } from '../../../src/policy/kyverno/evaluate-kyverno.ts'
-import { testWorld } from '../../oracles/kyverno-tests/test-world.ts'
+import { testWorld } from '../../../tools/oracles/kyverno-tests/test-world.ts'
 
 const ORIGIN = { repository: '', file: 'a.yaml', line: 1, column: 1 }
 const objectsIn = (text: string): KubeObject[] =>

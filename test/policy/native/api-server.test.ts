@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findAssets, NO_ASSETS } from '../../envtest/assets.ts'
+import { findAssets, NO_ASSETS } from '../../../tools/envtest/assets.ts'
 import { compareWithApiServer } from './ask-api-server.ts'
 
 /** POLICY_QUESTIONS: how many; 10,000 take about five minutes. */

@@ -8,7 +8,7 @@ import { userInfo } from '../../../src/kube/rbac/groups-of.ts'
 import { resourceOf } from '../../../src/kube/rbac/resource-name.ts'
 import type { AdmissionWorld } from '../../../src/policy/admission/admission-world.ts'
 import { evaluateNative } from '../../../src/policy/native/native-engine.ts'
-import { startCluster, type TestCluster } from '../../envtest/start.ts'
+import { startCluster, type TestCluster } from '../../../tools/envtest/start.ts'
 import { plainObject } from '../../kube/rbac/plain-object.ts'
 import { Draw, NAMESPACES, type Question, USERS } from './random-questions.ts'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { PolicyExpression } from '../../../src/cel/kubernetes/policy-expression.ts'
 import type { Json } from '../../../src/kube/node.ts'
-import { startCluster, type TestCluster } from '../../envtest/start.ts'
+import { startCluster, type TestCluster } from '../../../tools/envtest/start.ts'
 import { HOSTILE_EXPRESSIONS } from './hostile-expressions.ts'
 import { HOSTILE_TEXTS } from './hostile-values.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findAssets, NO_ASSETS } from '../../envtest/assets.ts'
+import { findAssets, NO_ASSETS } from '../../../tools/envtest/assets.ts'
 import { compareHostile } from './compare-hostile.ts'
 import { HOSTILE_TEXTS } from './hostile-values.ts'
 

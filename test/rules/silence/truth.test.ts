@@ -7,9 +7,9 @@ import { buildFleet } from '../../../src/fleet/graph/build-fleet.ts'
 import type { Fleet, FleetNode } from '../../../src/fleet/model/fleet.ts'
 import { toJson } from '../../../src/kube/node.ts'
 import { idOf } from '../../../src/kube/object.ts'
+import { comparable } from '../../../tools/oracles/fixtures.ts'
+import { FLUX_RENDER, fluxRender } from '../../../tools/oracles/real-programs.ts'
 import { firstWorld, inputOf, type World } from '../../evaluate/incremental/random-world.ts'
-import { comparable } from '../../oracles/fixtures.ts'
-import { FLUX_RENDER, fluxRender } from '../../oracles/real-programs.ts'
 import { anyEdit, asClustersSeeIt, edited } from './hidden-edit.ts'
 
 const WORLDS = Number(process.env.BAILIWICK_TRUTH_WORLDS ?? 4)

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { unpack } from '../../../src/schema/unpack.ts'
-import { pack } from '../../oracles/pack.ts'
+import { pack } from '../../../tools/oracles/pack.ts'
 
 // node test/schema/custom/add-to-catalog.ts CRD.yaml...: puts the served versions of these CustomResourceDefinitions into the
 // catalog. NOTICE.md beside it says of which release they are.

@@ -14,7 +14,7 @@ interface MergeOutcome {
   readonly sha: string | undefined
 }
 
-interface NewPullRequest {
+export interface NewPullRequest {
   readonly repo: string
   /** Branch, in `headRepo` when that is given (a fork). */
   readonly head: string

@@ -1,7 +1,7 @@
 import type { RepositoryOptions } from '../accounts.ts'
-import { acceptPermissions, askFor, selectRepositories, suspend } from '../actions/installation.ts'
+import { selectRepositories, suspend } from '../actions/installation.ts'
 import * as action from '../actions/repository.ts'
-import type { App, Installation, Permissions, Repository, User, World } from '../world.ts'
+import type { Installation, Repository, User, World } from '../world.ts'
 import type { Directory } from './directory.ts'
 
 interface As {
@@ -57,9 +57,5 @@ export function onRepositories(world: World, { userNamed, repositoryNamed, addRe
       suspend(world, installation, by(installation.account, as), true),
     unsuspend: (installation: Installation, as: As = {}) =>
       suspend(world, installation, by(installation.account, as), false),
-    /** The app asks for other permissions and events; nothing changes until `acceptPermissions`. */
-    askFor: (app: App, permissions: Permissions, events?: readonly string[]) => askFor(app, permissions, events),
-    acceptPermissions: (installation: Installation, as: As = {}) =>
-      acceptPermissions(world, installation, by(installation.account, as)),
   }
 }

@@ -5,7 +5,7 @@ import type { Tree } from '../../src/git/tree.ts'
 import type { Json } from '../../src/kube/node.ts'
 
 /** Folder of the render cases: what is rendered, and in expected.json what the real programs made of it. */
-export const FIXTURES = join(import.meta.dirname, '..', 'fixtures', 'render')
+export const FIXTURES = join(import.meta.dirname, '../../test/fixtures', 'render')
 
 /** What a real program said: its objects, or that it failed. */
 export type Expected = { readonly objects: Json[] } | { readonly fails: true }
@@ -61,7 +61,7 @@ export function treeOf(directory: string): Tree {
 
 export function expectedOf(fixture: Fixture): Expected {
   const expected = readJson(join(fixture.directory, 'expected.json'))
-  if (!expected) throw new Error(`${fixture.name} has no expected.json; run test/oracles/remake-goldens.ts`)
+  if (!expected) throw new Error(`${fixture.name} has no expected.json; run tools/oracles/remake-goldens.ts`)
   return expected as Expected
 }
 

@@ -146,7 +146,7 @@ function differences(fleet: PolicyFleet, isCounted = false): Difference[] {
   return found
 }
 
-const GOLDEN = new URL('../policy/kyverno/golden-fleets.json', import.meta.url)
+const GOLDEN = new URL('../../test/policy/kyverno/golden-fleets.json', import.meta.url)
 const golden: unknown[] = []
 
 /** A fleet without the policies that Kyverno refuses, and Kyverno's answers. */

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import type { Json } from '../../src/kube/node.ts'
-import { findProgram } from '../programs.ts'
+import { findProgram } from '../../test/programs.ts'
 import type { Expected } from './fixtures.ts'
 import { type Plain, readJsonExactly, readOutput } from './read-output.ts'
 
@@ -34,7 +34,7 @@ interface FluxRequest {
   readonly ignore?: string
 }
 
-/** What flux-render (test/oracles/flux-render) answers, with the files that it packed. */
+/** What flux-render (tools/oracles/flux-render) answers, with the files that it packed. */
 export function fluxRender(program: string, request: FluxRequest): Expected & { files: string[] } {
   const run = spawnSync(program, [], { input: `${JSON.stringify(request)}\n`, encoding: 'utf8', maxBuffer: 2 ** 28 })
   const answer = readJsonExactly(run.stdout) as unknown as { files: string[]; objects?: Plain[]; error?: string }

@@ -12,7 +12,7 @@ export interface Assets {
 /** The release of kube-apiserver that go.mod pins. */
 export function kubernetesVersion(): string {
   const version = /^\s*k8s\.io\/kubernetes (v[\d.]+)$/m.exec(readFileSync(join(import.meta.dirname, 'go.mod'), 'utf8'))
-  if (!version) throw new Error('test/envtest/go.mod names no version of k8s.io/kubernetes')
+  if (!version) throw new Error('tools/envtest/go.mod names no version of k8s.io/kubernetes')
   return version[1]!
 }
 

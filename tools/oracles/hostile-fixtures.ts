@@ -14,7 +14,7 @@ import { hostileFluxTrials, hostileTrials } from './generate/hostile.ts'
 import { FLUX_RENDER, fluxRender, KUSTOMIZE, kustomizeBuild } from './real-programs.ts'
 import type { Trial } from './trial.ts'
 
-const FILE = join(import.meta.dirname, '..', 'fixtures', 'hostile.jsonl')
+const FILE = join(import.meta.dirname, '../../test/fixtures', 'hostile.jsonl')
 const SEED = 29
 const EACH = 150
 
@@ -67,7 +67,7 @@ function real({ files, target, flux }: Trial): Expected {
   return 'objects' in expected ? { objects: expected.objects.map(comparable) } : { fails: true }
 }
 
-/** KUSTOMIZE=… FLUX_RENDER=… node test/oracles/hostile-fixtures.ts */
+/** KUSTOMIZE=… FLUX_RENDER=… node tools/oracles/hostile-fixtures.ts */
 function remake(): void {
   if (!KUSTOMIZE || !FLUX_RENDER) throw new Error('name the programs: KUSTOMIZE and FLUX_RENDER')
   const trials = [hostileTrials(), hostileFluxTrials()].flatMap(kind =>

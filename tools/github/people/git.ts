@@ -8,7 +8,7 @@ import { repositoryJson } from '../json/repository.ts'
 import { atLeast, type Repository, roleOf, type User, type World } from '../world.ts'
 import { type Directory, personWith } from './directory.ts'
 
-interface Push {
+export interface Push {
   /** `owner/name` */
   readonly repo: string
   readonly branch?: string

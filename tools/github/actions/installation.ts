@@ -1,6 +1,6 @@
 import { installationJson } from '../json/app.ts'
 import { repositoryJson } from '../json/repository.ts'
-import { fullName, type Installation, now, type Permissions, type Repository, type User, type World } from '../world.ts'
+import { fullName, type Installation, now, type Repository, type User, type World } from '../world.ts'
 
 /** What apps are told of a repository that they got or lost. */
 function briefRepository(world: World, repository: Repository) {
@@ -54,19 +54,6 @@ export function suspend(world: World, installation: Installation, by: User, isSu
   if ((installation.suspended !== undefined) === isSuspended) return
   installation.suspended = isSuspended ? { by, at: now() } : undefined
   announceInstallation(world, installation, isSuspended ? 'suspend' : 'unsuspend', by)
-}
-
-/** Grants an installation what its app asks for now. */
-export function acceptPermissions(world: World, installation: Installation, by: User): void {
-  installation.permissions = installation.app.permissions
-  installation.events = installation.app.events
-  announceInstallation(world, installation, 'new_permissions_accepted', by)
-}
-
-/** Asks for other permissions and events; each installation keeps what it has until somebody accepts. */
-export function askFor(app: Installation['app'], permissions: Permissions, events?: readonly string[]): void {
-  app.permissions = { metadata: 'read', ...permissions }
-  if (events) app.events = events
 }
 
 /** `installation`, with its repositories where GitHub lists them. */

@@ -239,6 +239,6 @@ function failed(error: unknown): Reply {
   if (error instanceof HttpError) return { status: error.status, body: error.body(), headers: error.headers }
   if (error instanceof URIError) return { status: 400, body: { message: 'Bad Request' } }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  process.stderr.write(`test/github: ${message}\n`)
+  process.stderr.write(`tools/github: ${message}\n`)
   return { status: 500, body: { message: 'Server Error' } }
 }

@@ -5,7 +5,7 @@ import { idOf } from '../../src/kube/object.ts'
 import { findTests, loadTest } from './kyverno-tests/load-test.ts'
 import { type LoadedTest, runTest, type TestRow } from './kyverno-tests/run-test.ts'
 
-/** `node test/oracles/kyverno-policies.ts DIR`: the kyverno-test.yaml files of a checkout, such as kyverno/policies, by kind of check. */
+/** `node tools/oracles/kyverno-policies.ts DIR`: the kyverno-test.yaml files of a checkout, such as kyverno/policies, by kind of check. */
 const [root] = process.argv.slice(2)
 if (root === undefined) throw new Error('name the folder of a checkout of github.com/kyverno/policies')
 

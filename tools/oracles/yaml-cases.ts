@@ -11,7 +11,7 @@ import { mutate } from './generate/mutate.ts'
 import { NoisyYaml } from './generate/noisy-yaml.ts'
 import { canonicalPlain, type Plain, readJsonExactly } from './read-output.ts'
 
-/** What go-yaml made of a text, see test/oracles/go-yaml. */
+/** What go-yaml made of a text, see tools/oracles/go-yaml. */
 interface Reading {
   readonly documents?: readonly Plain[]
   readonly error?: string
@@ -27,7 +27,7 @@ interface YamlCounts {
   readonly wrong: { readonly text: string; readonly why: string }[]
 }
 
-const FIXTURES = join(import.meta.dirname, '..', 'fixtures', 'render')
+const FIXTURES = join(import.meta.dirname, '../../test/fixtures', 'render')
 /** Longer texts say no more, and take longer. */
 const MAX_LINES = 40
 const BATCH = 2000

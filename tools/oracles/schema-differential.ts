@@ -9,8 +9,8 @@ import { scopeOf } from '../../src/kube/scope/scope.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { checkObject } from '../../src/schema/check-object.ts'
 import { kindEntry } from '../../src/schema/types-table.ts'
+import { someMutants } from '../../test/schema/mutants.ts'
 import { startCluster, type TestCluster } from '../envtest/start.ts'
-import { someMutants } from '../schema/mutants.ts'
 
 type JsonMap = Record<string, Json>
 
