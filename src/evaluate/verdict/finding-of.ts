@@ -42,6 +42,7 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
     fingerprint: fingerprintOf({ rule: rule.id, cluster: node.cluster, tenant }, object, path, breach.value),
     ...causeIn(rule, breach, origin),
     ...(breach.follows === undefined ? {} : { follows: breach.follows }),
+    ...(breach.isBefore ? { isBefore: true as const } : {}),
     ...(breach.edit ? { edit: breach.edit } : {}),
     ...(breach.allowed?.length ? { allowed: breach.allowed.slice(0, MAX_ALLOWED) } : {}),
     ...(breach.clusterAnswer === undefined ? {} : { clusterAnswer: breach.clusterAnswer }),

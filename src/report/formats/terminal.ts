@@ -129,7 +129,7 @@ function findingLines(group: FindingGroup, noun: string, here: string, say: Say,
     const names = one.objects.map(({ object }) => display(object))
     lines.push(`  also     ${noun}[${one.finding.rule}] follows from this: ${list(names)}`)
   }
-  return [head, ...excerptLines(finding, look.excerpt), ...fitted(lines, look), '']
+  return [head, ...(finding.isBefore ? [] : excerptLines(finding, look.excerpt)), ...fitted(lines, look), '']
 }
 
 /** Its clusters are named where they are not all of those of the finding. */

@@ -10,17 +10,19 @@ import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
-import type { Binding } from '../../kube/rbac/binding.ts'
+import { type Binding, displayRbac } from '../../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../../kube/rbac/groups-of.ts'
 import { listed, type Message, message, part, untyped } from '../../message/message.ts'
 import { serverWords } from '../model/api-refusal.ts'
 import type { Breach, Rule, RuleContext } from '../model/rule.ts'
 import { deletedObjects } from '../ownership/support/deleted-objects.ts'
 import { fluxMarks } from '../ownership/support/flux-mark.ts'
+import { removedCause } from './identity-object-tamper.ts'
 import { lacksAccount } from './sa-required.ts'
 import {
   type AccountPlace,
   bindingOrigin,
+  lostBinding,
   lostSubject,
   ownBindings,
   rightsFix,
@@ -208,7 +210,9 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
   for (const [object, [first]] of Map.groupBy(deciding, one => one.object)) {
     const { kind, namespace, name } = idOf(object)
     const unbound = unboundAccount(context, place, object)
-    const origin = unbound?.origin ?? removedGrant(context, place, first!)
+    const isTaken = takesAway(context, place, first!)
+    const lost = isTaken ? lostBinding(index, context.before, place) : undefined
+    const origin = unbound?.origin ?? (isTaken ? removedGrant(context, place) : undefined)
     yield {
       node: place.node,
       object,
@@ -220,20 +224,23 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
       cause: hashOf(
         unbound ? ['account', place.user, placeText(unbound.origin)] : ['rights', place.user, place.namespace],
       ),
+      ...(lost ? { follows: removedCause(displayRbac(lost)) } : {}),
       ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
     }
   }
 }
 
-/** Where a change takes the right away from an account that applies the object already. */
-function removedGrant({ index, before }: RuleContext, place: AccountPlace, { object, request }: RightRefusal) {
-  const { node, user } = place
-  const isTaken = before && earlier(object, node, { before }) !== undefined
-  if (!isTaken || before.refusalOf(node.cluster, user, request) !== undefined) return undefined
-  return (
-    lostSubject(index, before, place) ?? bindingOrigin(index, place) ?? originAt(node.kustomization.root, ACCOUNT_FIELD)
-  )
+/** Whether a change takes the right away from an account that applies the object already. */
+function takesAway({ before }: RuleContext, { node, user }: AccountPlace, { object, request }: RightRefusal): boolean {
+  if (before === undefined || earlier(object, node, { before }) === undefined) return false
+  return before.refusalOf(node.cluster, user, request) === undefined
 }
+
+/** Where it does. */
+const removedGrant = ({ index, before }: RuleContext, place: AccountPlace) =>
+  lostSubject(index, before, place) ??
+  bindingOrigin(index, place) ??
+  originAt(place.node.kustomization.root, ACCOUNT_FIELD)
 
 /** A warning about a Kustomization, shown at the first of its objects that it is about: it stays the same as others come. */
 const warningAt = (node: FleetNode, objects: readonly KubeObject[]) => ({

@@ -1,10 +1,11 @@
+import { hashOf } from '../../facts/fingerprint.ts'
 import { kindOf } from '../../facts/fleet-index.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, type Path } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
+import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
@@ -135,6 +136,9 @@ function accountsOf(object: KubeObject): string[] {
   })
 }
 
+/** What else is found because an account or a binding, as it is shown, is removed follows from this. */
+export const removedCause = (object: string): string => hashOf(['removed', object])
+
 function gone(node: FleetNode, object: KubeObject, account: string): Breach {
   const { kind, namespace, name } = idOf(object)
   return {
@@ -142,6 +146,8 @@ function gone(node: FleetNode, object: KubeObject, account: string): Breach {
     object,
     path: ['metadata', 'name'],
     value: 'removed',
+    cause: removedCause(display(idOf(object))),
+    isBefore: true,
     message: message`${objectPart(kind, namespace, name)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. ${kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'No visible RoleBinding gives the account rights there anymore, so the API server refuses what Flux applies as it'}.`,
     fix: message`Keep the object until no Kustomization or HelmRelease names the account, or ask a fleet admin to render it.`,
   }

@@ -38,6 +38,8 @@ export interface Finding {
   readonly field: string
   readonly origin: Omit<Origin, 'via'>
   readonly via: readonly Step[]
+  /** `origin` is a line of the base, which the change takes away. */
+  readonly isBefore?: true
   readonly message: string
   readonly fix: string
   /** Message and fix with the types of their values, where they have some: not in the JSON of the command line. */

@@ -31,6 +31,8 @@ export interface Breach {
   readonly path: Path
   /** Where to point, if that is not the field of the object. */
   readonly origin?: Origin
+  /** The line is of the base: the change takes it away. */
+  readonly isBefore?: true
   /** The offending value, for the identity of the violation. Never a secret. */
   readonly value: string
   readonly message: Message

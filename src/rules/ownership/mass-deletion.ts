@@ -74,7 +74,7 @@ function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: Message
     node: heir,
     object: node.kustomization,
     path: ['metadata', 'name'],
-    origin: heir.kustomization.root.origin,
+    isBefore: true,
     value: 'removed',
     ...(isOwn ? { level: 'warning' as const, severity: 'high' as const } : {}),
     message: message`${who} of tenant ${quoted('tenant', node.tenant ?? '')} is removed or renamed, so Flux would delete ${what}. Allowed: keeping it, or removing it after a change that sets ${codeWord('prune: false')}.`,

@@ -108,7 +108,8 @@ function breach(
   }
   return {
     ...common,
-    origin: node.kustomization.root.origin,
+    origin: originAt(support.root, ['metadata', 'name']),
+    isBefore: true,
     message: message`${deletes}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
     fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
   }

@@ -1,6 +1,10 @@
+import { hashOf } from '../../../facts/fingerprint.ts'
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { objectPart } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
+import type { KubeObject } from '../../../kube/object.ts'
+import { userOfAccount } from '../../../kube/rbac/groups-of.ts'
+import { readBinding } from '../../../kube/rbac/read-binding.ts'
 import { message } from '../../../message/message.ts'
 import { immutableChanges } from '../../../schema/immutable-changes.ts'
 import { hasImmutableFields } from '../../../schema/immutable-fields.ts'
@@ -26,6 +30,14 @@ export function* refusedUpdates(
       path: problem.path,
       value: `${problem.kind} ${problem.path.join('.')}`,
       ...problemText(problem, who, message`the API server`),
+      ...(problem.path[0] === 'roleRef' ? followsRights(object) : {}),
     }
   }
+}
+
+/** What the account of a binding cannot apply by its new role is account-cannot-apply's, which names the role that was meant. */
+function followsRights(object: KubeObject): Pick<Breach, 'follows'> {
+  const { namespace = '', subjects = [] } = readBinding(object) ?? {}
+  const account = subjects.find(({ kind }) => kind === 'ServiceAccount')
+  return account ? { follows: hashOf(['rights', userOfAccount(account.namespace, account.name), namespace]) } : {}
 }
