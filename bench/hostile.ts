@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { evaluateFleet } from '../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../src/fleet/graph/build-fleet.ts'
-import { combinationOf } from '../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../src/fleet/graph/combination.ts'
 import { record } from './figures.ts'
 import { assertClean } from './fleet/assert-clean.ts'
 import { generatedFleet, inputOf, withTree } from './fleet/generated-fleet.ts'
@@ -44,7 +44,7 @@ function measure(way: string): Measured {
   const head = withTree(base, victim[0], new Map([...victim[1], [path, victim[1].get(path)!.replace(/\d+\n$/, '9\n')]]))
   const before = buildFleet(base)
   const fleet = buildFleet({ ...head, config: base.fleet.tree })
-  const { verdict } = evaluateFleet(fleet, { base: before, combination: combinationOf(head) })
+  const { verdict } = evaluateFleet(fleet, { base: before, combination: revisionSetOf(head) })
   const { user, system } = process.cpuUsage(start)
   if (way === '') assertClean(verdict)
   const fresh = [...verdict.violations, ...verdict.errors].filter(one => one.state === 'new')

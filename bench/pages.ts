@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { evaluateFleet } from '../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../src/fleet/graph/build-fleet.ts'
-import { combinationOf } from '../src/fleet/graph/combination.ts'
-import { MemoryShelf } from '../src/pages/memory-shelf.ts'
+import { revisionSetOf } from '../src/fleet/graph/combination.ts'
+import { MemoryTtlStore } from '../src/pages/memory-shelf.ts'
 import { PAGE_LIMITS, PageStore } from '../src/pages/page-store.ts'
 import { fleetPageOf } from '../src/report/page/fleet-page-of.ts'
 import { loopbackGate } from '../src/web/gate.ts'
@@ -51,7 +51,7 @@ const pathsOf = (name: string) =>
 /** Prints the views of a fleet whose names end so. */
 async function printViews(tail: string): Promise<void> {
   const { page, pulls, history, names } = largeFleet(tenants, tail)
-  const shelf = new MemoryShelf(PAGE_LIMITS)
+  const shelf = new MemoryTtlStore(PAGE_LIMITS)
   const filled = new PageStore(shelf)
   if (!(await filled.keep(page))) throw new Error('the page is too large')
   await Promise.all([filled.keepPulls(pulls), filled.keepHistory(history), filled.keep(sampleCredentials(tenants))])
@@ -89,7 +89,7 @@ async function printViews(tail: string): Promise<void> {
 /** Prints what it takes to make and pack the page of a generated fleet, and for how long at most nothing else can run. */
 async function printMaking(): Promise<void> {
   const input = inputOf(generatedFleet(tenants))
-  const evaluation = evaluateFleet(buildFleet(input), { combination: combinationOf(input) })
+  const evaluation = evaluateFleet(buildFleet(input), { combination: revisionSetOf(input) })
   assertClean(evaluation.verdict)
   const fleet = { repository: FLEET_URL, branch: 'main', commit: 'f'.repeat(40), evaluation, audit: [] }
   const steps = fleetPageOf(
@@ -104,7 +104,7 @@ async function printMaking(): Promise<void> {
     took.push((user + system) / 1_000)
     done = step.done ?? false
     if (!step.done) continue
-    const packing = await cpuMs(() => new PageStore(new MemoryShelf(PAGE_LIMITS)).keep(step.value))
+    const packing = await cpuMs(() => new PageStore(new MemoryTtlStore(PAGE_LIMITS)).keep(step.value))
     const total = took.reduce((sum, ms) => sum + ms, 0)
     const longest = Math.max(...took)
     record({ name: 'making the page', cpu: total })

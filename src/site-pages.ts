@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 import { openOAuth } from './github/client/open-oauth.ts'
-import { openShelf } from './pages/open-shelf.ts'
+import { openTtlStore } from './pages/open-shelf.ts'
 import type { PageStore } from './pages/page-store.ts'
 import type { Log } from './process/log.ts'
 import { isLoopbackHost, isLoopbackUrl } from './process/loopback.ts'
@@ -31,8 +31,8 @@ export function openSitePages(
     const gate = isOpen ? loopbackGate : closedGate
     return { pages: new Pages({ store, gate, queueDepths }), close: () => store.close() }
   }
-  const shelf = openShelf({ ...SESSION_LIMITS, redisUrl, prefix: redisPrefix, name: 'sessions', log })
-  const sessions = new Sessions(shelf)
+  const sessionStore = openTtlStore({ ...SESSION_LIMITS, redisUrl, prefix: redisPrefix, name: 'sessions', log })
+  const sessions = new Sessions(sessionStore)
   const people = openOAuth({ clientId, clientSecret, apiUrl: githubApiUrl })
   const signIn = new SignIn(sessions, people, publicUrl)
   const pages = new Pages({ store, gate: new PersonGate(sessions, people), signIn, queueDepths })

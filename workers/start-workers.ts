@@ -8,7 +8,7 @@ import { measureJobs } from '../src/metrics/measure-jobs.ts'
 import type { Metrics } from '../src/metrics/metrics.ts'
 import { openRegistry } from '../src/oci/registry.ts'
 import { openOutbox } from '../src/outbox/open-outbox.ts'
-import { openShelf } from '../src/pages/open-shelf.ts'
+import { openTtlStore } from '../src/pages/open-shelf.ts'
 import { STATEMENT_LIMITS, StatementStore } from '../src/pages/statement-store.ts'
 import type { Log } from '../src/process/log.ts'
 import { isLoopbackUrl } from '../src/process/loopback.ts'
@@ -64,8 +64,8 @@ export async function startWorkers(dependencies: WorkerDependencies): Promise<Wo
   const limits = { timeoutMs: config.renderTimeoutMs, heapMb: config.renderHeapMb, threads: config.renderThreads }
   const evaluator = new Evaluator(limits, dependencies.openThread)
   const { redisUrl, redisPrefix: prefix } = config
-  const shelf = openShelf({ ...STATEMENT_LIMITS, redisUrl, prefix, name: 'statements', log })
-  const statements = new StatementStore(shelf)
+  const store = openTtlStore({ ...STATEMENT_LIMITS, redisUrl, prefix, name: 'statements', log })
+  const statements = new StatementStore(store)
   const outbox = config.trail ? openOutbox(config, log) : undefined
   const context: WorkerContext = {
     config,

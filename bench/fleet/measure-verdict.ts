@@ -1,7 +1,7 @@
 import { EvaluateSession } from '../../src/evaluate/incremental/evaluate-session.ts'
 import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { combinationOf } from '../../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../../src/fleet/graph/combination.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
 import { assertClean } from './assert-clean.ts'
 import { fleetAlone, type GeneratedFleet, generatedFleet, inputOf, withTree } from './generated-fleet.ts'
@@ -36,7 +36,7 @@ export function measureCold(size: number, given: Given): Cold {
   const input = given === 'all' ? every : fleetAlone(every)
   const [start, before] = [performance.now(), process.cpuUsage()]
   const fleet = buildFleet(input)
-  const { verdict } = evaluateFleet(fleet, { combination: combinationOf(input) })
+  const { verdict } = evaluateFleet(fleet, { combination: revisionSetOf(input) })
   const time = performance.now() - start
   const { user, system } = process.cpuUsage(before)
   assertClean(verdict, given === 'alone')
@@ -67,7 +67,7 @@ function timeOf(session: EvaluateSession, base: FleetInput, changed: FleetInput)
   const start = performance.now()
   const before = session.build(base)
   const head = session.build({ ...changed, config: base.fleet.tree })
-  const { verdict } = session.evaluateFleet(head, { base: before, combination: combinationOf(changed) })
+  const { verdict } = session.evaluateFleet(head, { base: before, combination: revisionSetOf(changed) })
   const time = performance.now() - start
   assertClean(verdict)
   return time

@@ -16,7 +16,7 @@ interface Binding {
 
 /** The present commits of the bound branch and of each source, and the revision set that they form. */
 export interface Heads {
-  /** combinationOf the complete input. */
+  /** revisionSetOf the complete input. */
   readonly combination: string
   /** Nothing that the graph needs was left unread. */
   readonly complete: boolean
@@ -28,7 +28,7 @@ export interface Heads {
 export interface KnownEvaluation {
   readonly combination: string
   readonly nodes: readonly EvaluatedNode[]
-  /** Fingerprints that the fleet's own baseline file lists in this combination. */
+  /** Fingerprints that the fleet's own baseline file lists at these commits. */
   readonly baseline: readonly string[]
 }
 

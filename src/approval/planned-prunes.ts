@@ -73,7 +73,7 @@ function deletes(was: FleetNode, now: FleetNode | undefined): boolean {
   return deletionPolicy === 'MirrorPrune' ? was.prune : deletionPolicy !== 'Orphan'
 }
 
-/** Its parent renders it no more, or is gone for that reason. With a parent that does not build, or a cluster that is gone, nobody knows. */
+/** Its parent renders it no more, or is gone for that reason. With a parent that does not build, or a cluster that is gone, unknown. */
 function isGone(
   node: FleetNode,
   before: ReadonlyMap<string, FleetNode>,

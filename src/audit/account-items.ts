@@ -84,8 +84,8 @@ export function* statusItems(audited: AuditedCluster): Iterable<AuditItem> {
   for (const alike of Map.groupBy(bound, ({ binding }) => roleText(binding)).values()) yield writerItem(audited, alike)
   const safe = writers.filter(({ bindings }) => bindings.length === 0).map(({ namespace }) => namespace)
   if (safe.length === 0) return
-  const said = `only Flux can write the status of sources in ${namespacesText(safe)}`
-  const message = unseen ? `${said}, as far as the fleet is visible; ${unseen}` : said
+  const statement = `only Flux can write the status of sources in ${namespacesText(safe)}`
+  const message = unseen ? `${statement}, as far as the fleet is visible; ${unseen}` : statement
   yield { ...statusCheck(safe), state: unseen ? 'unknown' : 'ok', message, fix: '' }
 }
 

@@ -111,13 +111,13 @@ function flagItem(
   const value = lockdownValue(flagMap(controller.flags), flag)
   const written = controller.flags.findLast(({ name }) => name === flag.name)
   const on = value !== ''
-  const said = flag.text ? `is ${shown(value)}` : 'is on'
+  const setting = flag.text ? `is ${shown(value)}` : 'is on'
   const origin = written?.origin ?? (from === 'deployments' ? controller.origin : undefined)
   return {
     check: flag.name,
     subject: controller.name,
     state: on ? 'ok' : certain ? 'weak' : 'unknown',
-    message: `--${flag.name} of ${controller.name} ${on ? said : 'is off'}${certain || on ? '' : ', if that controller is installed'}`,
+    message: `--${flag.name} of ${controller.name} ${on ? setting : 'is off'}${certain || on ? '' : ', if that controller is installed'}`,
     why: flag.why(controller.runs ?? controller.name, ''),
     fix: on
       ? ''

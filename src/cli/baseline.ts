@@ -2,7 +2,7 @@ import { BailiwickError } from '../errors.ts'
 import { baselineText, isAcceptable } from '../evaluate/verdict/baseline-text.ts'
 import { legacyViolations } from '../evaluate/verdict/legacy-violations.ts'
 import { isHeavier } from '../evaluate/verdict/level-of.ts'
-import { combinationOf } from '../fleet/graph/combination.ts'
+import { revisionSetOf } from '../fleet/graph/combination.ts'
 import { visible } from '../message/visible.ts'
 import { BASELINE_FILE, type Baseline, baselineOf, isAccepted } from '../rules/model/baseline.ts'
 import type { Finding, Verdict } from '../rules/model/finding.ts'
@@ -35,7 +35,7 @@ export const baseline: Command = {
     const [folder = '.', more] = options.positionals
     if (more !== undefined) throw usageError(USAGE, `${JSON.stringify(more)} is an extra DIR`)
     const { fleet, input, dir, tree, here } = await readFleet(options, folder, io.cwd)
-    const { verdict, violations } = legacyViolations(fleet, { combination: combinationOf(input), today: today() })
+    const { verdict, violations } = legacyViolations(fleet, { combination: revisionSetOf(input), today: today() })
     if (verdict.clusters.length === 0) throw new BailiwickError('path-not-found', verdict.errors[0]?.message ?? '')
     const before = baselineOf(tree, here)
     const change = changeOf(verdict, violations, before)

@@ -33,8 +33,8 @@ export interface Sides {
  * both sides, at its own branch. Throws `usage` for options that do not go together and `git-missing` for what is not there.
  */
 export async function checkSides(options: CheckOptions, read: ReadDirectory, env: Environment): Promise<Sides> {
-  const { base, url: said, roots: clusters = [] } = options
-  const dir = await rootFolder(options.dir, { base, url: said, isTenant: options.fleet !== undefined })
+  const { base, url: givenUrl, roots: clusters = [] } = options
+  const dir = await rootFolder(options.dir, { base, url: givenUrl, isTenant: options.fleet !== undefined })
   if (base !== undefined && !(await isWorkingCopy(dir))) {
     throw new BailiwickError('usage', `--base needs a git working copy, ${dir} is a plain folder`, {
       fix: 'Leave --base out, or name a folder of a working copy.',
@@ -43,7 +43,7 @@ export async function checkSides(options: CheckOptions, read: ReadDirectory, env
   const stated = await repositoryAddress(dir, { ...options, env })
   const tree = await read(dir)
   const baseTree = base === undefined ? undefined : await openCommit(dir, base, tree)
-  const isFleet = said === undefined && options.fleet === undefined
+  const isFleet = givenUrl === undefined && options.fleet === undefined
   // by the base, so that no change says which repository it is in
   const here = isFleet ? withSyncedAddress(stated, baseTree ?? tree) : stated
   const { url, branch } = here

@@ -4,7 +4,7 @@ import { filterChanges } from '../diff/filter-changes.ts'
 import { evaluateFleet } from '../evaluate/verdict/evaluate-fleet.ts'
 import { filterVerdict, type VerdictFilter } from '../evaluate/verdict/filter-verdict.ts'
 import { hashOf } from '../facts/fingerprint.ts'
-import { combinationOf } from '../fleet/graph/combination.ts'
+import { revisionSetOf } from '../fleet/graph/combination.ts'
 import { FleetSession } from '../fleet/incremental/fleet-session.ts'
 import type { Fleet } from '../fleet/model/fleet.ts'
 import { retainOf } from '../fleet/model/retain.ts'
@@ -64,7 +64,7 @@ export async function evaluateCopy(
   const head = base ? await build(sides.head, compared, stood) : await whole(sides.head)
   const states = [head, ...(base ? [base] : [])].map(one => one.fleet)
   const when = {
-    combination: combinationOf(head.input),
+    combination: revisionSetOf(head.input),
     today: today(),
     failures: unfollowed(states, sides, options),
     since: (base ?? head).input.retain?.since,

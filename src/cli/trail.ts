@@ -15,7 +15,7 @@ import { table } from './table.ts'
 import { usageError } from './usage-error.ts'
 
 const USAGE = 'trail verify|show [DIR] [--ref REF] [--anchors FILE|-] [-o text|json]'
-const MAX_SAID = 20
+const MAX_LISTED = 20
 
 /** `bailiwick trail`: the decisions of a fleet, and whether they are all there as they were made. */
 export const trail: Command = {
@@ -100,7 +100,7 @@ function verified({ entries, head, fleet, problems, anchors, without }: Answer):
 }
 
 function problemLines(problems: readonly TrailProblem[]): string[] {
-  const lines = problems.slice(0, MAX_SAID).map(({ file, line, message }) => {
+  const lines = problems.slice(0, MAX_LISTED).map(({ file, line, message }) => {
     const place = file === '' ? '' : `${file}${line > 0 ? `:${line}` : ''}: `
     return `  ${visible(`${place}${message}`, 500)}`
   })

@@ -45,21 +45,21 @@ export class ClusterError extends BailiwickError {
  * `cluster-invalid`, and what passes by itself (401 while a token rotates, 408, 429, 5xx) `cluster-unavailable`.
  */
 export function clusterError(cluster: string, status: number, body: Json): ClusterError {
-  const said = clean(stringAt(body, 'message') || `HTTP status ${status}`)
+  const text = clean(stringAt(body, 'message') || `HTTP status ${status}`)
   const causes = itemsAt(body, 'details', 'causes').map(cause => ({
     reason: stringAt(cause, 'reason'),
     field: clean(stringAt(cause, 'field')),
     message: clean(stringAt(cause, 'message')),
   }))
-  const refusal = { status, reason: clean(stringAt(body, 'reason')), said, causes }
+  const refusal = { status, reason: clean(stringAt(body, 'reason')), said: text, causes }
   if (status === 401) {
-    const message = `cluster ${cluster} does not accept the worker's credentials: ${said}`
+    const message = `cluster ${cluster} does not accept the worker's credentials: ${text}`
     return new ClusterError('cluster-unavailable', message, refusal, {
       fix: 'Renew the token or certificate of the kubeconfig that clusters.yaml names.',
     })
   }
   const code = codeOf(status)
-  const message = code === 'cluster-unavailable' ? `cluster ${cluster} answers ${status}: ${said}` : said
+  const message = code === 'cluster-unavailable' ? `cluster ${cluster} answers ${status}: ${text}` : text
   return new ClusterError(code, message, refusal)
 }
 

@@ -13,7 +13,7 @@ const DEPLOYMENTS: ApiResource = { apiVersion: 'apps/v1', kind: 'Deployment', pl
 export class ControllerWatch {
   readonly #client: ClusterClient
   readonly #abort = new AbortController()
-  /** Places of active controllers by uid; undefined: nobody knows at the moment. */
+  /** Places of active controllers by uid; undefined: unknown at the moment. */
   #active: Map<string, string> | undefined
   #running: Promise<void> | undefined
 

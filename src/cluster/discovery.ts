@@ -97,8 +97,8 @@ export function objectPath(resource: ApiResource, namespace: string, name: strin
 
 function segment(text: string, what: string): string {
   if (text !== '' && text !== '.' && text !== '..' && !/[/%\p{Cc}]/u.test(text)) return encodeURIComponent(text)
-  const said = text === '' ? `no ${what}` : `the ${what} ${JSON.stringify(text.slice(0, 200))}`
-  throw new BailiwickError('cluster-invalid', `the object has ${said}`, {
+  const given = text === '' ? `no ${what}` : `the ${what} ${JSON.stringify(text.slice(0, 200))}`
+  throw new BailiwickError('cluster-invalid', `the object has ${given}`, {
     fix: `Set a ${what} that Kubernetes allows.`,
   })
 }

@@ -134,8 +134,8 @@ async function existing(
   }
   const merge = [desired, live].some(one => hasSwitch(one, 'ssa', 'Merge', switches))
   const takeOver = ownership === 'ours' ? takeOverPatch({ live, desired, merge }) : undefined
-  const said = ownership === 'shared' ? BESIDE : isMoved ? `it is taken over from ${foreignOwner(live, owner)}` : ''
-  const message = said === '' ? {} : { message: said }
+  const note = ownership === 'shared' ? BESIDE : isMoved ? `it is taken over from ${foreignOwner(live, owner)}` : ''
+  const message = note === '' ? {} : { message: note }
   const left = leaveIgnored({
     rules: request.ignore ?? [],
     live,

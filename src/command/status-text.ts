@@ -1,6 +1,6 @@
 import { groupFindings } from '../evaluate/verdict/group-findings.ts'
 import { waivedUntil } from '../evaluate/verdict/waivers.ts'
-import type { Circumstances } from '../gate/circumstances.ts'
+import type { HumanDecisions } from '../gate/circumstances.ts'
 import { display } from '../kube/object.ts'
 import { andMore } from '../message/and-more.ts'
 import { code, prose } from '../message/markdown.ts'
@@ -21,7 +21,7 @@ interface Status {
   readonly title: string
   /** As its readers may see it; absent where there is none. */
   readonly verdict?: Verdict
-  readonly circumstances: Circumstances
+  readonly circumstances: HumanDecisions
 }
 
 /** Formats the status of a pull request as Markdown: verdict, clusters, checks, and what people decided. */
@@ -46,7 +46,7 @@ function checkLine({ run }: Status): string {
   return `${code(run.conclusion ?? '')}, ${prose(run.title)}`
 }
 
-function decided({ hold, override, demands }: Circumstances): string[] {
+function decided({ hold, override, demands }: HumanDecisions): string[] {
   return [
     ...(hold ? [`- On hold by ${code(hold.by, 60)}`] : []),
     ...(override ? [`- Overridden by ${code(override.by, 60)}: ${prose(override.reason)}`] : []),

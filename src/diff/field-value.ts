@@ -13,7 +13,7 @@ const CREDENTIAL =
 /** A Secret that is the text of something else is a Secret. */
 const ENCRYPTED = /ENC\[|-----BEGIN |AGE-SECRET-KEY-|\bkind\\?["']?\s{0,4}:\s{0,4}\\?["']?Secret\b/
 
-/** Whether a value at a path is one that nobody is shown, whatever it is. */
+/** Whether a value at a path is never shown, whatever it is. */
 export function isSecretName(path: readonly PathStep[]): boolean {
   const names = path.map(step => (typeof step === 'string' ? step : (step.label ?? '')))
   const last = names.at(-1) ?? ''
@@ -21,7 +21,7 @@ export function isSecretName(path: readonly PathStep[]): boolean {
   return CREDENTIAL.test(last) || (last === 'value' && CREDENTIAL.test(names.at(-2) ?? ''))
 }
 
-/** The text of a scalar or an empty list or map; undefined where it holds what nobody is shown. */
+/** The text of a scalar or an empty list or map; undefined where it holds a hidden value. */
 export function valueText(node: Node, words: SecretWords): string | undefined {
   if (node.type === 'map') return '{}'
   if (node.type === 'list') return '[]'

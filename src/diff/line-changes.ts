@@ -29,11 +29,11 @@ export function lineChanges(
     ;[i, j] = [nextI + 1, nextJ + 1]
   }
   const near = (at: number) => out.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(({ mark }) => mark !== ' ')
-  const told = out.filter((_, at) => near(at)).map(({ mark, text }) => `${mark} ${text}`)
+  const nearby = out.filter((_, at) => near(at)).map(({ mark, text }) => `${mark} ${text}`)
   const isHidden = same.some(([at, other]) => raw[at] !== rawNow[other])
-  if (isHidden) told.push('! further lines, not shown')
-  const left = told.length - MAX_LINES
-  return left > 0 ? [...told.slice(0, MAX_LINES), `  … and ${left} more lines`] : told
+  if (isHidden) nearby.push('! further lines, not shown')
+  const left = nearby.length - MAX_LINES
+  return left > 0 ? [...nearby.slice(0, MAX_LINES), `  … and ${left} more lines`] : nearby
 }
 
 function split(text: string): string[] {

@@ -18,13 +18,13 @@ export function nodeChange(
 ): NodeChange | undefined {
   const { was, now, unknown } = pair
   const node = (now ?? was)!
-  const told = new Told(pair, fleets, words, room)
-  for (const one of pair.objects) told.add(one)
+  const collected = new CollectedChanges(pair, fleets, words, room)
+  for (const one of pair.objects) collected.add(one)
   const identity =
     was && now && was.identity.user !== now.identity.user
       ? { was: userText(was.identity), now: userText(now.identity) }
       : undefined
-  const isSame = was && now && told.isEmpty && !identity && was.suspend === now.suspend && was.prune === now.prune
+  const isSame = was && now && collected.isEmpty && !identity && was.suspend === now.suspend && was.prune === now.prune
   if (isSame && unknown === undefined) return undefined
   return {
     node: pair.key,
@@ -38,9 +38,9 @@ export function nodeChange(
     suspended: node.suspend,
     prune: node.prune,
     ...(identity ? { identity } : {}),
-    counts: told.counts,
-    objects: told.objects,
-    images: told.images.list(),
+    counts: collected.counts,
+    objects: collected.objects,
+    images: collected.images.list(),
   }
 }
 
@@ -49,7 +49,7 @@ function sourcesOf(node: FleetNode | undefined): string[] {
   return [node.source, ...(node.source.includes ?? []), ...(node.charts ?? [])].map(({ url }) => url)
 }
 
-class Told {
+class CollectedChanges {
   readonly objects: ObjectChange[] = []
   readonly images = new ImageChanges()
   readonly #counts = { ...NO_COUNTS }

@@ -51,8 +51,8 @@ export class Room {
 
   /** The change with as many of its fields as there is room for; undefined where there is none for itself. */
   take(change: ObjectChange): ObjectChange | undefined {
-    const isTold = change.change === 'removed' || change.fate === 'deleted' ? this.#removed-- > 0 : this.#objects-- > 0
-    if (!isTold) {
+    const hasRoom = change.change === 'removed' || change.fate === 'deleted' ? this.#removed-- > 0 : this.#objects-- > 0
+    if (!hasRoom) {
       this.left.objects++
       return undefined
     }

@@ -56,7 +56,7 @@ function subjectOf(node: Node): CapsuleSubject[] {
 export type CapsuleRole = 'administrator' | 'user' | undefined
 
 /** As whom Capsule sees someone. */
-interface CapsuleUse {
+export interface CapsuleUse {
   readonly role: CapsuleRole
   /** The administrator's entry, or the one because of which it does not look. */
   readonly by?: string

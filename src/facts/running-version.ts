@@ -46,9 +46,9 @@ const NODE_LAG = 1
  * contradict each other. No component is newer than the API server, so the higher of two adjacent versions is the API server's
  * (https://kubernetes.io/releases/version-skew-policy/).
  */
-export function runningVersion(said: readonly number[]): number | undefined {
-  const newest = said.reduce((most, one) => Math.max(most, one), 0)
-  return said.length > 0 && said.every(one => one >= newest - NODE_LAG) ? newest : undefined
+export function runningVersion(minors: readonly number[]): number | undefined {
+  const newest = minors.reduce((most, one) => Math.max(most, one), 0)
+  return minors.length > 0 && minors.every(one => one >= newest - NODE_LAG) ? newest : undefined
 }
 
 /** Versions according to the objects that are applied to the cluster itself. */
@@ -87,6 +87,6 @@ function versionIn(object: KubeObject, { version, only }: VersionSource): number
 /** Names of the cluster that an object on cluster `from` describes. */
 function namesIn(object: KubeObject, { name }: VersionSource, from: string): string[] {
   const { namespace, name: own } = idOf(object)
-  const said = name ? (stringAt(object.root, name) ?? own) : own
-  return [said, `${from} -> kubeconfig ${namespace}/${said}-kubeconfig`]
+  const clusterName = name ? (stringAt(object.root, name) ?? own) : own
+  return [clusterName, `${from} -> kubeconfig ${namespace}/${clusterName}-kubeconfig`]
 }

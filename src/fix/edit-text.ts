@@ -18,7 +18,7 @@ interface EditPlace {
   readonly column: number
 }
 
-/** Beyond, nobody reads a suggestion. */
+/** A longer suggestion is not read. */
 const MAX_TEXT = 1024 * 1024
 /** Values that mean the same with and without quotes for every reader of YAML. */
 const SAFE = /^(?:[A-Za-z][A-Za-z\d._/-]{0,252}|\d{1,9}[smh])$/

@@ -1,5 +1,5 @@
 /** An approval that the change needs, whatever the verdict is. */
-export interface Demand {
+export interface MissingApproval {
   /** Id of the behavior in the catalogue: `gate-config-change`, `gate-workflow-change`, `gate-fork-untrusted`. */
   readonly rule: string
   /** What asks for it, who may agree, in one sentence. */
@@ -16,7 +16,7 @@ export interface GivenApproval {
 }
 
 /** Everything besides the verdict that affects the decision: hold, override and required approvals. */
-export interface Circumstances {
+export interface HumanDecisions {
   /** Someone holds it: it blocks, whatever the verdict. `by`: who, as far as known. */
   readonly hold?: {
     readonly by: string
@@ -25,16 +25,16 @@ export interface Circumstances {
   }
   /** A fleet admin lets this one head pass, whatever the verdict. */
   readonly override?: { readonly by: string; readonly reason: string }
-  /** Nobody agreed to these yet. */
-  readonly demands: readonly Demand[]
+  /** Not given yet. */
+  readonly demands: readonly MissingApproval[]
   /** Required approvals that were given; absent: none. */
   readonly approvals?: readonly GivenApproval[]
   /**
    * GitHub keeps checks by commit. Of several open pull requests with one head and base, the numbers of those whose verdict stands
-   * in place of the pull request's own; empty: its own is said.
+   * in place of the pull request's own; empty: its own stands.
    */
   readonly worse: readonly number[]
 }
 
 /** No hold, no override and no required approvals. */
-export const NO_CIRCUMSTANCES: Circumstances = { demands: [], worse: [] }
+export const NO_DECISIONS: HumanDecisions = { demands: [], worse: [] }

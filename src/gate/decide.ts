@@ -1,5 +1,5 @@
 import { BailiwickError } from '../errors.ts'
-import type { Circumstances } from './circumstances.ts'
+import type { HumanDecisions } from './circumstances.ts'
 import type { Outcome } from './outcome.ts'
 
 /** The conclusion of a check run, and its reason. */
@@ -16,8 +16,8 @@ export interface Decision {
  * Makes the decision of the gate; no other code does. A hold blocks first, then an override passes, then the verdict
  * counts, and a missing required approval blocks a pass.
  */
-export function decide(outcome: Outcome, circumstances: Omit<Circumstances, 'worse'>): Decision {
-  const { hold, override, demands } = circumstances
+export function decide(outcome: Outcome, decisions: Omit<HumanDecisions, 'worse'>): Decision {
+  const { hold, override, demands } = decisions
   if (hold) return blocked('hold', outcome)
   if (override) return { conclusion: 'success', by: 'override', severity: 0 }
   if (!passes(outcome)) return blocked('verdict', outcome)

@@ -39,8 +39,8 @@ export async function openByAws(
   if (status !== 200) {
     tokens.forget(listed.key)
     // `com.amazonaws.kms#AccessDeniedException` in some answers
-    const said = /^(?:[\w.]{1,80}#)?(\w{1,80})$/.exec(textIn(text, '__type'))?.[1]
-    throw kmsFailure(listed, `it is refused with ${said ?? `status ${status}`}`, ALLOW)
+    const reason = /^(?:[\w.]{1,80}#)?(\w{1,80})$/.exec(textIn(text, '__type'))?.[1]
+    throw kmsFailure(listed, `it is refused with ${reason ?? `status ${status}`}`, ALLOW)
   }
   const used = textIn(text, 'KeyId')
   if (listed.key.includes(':key/') && used !== listed.key) throw kmsFailure(listed, 'the answer is about another key')

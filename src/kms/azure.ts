@@ -36,9 +36,9 @@ export async function openByAzure(
   )
   if (status !== 200) {
     tokens.forget(listed.key)
-    const said = /^\w{1,60}$/.exec(textIn(text, 'error.code'))?.[0]
+    const reason = /^\w{1,60}$/.exec(textIn(text, 'error.code'))?.[0]
     const fix = 'Give the client of the worker the right to decrypt with this key.'
-    throw kmsFailure(listed, `it is refused with ${said ?? `status ${status}`}`, fix)
+    throw kmsFailure(listed, `it is refused with ${reason ?? `status ${status}`}`, fix)
   }
   if (textIn(text, 'kid') !== address) throw kmsFailure(listed, 'the answer is about another key')
   return Buffer.from(textIn(text, 'value'), 'base64url')

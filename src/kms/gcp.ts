@@ -28,9 +28,9 @@ export async function openByGcp(
   )
   if (status === 200) return Buffer.from(textIn(text, 'plaintext'), 'base64')
   tokens.forget(listed.key)
-  const said = /^[A-Z_]{1,60}$/.exec(textIn(text, 'error.status'))?.[0]
+  const reason = /^[A-Z_]{1,60}$/.exec(textIn(text, 'error.status'))?.[0]
   const fix = 'Give the account of the worker the role roles/cloudkms.cryptoKeyDecrypter on this key.'
-  throw kmsFailure(listed, `it is refused with ${said ?? `status ${status}`}`, fix)
+  throw kmsFailure(listed, `it is refused with ${reason ?? `status ${status}`}`, fix)
 }
 
 async function tokenFor(listed: KmsKey, tokens: HeldTokens<string>, world: KmsWorld): Promise<string> {

@@ -69,12 +69,12 @@ function evaluated(programs: readonly Program[], object: Json): ResourceStatus {
   for (const [which, program] of programs) {
     const answer = program.test(input)
     if ('error' in answer) return unknown(`${which} of healthCheckExprs: ${answer.error}`)
-    if (answer.value) return said(which)
+    if (answer.value) return statusFor(which)
   }
   return inProgress('HealthCheckExprs', 'no expression of healthCheckExprs is true')
 }
 
-function said(which: Program[0]): ResourceStatus {
+function statusFor(which: Program[0]): ResourceStatus {
   const message = `${which} of healthCheckExprs is true`
   if (which === 'current') return current(message)
   return which === 'failed' ? failed('HealthCheckExprs', message) : inProgress('HealthCheckExprs', message)

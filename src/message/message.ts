@@ -8,7 +8,7 @@ export type ValueType =
   | 'branch'
   | 'path'
   | 'identity'
-  /** Any other value, of which nobody knows whom it names. */
+  /** Any other value, which may name anyone. */
   | 'value'
   /** A sentence of another program, or of ours before its values had types. */
   | 'text'
@@ -92,9 +92,9 @@ interface Replaced {
 }
 
 /** The message with other parts. */
-export function changed(said: Message, change: (one: MessagePart) => Replaced): Message {
+export function changed(original: Message, change: (one: MessagePart) => Replaced): Message {
   const parts: (string | MessagePart)[] = []
-  for (const one of said.parts) {
+  for (const one of original.parts) {
     const { part: next, before = '' } = typeof one === 'string' ? { part: one } : change(one)
     const last = parts.at(-1)
     if (before !== '' && typeof last === 'string' && last.endsWith(before)) {
@@ -108,9 +108,9 @@ export function changed(said: Message, change: (one: MessagePart) => Replaced): 
 const made = (parts: Message['parts']) => ({ parts }) as unknown as Message
 
 /** The message as one text, as JSON and logs have it. */
-export function plainText(said: string | Message): string {
-  if (typeof said === 'string') return said
-  return said.parts.map(one => (typeof one === 'string' ? one : one.text)).join('')
+export function plainText(text: string | Message): string {
+  if (typeof text === 'string') return text
+  return text.parts.map(one => (typeof one === 'string' ? one : one.text)).join('')
 }
 
 /** A part as it is written, without quotes around it: a renderer has its own. */

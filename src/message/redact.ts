@@ -28,7 +28,7 @@ const FORMS: readonly RegExp[] = [
 const CREDENTIALS = [...FORMS, assigned('(?:(?:bearer|basic|digest) )?[^\\s"\'}]+')]
 const CREDENTIAL_LINES = [...FORMS, assigned('[^\\s"\'][^\\n]*')]
 
-/** What is assigned to the name of a credential is hidden to the end of the line: nobody knows where a password ends. */
+/** What is assigned to the name of a credential is hidden to the end of the line: the end of a password is unknown. */
 function redactLine(text: string): string {
   let out = text
   for (const pattern of CREDENTIAL_LINES) out = out.replace(pattern, HIDDEN)

@@ -22,18 +22,18 @@ export function sayingOf(
 }
 
 /** The message with its types. Where the text was changed since, the text counts. */
-export function saidOf({ message: text, said }: Pick<Worded, 'message' | 'said'>): Message {
+export function typedMessage({ message: text, said }: Pick<Worded, 'message' | 'said'>): Message {
   return said !== undefined && plainText(said) === text ? said : untyped(text)
 }
 
 /** The same of the fix. */
 export function fixOf({ fix = '', saidFix }: Pick<Worded, 'fix' | 'saidFix'>): Message {
-  return saidOf({ message: fix, said: saidFix })
+  return typedMessage({ message: fix, said: saidFix })
 }
 
 /** A message or a sentence as a message. */
-export function asMessage(said: string | Message): Message {
-  return typeof said === 'string' ? untyped(said) : said
+export function asMessage(text: string | Message): Message {
+  return typeof text === 'string' ? untyped(text) : text
 }
 
 const hasTypes = ({ parts }: Message) => parts.some(one => typeof one === 'string' || one.type !== 'text')

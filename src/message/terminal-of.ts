@@ -19,12 +19,12 @@ const COLORS: Readonly<Record<PartType, string | undefined>> = {
  * A message as one line for a terminal: what is hidden or moves the cursor is written out. With `color` values stand out
  * by what they are; no escape sequence comes from a value.
  */
-export function terminalOf(said: Message, max = 1000, color = false): string {
-  const plain = visible(plainText(said), max)
+export function terminalOf(message: Message, max = 1000, color = false): string {
+  const plain = visible(plainText(message), max)
   // what is cut has no end of a value to put a color to
-  if (!color || plain !== said.parts.map(one => visible(typeof one === 'string' ? one : one.text, max)).join(''))
+  if (!color || plain !== message.parts.map(one => visible(typeof one === 'string' ? one : one.text, max)).join(''))
     return plain
-  return said.parts
+  return message.parts
     .map(one => {
       if (typeof one === 'string') return visible(one, max)
       const sgr = COLORS[one.type]

@@ -26,7 +26,8 @@ export function measureJobs(queue: Queue, metrics: Metrics): Queue {
             metrics.jobDone(name, outcome, (performance.now() - started) / 1_000)
           }
           const { addedAt } = attempt
-          if (addedAt !== undefined && VERDICTS.has(name)) metrics.verdictSaid(name, (Date.now() - addedAt) / 1_000)
+          if (addedAt !== undefined && VERDICTS.has(name))
+            metrics.verdictPublished(name, (Date.now() - addedAt) / 1_000)
         },
         options,
       ),

@@ -61,7 +61,7 @@ export class Metrics {
     this.#jobs.observe({ job, outcome }, seconds)
   }
 
-  verdictSaid(job: string, seconds: number): void {
+  verdictPublished(job: string, seconds: number): void {
     this.#latency.observe({ job }, seconds)
   }
 

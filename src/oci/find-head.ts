@@ -62,10 +62,10 @@ async function digestAt(
   const { host } = place.host
   if (status === 404 || status === 401 || status === 403) return undefined
   if (status !== 200) throw unreadable(`${host} answers with status ${status} when asked for a tag`)
-  const said = headers.get('docker-content-digest')
+  const declared = headers.get('docker-content-digest')
   const digest = `sha256:${hash('sha256', bytes)}`
   const known = DIGEST.test(reference) ? reference : digest
-  if (known !== digest || (said !== null && DIGEST.test(said) && said !== digest))
+  if (known !== digest || (declared !== null && DIGEST.test(declared) && declared !== digest))
     throw unreadable(`${host} answers with other content than the digest names`)
   return digest
 }

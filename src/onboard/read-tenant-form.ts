@@ -27,8 +27,8 @@ export function readTenantForm(body: string, host: string): TenantForm | undefin
   const fields = fieldsOf(text)
   const value = (field: Field) => fields.get(field)
   const one = (field: Field, option: string) => {
-    const said = value(field)
-    return said === undefined ? [] : [option, said]
+    const given = value(field)
+    return given === undefined ? [] : [option, given]
   }
   const many = (field: Field, option: string) =>
     (value(field) ?? '').split(/[\s,]+/).flatMap(name => (name === '' ? [] : [option, name]))

@@ -1,4 +1,4 @@
-import type { Shelf, ShelfLimits, ShelfNote } from './shelf.ts'
+import type { TtlStore, TtlStoreLimits, TtlStoreNote } from './shelf.ts'
 
 interface Item {
   readonly bytes: Buffer
@@ -7,13 +7,13 @@ interface Item {
 }
 
 /** A TTL store in the memory of this process. */
-export class MemoryShelf implements Shelf {
-  readonly #limits: ShelfLimits
+export class MemoryTtlStore implements TtlStore {
+  readonly #limits: TtlStoreLimits
   /** Oldest first. */
   readonly #items = new Map<string, Item>()
   #held = 0
 
-  constructor(limits: ShelfLimits) {
+  constructor(limits: TtlStoreLimits) {
     this.#limits = limits
   }
 
@@ -37,7 +37,7 @@ export class MemoryShelf implements Shelf {
     this.#drop(key)
   }
 
-  async notes(most: number): Promise<readonly ShelfNote[]> {
+  async notes(most: number): Promise<readonly TtlStoreNote[]> {
     const fresh = [...this.#items].filter(([, { until }]) => until > Date.now())
     return fresh
       .reverse()

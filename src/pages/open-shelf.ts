@@ -1,10 +1,10 @@
 import type { Log } from '../process/log.ts'
-import { MemoryShelf } from './memory-shelf.ts'
-import { RedisShelf } from './redis-shelf.ts'
-import type { Shelf, ShelfLimits } from './shelf.ts'
+import { MemoryTtlStore } from './memory-shelf.ts'
+import { RedisTtlStore } from './redis-shelf.ts'
+import type { TtlStore, TtlStoreLimits } from './shelf.ts'
 
-/** Where a shelf stands. Without `redisUrl` in this process. */
-interface ShelfSettings extends ShelfLimits {
+/** Where a store is. Without `redisUrl` in this process. */
+interface TtlStoreSettings extends TtlStoreLimits {
   readonly redisUrl: string | undefined
   readonly prefix: string
   readonly name: string
@@ -12,6 +12,6 @@ interface ShelfSettings extends ShelfLimits {
 }
 
 /** Opens the TTL store of that name. Redis is connected on first use. */
-export function openShelf({ redisUrl, ...settings }: ShelfSettings): Shelf {
-  return redisUrl === undefined ? new MemoryShelf(settings) : new RedisShelf({ redisUrl, ...settings })
+export function openTtlStore({ redisUrl, ...settings }: TtlStoreSettings): TtlStore {
+  return redisUrl === undefined ? new MemoryTtlStore(settings) : new RedisTtlStore({ redisUrl, ...settings })
 }

@@ -10,7 +10,7 @@ import type { FleetPulls } from '../report/page/fleet-pulls.ts'
 import type { PageEntry } from '../report/page/home-page.ts'
 import { OpenedPages } from './opened-pages.ts'
 import { checkIdOf, checkPath, clusterPath } from './page-address.ts'
-import type { Shelf } from './shelf.ts'
+import type { TtlStore } from './shelf.ts'
 
 /** Changes with the form of what is kept: pages of an older program are not read by a newer one. */
 const FORM = 5
@@ -29,18 +29,18 @@ type Page = CheckPage | ClusterPage | CredentialsPage | FleetPage
 
 /** Stores the content of pages for a while: one per check of a commit, fleet, and cluster of a repository. */
 export class PageStore {
-  readonly #shelf: Shelf
+  readonly #store: TtlStore
   readonly #opened = new OpenedPages()
 
-  constructor(shelf: Shelf) {
-    this.#shelf = shelf
+  constructor(store: TtlStore) {
+    this.#store = store
   }
 
   /** Answers false for a page that is too large to be kept. */
   async keep(page: Page): Promise<boolean> {
     const bytes = await packed(page)
     if (!bytes || bytes.length > (page.kind === 'fleet' ? MAX_FLEET_BYTES : MAX_BYTES)) return false
-    await this.#shelf.put(keyOf(page), bytes, withoutLogins(JSON.stringify(entryOf(page))))
+    await this.#store.put(keyOf(page), bytes, withoutLogins(JSON.stringify(entryOf(page))))
     return true
   }
 
@@ -90,23 +90,23 @@ export class PageStore {
 
   /** What there is, the newest first. */
   async list(): Promise<readonly PageEntry[]> {
-    const notes = await this.#shelf.notes(MAX_LISTED)
+    const notes = await this.#store.notes(MAX_LISTED)
     return notes.filter(({ key }) => key.startsWith(`${FORM} `)).map(({ note }) => JSON.parse(note))
   }
 
   close(): Promise<void> {
-    return this.#shelf.close()
+    return this.#store.close()
   }
 
   /** Of bounded size: its makers count the rows. */
   async #put(key: string, value: unknown): Promise<void> {
     const bytes = await packed(value)
     if (!bytes) throw new Error(`${key} is too large to be stored`)
-    await this.#shelf.put(key, bytes)
+    await this.#store.put(key, bytes)
   }
 
   async #read(key: string): Promise<unknown> {
-    const bytes = await this.#shelf.get(key)
+    const bytes = await this.#store.get(key)
     if (!bytes) return undefined
     return this.#opened.open(key, bytes, async () => {
       // gzip ends in the length of the text; in one piece it is read several times as fast as in many

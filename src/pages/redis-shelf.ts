@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis'
 import type { Log } from '../process/log.ts'
 import { openRedis } from '../process/open-redis.ts'
-import type { Shelf, ShelfLimits, ShelfNote } from './shelf.ts'
+import type { TtlStore, TtlStoreLimits, TtlStoreNote } from './shelf.ts'
 
-interface RedisShelfSettings extends ShelfLimits {
+interface RedisTtlStoreSettings extends TtlStoreLimits {
   readonly redisUrl: string
   /** First part of every key of the installation. */
   readonly prefix: string
-  /** What lies on it: shelves of other names are other shelves. */
+  /** What it holds: other names are other stores. */
   readonly name: string
   readonly log: Log
 }
@@ -53,12 +53,12 @@ return redis.call('HDEL', KEYS[3], ARGV[2])`
  * A TTL store on Redis, shared by all processes of an installation. Each change is one script, so concurrent writes
  * keep the counts correct. The braces in its keys keep them on one node of a Redis cluster.
  */
-export class RedisShelf implements Shelf {
+export class RedisTtlStore implements TtlStore {
   readonly #redis: Redis
   readonly #base: string
-  readonly #limits: ShelfLimits
+  readonly #limits: TtlStoreLimits
 
-  constructor({ redisUrl, prefix, name, log, ...limits }: RedisShelfSettings) {
+  constructor({ redisUrl, prefix, name, log, ...limits }: RedisTtlStoreSettings) {
     this.#redis = openRedis(redisUrl, log)
     this.#base = `{${prefix}:shelf:${name}}`
     this.#limits = limits
@@ -90,7 +90,7 @@ export class RedisShelf implements Shelf {
     await this.#redis.eval(DROP, 3, ...this.#lists, `${this.#base}:item:${key}`, key)
   }
 
-  async notes(most: number): Promise<readonly ShelfNote[]> {
+  async notes(most: number): Promise<readonly TtlStoreNote[]> {
     const [ages, , notes] = this.#lists
     const oldest = Date.now() - this.#limits.ttlMs
     const keys = await this.#redis.zrevrangebyscore(ages, '+inf', `(${oldest}`, 'LIMIT', 0, most)

@@ -1,5 +1,5 @@
 import type { OfferedFix } from '../fix/suggestions.ts'
-import type { Shelf } from './shelf.ts'
+import type { TtlStore } from './shelf.ts'
 
 /** The comment and the suggestions for a pull request. */
 export interface Statement {
@@ -25,23 +25,23 @@ export const STATEMENT_LIMITS = { ttlMs: 86_400_000, maxBytes: 64 * 1024 * 1024 
  * posts them.
  */
 export class StatementStore {
-  readonly #shelf: Shelf
+  readonly #store: TtlStore
 
-  constructor(shelf: Shelf) {
-    this.#shelf = shelf
+  constructor(store: TtlStore) {
+    this.#store = store
   }
 
   keep(place: Place, statement: Statement): Promise<void> {
-    return this.#shelf.put(keyOf(place), Buffer.from(JSON.stringify(statement)))
+    return this.#store.put(keyOf(place), Buffer.from(JSON.stringify(statement)))
   }
 
   async of(place: Place): Promise<Statement | undefined> {
-    const bytes = await this.#shelf.get(keyOf(place))
+    const bytes = await this.#store.get(keyOf(place))
     return bytes && (JSON.parse(bytes.toString('utf8')) as Statement)
   }
 
   close(): Promise<void> {
-    return this.#shelf.close()
+    return this.#store.close()
   }
 }
 

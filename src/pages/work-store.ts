@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ApplyResults } from '../channel/apply-results.ts'
 import type { ClusterWork } from '../channel/cluster-work.ts'
-import type { Shelf } from './shelf.ts'
+import type { TtlStore } from './shelf.ts'
 
 /** Work for the worker of a cluster, and the installation that its sources belong to, which the worker is not told. */
 interface OfferedWork {
@@ -26,14 +26,14 @@ export const WORK_LIMITS = { ttlMs: 2 * 86_400_000, maxBytes: 256 * 1024 * 1024 
 
 /** What is approved for each cluster that has a worker of its own, and what became of it. */
 export class WorkStore {
-  readonly #shelf: Shelf
+  readonly #store: TtlStore
 
-  constructor(shelf: Shelf) {
-    this.#shelf = shelf
+  constructor(store: TtlStore) {
+    this.#store = store
   }
 
   offer(cluster: string, offered: OfferedWork): Promise<void> {
-    return this.#shelf.put(`work ${cluster}`, Buffer.from(JSON.stringify(offered)))
+    return this.#store.put(`work ${cluster}`, Buffer.from(JSON.stringify(offered)))
   }
 
   async offered(cluster: string): Promise<OfferedWork | undefined> {
@@ -56,7 +56,7 @@ export class WorkStore {
     if (offered?.work.revisionSet !== results.revisionSet) return { refused: 'overtaken', ...known }
     if (last?.tag !== before) return { refused: 'older', ...known }
     const stored: StoredResults = { tag: randomUUID(), results }
-    await this.#shelf.put(`results ${cluster}`, Buffer.from(JSON.stringify(stored)))
+    await this.#store.put(`results ${cluster}`, Buffer.from(JSON.stringify(stored)))
     return { tag: stored.tag }
   }
 
@@ -66,11 +66,11 @@ export class WorkStore {
   }
 
   close(): Promise<void> {
-    return this.#shelf.close()
+    return this.#store.close()
   }
 
   async #read(key: string): Promise<unknown> {
-    const bytes = await this.#shelf.get(key)
+    const bytes = await this.#store.get(key)
     return bytes && JSON.parse(bytes.toString('utf8'))
   }
 }

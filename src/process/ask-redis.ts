@@ -34,9 +34,9 @@ export async function askRedis(url: string, log: Pick<Log, 'warn'>): Promise<Red
     const policy = value('maxmemory_policy')
     return { version, problems: [...ofVersion(version), ...ofPolicy(policy), ...ofFile(value('aof_enabled') === '1')] }
   } catch (error) {
-    const said = error instanceof Error ? error.message : ''
-    if (NOT_ACCEPTED.test(said)) return { version: 'unknown', problems: [PASSWORD] }
-    if (said.startsWith('NOPERM')) return { version: 'unknown', problems: [INFO] }
+    const message = error instanceof Error ? error.message : ''
+    if (NOT_ACCEPTED.test(message)) return { version: 'unknown', problems: [PASSWORD] }
+    if (message.startsWith('NOPERM')) return { version: 'unknown', problems: [INFO] }
     throw error
   } finally {
     redis.disconnect()

@@ -18,7 +18,7 @@ export interface ValidatePush extends Asked {
   readonly repo: string
   readonly branch: string
   readonly sha: string
-  /** What the branch held before the push; absent where nobody knows, or it held nothing. */
+  /** What the branch held before the push; absent where it is unknown, or was empty. */
   readonly before?: string
 }
 

@@ -18,7 +18,7 @@ export interface Annotation {
   readonly message: string
 }
 
-/** GitHub takes 50 per request; more than this costs requests that nobody reads, and the text counts the rest. */
+/** GitHub takes 50 per request; more than this costs needless requests, and the text counts the rest. */
 export const MAX_ANNOTATIONS = 100
 
 /** What stands at lines of this repository: new errors, then new violations by severity, then new warnings. */

@@ -14,9 +14,9 @@ const FIX: Button = { label: 'Apply fixes', description: 'Commit the automatic f
 const WAIVE: Button = { label: 'Request waiver', description: 'Ask a fleet admin to accept this', identifier: 'waive' }
 
 /** The buttons that make sense. A merge group's commit is gone soon: it has none. `view`: absent where nothing was evaluated. */
-export function buttonsOf({ kind, fixable, circumstances }: ReportContext, view?: View): readonly Button[] {
+export function buttonsOf({ kind, fixable, decisions }: ReportContext, view?: View): readonly Button[] {
   if (kind === 'merge-group') return []
-  const blocks = view?.verdict.violations.some(isNew) === true && circumstances?.override === undefined
+  const blocks = view?.verdict.violations.some(isNew) === true && decisions?.override === undefined
   const isPull = kind === 'pull-request'
   return [EVALUATE, ...(isPull && fixable ? [FIX] : []), ...(isPull && blocks ? [WAIVE] : [])]
 }

@@ -1,17 +1,17 @@
 import { isUnchanged } from '../diff/changes.ts'
 import { BailiwickError, type ErrorCode } from '../errors.ts'
-import { NO_CIRCUMSTANCES } from '../gate/circumstances.ts'
+import { NO_DECISIONS } from '../gate/circumstances.ts'
 import { decide } from '../gate/decide.ts'
 import { code, prose } from '../message/markdown.ts'
 import { markdownOf } from '../message/markdown-of.ts'
-import { fixOf, saidOf } from '../message/said.ts'
+import { fixOf, typedMessage } from '../message/said.ts'
 import { visible } from '../message/visible.ts'
 import type { Verdict } from '../rules/model/finding.ts'
 import { annotationsOf, MAX_ANNOTATIONS } from './annotations.ts'
 import { assumedClusters } from './assumed-clusters.ts'
 import { buttonsOf } from './buttons.ts'
 import { countsText } from './changes/counts-text.ts'
-import { inCircumstances } from './in-circumstances.ts'
+import { withDecisions } from './in-circumstances.ts'
 import { matrixTable } from './matrix.ts'
 import { CLOSED_ERROR, isOpenError } from './open-error.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
@@ -31,9 +31,9 @@ import { wouldBreak } from './would-break.ts'
  * neutral or skipped: GitHub lets those pass a required check. The summary stays under GitHub's 65,535 characters.
  */
 export function checkRunOf(outcome: Outcome, context: ReportContext): CheckRunText {
-  const circumstances = context.circumstances ?? NO_CIRCUMSTANCES
-  const { conclusion } = decide(outcome, circumstances)
-  return { conclusion, ...inCircumstances(verdictText(outcome, context), outcome, circumstances) }
+  const decisions = context.decisions ?? NO_DECISIONS
+  const { conclusion } = decide(outcome, decisions)
+  return { conclusion, ...withDecisions(verdictText(outcome, context), outcome, decisions) }
 }
 
 function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
@@ -44,7 +44,7 @@ function verdictText(outcome: Outcome, context: ReportContext): VerdictText {
   // what is approved, and what is not, is said by the required approvals themselves
   const view = {
     ...whole,
-    verdict: context.circumstances ? { ...whole.verdict, requiredApprovals: [] } : whole.verdict,
+    verdict: context.decisions ? { ...whole.verdict, requiredApprovals: [] } : whole.verdict,
   }
   const all = annotationsOf(view.verdict, context)
   const annotations = all.slice(0, MAX_ANNOTATIONS)
@@ -105,7 +105,7 @@ function undecided(error: BailiwickError, context: ReportContext): VerdictText {
   const place = origin && open ? placeOf(origin, context.repository) : ''
   const lines = [
     `Nothing was evaluated at ${code(context.headSha.slice(0, 7))} (${code(error.code)}).`,
-    `- What: ${open ? markdownOf(saidOf(error)) : prose(CLOSED_ERROR)}`,
+    `- What: ${open ? markdownOf(typedMessage(error)) : prose(CLOSED_ERROR)}`,
     ...(place ? [`- Where: ${code(place)}`] : []),
     ...(error.fix && open ? [`- Fix: ${markdownOf(fixOf(error))}`] : []),
   ]

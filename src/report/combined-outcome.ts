@@ -42,10 +42,10 @@ export function combinedOutcome(
   const [first, ...more] = statements
   const merged = mergeVerdicts([verdictOf(first), ...more.map(verdictOf)])
   const known = mergeChanges(statements.flatMap(({ changes }) => changes ?? []))
-  const told = { verdict: merged, nodes: statements.flatMap(({ evaluation }) => evaluation.nodes) }
+  const combined = { verdict: merged, nodes: statements.flatMap(({ evaluation }) => evaluation.nodes) }
   // the one place: whatever is published of an evaluation is made of this
   const narrower = new Set(statements.flatMap(one => one.narrower))
-  const { verdict: outcome, nodes, changes } = narrowed({ ...told, ...(known ? { changes: known } : {}) }, narrower)
+  const { verdict: outcome, nodes, changes } = narrowed({ ...combined, ...(known ? { changes: known } : {}) }, narrower)
   const audience = isFleet ? undefined : tenantsOf(statements, url)
   return {
     outcome,

@@ -62,8 +62,8 @@ export function commentOf(outcome: Outcome, context: ReportContext): string | un
 const isUndecided = (outcome: Outcome): boolean => outcome instanceof BailiwickError || outcome?.result === 'error'
 
 /** A hold is a label and a check: it needs no comment. */
-function needsAgreement({ circumstances }: ReportContext): boolean {
-  return circumstances !== undefined && circumstances.demands.length > 0 && circumstances.override === undefined
+function needsAgreement({ decisions }: ReportContext): boolean {
+  return decisions !== undefined && decisions.demands.length > 0 && decisions.override === undefined
 }
 
 function isSilent(outcome: Verdict, { verdict }: View, { changes }: ReportContext): boolean {

@@ -21,9 +21,9 @@ export function externalIdOf(
   kind: ReportContext['kind'],
   check: About = NO_BASES,
 ): string {
-  const { annotations, ...said } = run
-  const about = `${KINDS[kind]}-${combinationOf(outcome)}`
-  return `${ENGINE_VERSION}:${about}.${digest(said)}.${digest(annotations)}.${basesOf(check)}`
+  const { annotations, ...text } = run
+  const about = `${KINDS[kind]}-${outcomeKey(outcome)}`
+  return `${ENGINE_VERSION}:${about}.${digest(text)}.${digest(annotations)}.${basesOf(check)}`
 }
 
 type About = Pick<NamedCheck, 'bases' | 'followed'>
@@ -61,7 +61,7 @@ const ENDS_WITH_AN_EVENT: { readonly [code in ErrorCode]?: string } = {
   'check-shared': 'shared',
 }
 
-function combinationOf(outcome: Outcome): string {
+function outcomeKey(outcome: Outcome): string {
   if (outcome === undefined) return 'untouched'
   if (outcome instanceof BailiwickError) return ENDS_WITH_AN_EVENT[outcome.code] ?? UNDECIDED
   return /^\w+$/.test(outcome.combination) ? outcome.combination.slice(0, 24) : digest(outcome.combination)

@@ -99,7 +99,7 @@ function withoutNames(
   const hide = (text: string) => words.hide(text, writing)
   const written = edit && ('set' in edit ? edit.set : 'add' in edit ? edit.add : '')
   return {
-    ...ownWords(finding, said => words.hideIn(said, writing)),
+    ...ownWords(finding, message => words.hideIn(message, writing)),
     ...(clusterAnswer === undefined ? {} : { clusterAnswer: hide(clusterAnswer) }),
     ...(waiver ? { waiver: ownWaiver(waiver, hide) } : {}),
     ...(policy ? { policy: ownPolicy(policy, text => words.hide(text)) } : {}),
@@ -121,7 +121,7 @@ function failureWithoutText(
 function failureOf(failure: NodeFailure, words: PrivateWords): NodeFailure {
   // it says what the declaration says, and must be the same whether or not there is such a repository
   if (failure.code === 'source-unreadable') return failure
-  return ownWords(failure, said => words.hideIn(said))
+  return ownWords(failure, message => words.hideIn(message))
 }
 
 /** Only of Kustomizations that read nothing narrower on either side; rights follow from whatever any of them renders. */

@@ -1,7 +1,7 @@
 import type { Changes } from '../diff/changes.ts'
 import { BailiwickError } from '../errors.ts'
 import { groupFindings } from '../evaluate/verdict/group-findings.ts'
-import { NO_CIRCUMSTANCES } from '../gate/circumstances.ts'
+import { NO_DECISIONS } from '../gate/circumstances.ts'
 import { code, prose } from '../message/markdown.ts'
 import type { Verdict } from '../rules/model/finding.ts'
 import type { Outcome, ReportContext } from './outcome.ts'
@@ -10,11 +10,11 @@ import { placeOf } from './text/place.ts'
 
 /** What to do next, as one line of Markdown with the command to type. `verdict`: as its audience sees it. */
 export function nextStep(outcome: Outcome, verdict: Verdict | undefined, context: ReportContext): string {
-  const { hold, override, demands } = context.circumstances ?? NO_CIRCUMSTANCES
+  const { hold, override, demands } = context.decisions ?? NO_DECISIONS
   if (hold) return 'Next: someone with write access runs `/bailiwick unhold`.'
   const passes = outcome === undefined || override !== undefined || isPass(outcome)
-  const [demand] = demands
-  if (demand && override === undefined && passes) return `Next: ${prose(demand.fix, 500)}`
+  const [approval] = demands
+  if (approval && override === undefined && passes) return `Next: ${prose(approval.fix, 500)}`
   if (outcome === undefined) return ''
   if (passes) return `${lookAt(context.changes)} before you merge.`
   if (outcome instanceof BailiwickError) {

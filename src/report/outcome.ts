@@ -1,7 +1,7 @@
 import type { ChangePrunes } from '../approval/change-prunes.ts'
 import type { Changes } from '../diff/changes.ts'
 import type { Fix } from '../fix/fixes-of.ts'
-import type { Circumstances } from '../gate/circumstances.ts'
+import type { HumanDecisions } from '../gate/circumstances.ts'
 import type { EvaluatedNode } from '../rules/model/finding.ts'
 
 export type { Outcome } from '../gate/outcome.ts'
@@ -26,7 +26,7 @@ export interface ReportContext {
   /** Certain edits of files as the head has them; absent: none. */
   readonly fixes?: readonly Fix[]
   /** What decides besides the verdict; absent: nothing. */
-  readonly circumstances?: Circumstances
+  readonly decisions?: HumanDecisions
   /** What a pull request does to what the clusters get, as its audience may see it; absent: not compared. */
   readonly changes?: Changes
   /** What a worker would hold back after the merge, because it deletes much at once; absent: nothing. */

@@ -3,7 +3,7 @@ import { type FindingGroup, groupFindings } from '../evaluate/verdict/group-find
 import { andMore } from '../message/and-more.ts'
 import { code, prose } from '../message/markdown.ts'
 import { markdownOf } from '../message/markdown-of.ts'
-import { saidOf } from '../message/said.ts'
+import { typedMessage } from '../message/said.ts'
 import type { Finding, Verdict } from '../rules/model/finding.ts'
 import { UNENCRYPTED_SETTING } from '../rules/secrets/unencrypted-setting.ts'
 import { impactSection } from './policies/impact-section.ts'
@@ -132,7 +132,7 @@ function notEvaluatedSections({ notEvaluated }: Verdict): Section[] {
 function listed(findings: readonly Finding[], summary: string, what: string): Section[] {
   const groups = groupFindings(findings)
   if (groups.length === 0) return []
-  const lines = groups.slice(0, 50).map(({ finding }) => `- ${markdownOf(saidOf(finding))}`)
+  const lines = groups.slice(0, 50).map(({ finding }) => `- ${markdownOf(typedMessage(finding))}`)
   const left = groups.length - lines.length
   if (left > 0) lines.push(`- …${andMore(left)}`)
   const open = `<details><summary>${summary}</summary>`

@@ -29,7 +29,7 @@ export interface SchemaAnswer {
 const VALID: SchemaAnswer = { problems: [], count: 0, isKnown: true }
 
 /** In which an object is applied. */
-interface Circumstances {
+interface CheckSettings {
   /** Minor number of Kubernetes; default the newest that is known. */
   readonly version?: number
   /** The cluster's own version if the table does not have it; `version` is then the closest one. */
@@ -47,7 +47,7 @@ interface Circumstances {
  */
 export function checkObject(
   root: MapNode,
-  { version = NEWEST, runs = version, isAssumed = false, isDecrypted = false }: Circumstances = {},
+  { version = NEWEST, runs = version, isAssumed = false, isDecrypted = false }: CheckSettings = {},
 ): SchemaAnswer {
   const [apiVersion, kind] = [text(root, 'apiVersion'), text(root, 'kind')]
   const entry = kindEntry(apiVersion, kind)

@@ -12,7 +12,7 @@ interface PlainMap {
 type PlainValue = PlainScalar | null | PlainMap | readonly PlainValue[]
 
 /** What sealing needs besides the document and its rule. */
-interface Circumstances {
+interface SealingInputs {
   readonly now: Date
   readonly random: RandomBytes
   /** Armored public keys of PGP recipients. */
@@ -29,8 +29,8 @@ const WITHOUT_SELECTION = '_unencrypted'
  * A Secret as `sops encrypt` writes it by a rule (getsops/sops, Tree.Encrypt): YAML. Throws `sops-config` where the rule would
  * leave a value of the Secret in clear, encrypt what Flux must read (`kind`, `metadata`), or its recipients cannot be used.
  */
-export async function sealSecret(secret: PlainMap, rule: SealingRule, circumstances: Circumstances): Promise<string> {
-  const { now, publicKeys, random } = circumstances
+export async function sealSecret(secret: PlainMap, rule: SealingRule, inputs: SealingInputs): Promise<string> {
+  const { now, publicKeys, random } = inputs
   const key = random(32)
   try {
     const hash = createHash('sha512')

@@ -22,7 +22,7 @@ interface ClusterDoorSettings {
   readonly keysOf: (cluster: string) => readonly string[] | undefined
   /** Tokens that read these repositories of an installation. */
   readonly tokens: (installation: number, repositories: readonly number[]) => Promise<readonly ContentToken[]>
-  /** Does something while nobody else does it with this key, in any process of the site. */
+  /** Runs one at a time per key, in any process of the site. */
   readonly withLock: Queue['withLock']
   /** The cluster's worker sent results. */
   readonly onResults: (cluster: string) => Promise<void>

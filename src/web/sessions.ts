@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
-import type { Shelf } from '../pages/shelf.ts'
+import type { TtlStore } from '../pages/shelf.ts'
 
 /** The session of a signed-in person. */
 export interface Session {
@@ -18,10 +18,10 @@ export const SESSION_LIMITS = { ttlMs: 8 * 3_600_000, maxBytes: 32 * 1024 * 1024
  * the store gives access to neither session nor token.
  */
 export class Sessions {
-  readonly #shelf: Shelf
+  readonly #store: TtlStore
 
-  constructor(shelf: Shelf) {
-    this.#shelf = shelf
+  constructor(store: TtlStore) {
+    this.#store = store
   }
 
   /** Keeps a session and gives the id that finds it again. */
@@ -30,13 +30,13 @@ export class Sessions {
     const nonce = randomBytes(12)
     const cipher = createCipheriv('aes-256-gcm', keyFrom(id), nonce)
     const sealed = [nonce, cipher.update(JSON.stringify(session)), cipher.final(), cipher.getAuthTag()]
-    await this.#shelf.put(placeOf(id), Buffer.concat(sealed))
+    await this.#store.put(placeOf(id), Buffer.concat(sealed))
     return id
   }
 
   /** Undefined for an id that is not known, or whose session is over. */
   async find(id: string): Promise<Session | undefined> {
-    const bytes = await this.#shelf.get(placeOf(id))
+    const bytes = await this.#store.get(placeOf(id))
     if (!bytes) return undefined
     const decipher = createDecipheriv('aes-256-gcm', keyFrom(id), bytes.subarray(0, 12))
     decipher.setAuthTag(bytes.subarray(-16))
@@ -46,11 +46,11 @@ export class Sessions {
   }
 
   end(id: string): Promise<void> {
-    return this.#shelf.delete(placeOf(id))
+    return this.#store.delete(placeOf(id))
   }
 
   close(): Promise<void> {
-    return this.#shelf.close()
+    return this.#store.close()
   }
 }
 

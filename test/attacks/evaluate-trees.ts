@@ -1,7 +1,7 @@
 import { type Assess, type Assessment, assess } from '../../src/evaluate/verdict/assess.ts'
 import { type EvaluateOptions, evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { combinationOf } from '../../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../../src/fleet/graph/combination.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
 import type { FleetInput, OpaqueSource, SourceContent } from '../../src/fleet/model/input.ts'
 import { retainOf } from '../../src/fleet/model/retain.ts'
@@ -49,7 +49,7 @@ export function evaluateTrees(head: Trees, base?: Trees, engine: Engine = scratc
 
 /** The evaluation of a built world, or of its change. */
 export function evaluateBuilt({ input, fleet }: Built, base?: Built, engine: Engine = scratch): Evaluation {
-  const combination = combinationOf(input)
+  const combination = revisionSetOf(input)
   return engine.evaluateFleet(fleet, { combination, today: TODAY, ...(base ? { base: base.fleet } : {}) })
 }
 

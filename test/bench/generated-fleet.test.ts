@@ -3,10 +3,10 @@ import { assertClean } from '../../bench/fleet/assert-clean.ts'
 import { generatedFleet, inputOf, withTree } from '../../bench/fleet/generated-fleet.ts'
 import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { combinationOf } from '../../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../../src/fleet/graph/combination.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
 
-const verdictOf = (input: FleetInput) => evaluateFleet(buildFleet(input), { combination: combinationOf(input) }).verdict
+const verdictOf = (input: FleetInput) => evaluateFleet(buildFleet(input), { combination: revisionSetOf(input) }).verdict
 
 test('the fleet of the benches has no finding, and everything of it is visible', () => {
   expect(() => assertClean(verdictOf(inputOf(generatedFleet(2))))).not.toThrow()

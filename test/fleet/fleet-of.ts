@@ -1,6 +1,6 @@
 import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { combinationOf } from '../../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../../src/fleet/graph/combination.ts'
 import type { Fleet } from '../../src/fleet/model/fleet.ts'
 import type { FleetInput, OpaqueSource } from '../../src/fleet/model/input.ts'
 import type { SourceRef } from '../../src/fleet/model/source-ref.ts'
@@ -55,7 +55,7 @@ export function evaluationOf(
   const { base, baseline, changed, today } = options
   const input = { ...inputOf(given), ...(base ? { config: inputOf(base).fleet.tree } : {}) }
   return evaluateFleet(buildFleet(input), {
-    combination: combinationOf(input),
+    combination: revisionSetOf(input),
     ...(base ? { base: fleetOf(base) } : {}),
     ...(baseline ? { baseline } : {}),
     ...(changed === undefined ? {} : { changed }),

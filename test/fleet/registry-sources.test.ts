@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { evaluatedNode } from '../../src/evaluate/verdict/evaluated-node.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { combinationOf } from '../../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../../src/fleet/graph/combination.ts'
 import { FleetSession } from '../../src/fleet/incremental/fleet-session.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
 import type { RegistryRef } from '../../src/fleet/model/source-ref.ts'
@@ -164,7 +164,7 @@ test('the tag of a range and the revision of origin are part of the source; anot
     revision: `v1.9.0@${DIGEST}`,
     originRevision: 'main@sha1:abc',
   })
-  expect(combinationOf(input('1.9.1'))).not.toBe(combinationOf(input('v1.9.0')))
+  expect(revisionSetOf(input('1.9.1'))).not.toBe(revisionSetOf(input('v1.9.0')))
   const session = new FleetSession()
   const before = session.build(input('v1.9.0'))
   const after = session.build(input('1.9.1'))

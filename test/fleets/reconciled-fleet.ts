@@ -5,7 +5,7 @@ import { itemsAt, jsonAt, mapAt, stringAt } from '../../src/cluster/json-at.ts'
 import type { RemoteServer } from '../../src/cluster/remote-servers.ts'
 import { evaluateFleet } from '../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { combinationOf } from '../../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../../src/fleet/graph/combination.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
 import type { Json } from '../../src/kube/node.ts'
 import { groupOf, type ObjectId } from '../../src/kube/object.ts'
@@ -27,7 +27,7 @@ export function approvedOfFleet(
   cluster: string,
   kubeConfigs: readonly RemoteServer[] = [],
 ): Approved {
-  const combination = combinationOf(input)
+  const combination = revisionSetOf(input)
   const evaluation = evaluateFleet(buildFleet(input), { combination })
   const { url, branch, commit } = input.fleet
   const sources = evaluation.nodes.map(({ source }) => ({ url: source.url, ref: {}, commit: source.commit }))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../src/errors.ts'
-import { type Circumstances, NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
+import { type HumanDecisions, NO_DECISIONS } from '../../src/gate/circumstances.ts'
 import { type Decision, decide } from '../../src/gate/decide.ts'
 import type { Outcome } from '../../src/gate/outcome.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
@@ -14,9 +14,9 @@ const OUTCOMES: readonly (readonly [string, Outcome])[] = [
   ['not evaluated', new BailiwickError('github-unavailable', 'GitHub does not answer')],
 ]
 const APPROVAL = { rule: 'gate-config-change', message: 'the file changes', fix: 'Approve it.' }
-const HOLDS: readonly Circumstances['hold'][] = [undefined, { by: 'will' }]
-const OVERRIDES: readonly Circumstances['override'][] = [undefined, { by: 'ada', reason: 'the gate is wrong' }]
-const APPROVALS: readonly Circumstances['demands'][] = [[], [APPROVAL], [APPROVAL, APPROVAL]]
+const HOLDS: readonly HumanDecisions['hold'][] = [undefined, { by: 'will' }]
+const OVERRIDES: readonly HumanDecisions['override'][] = [undefined, { by: 'ada', reason: 'the gate is wrong' }]
+const APPROVALS: readonly HumanDecisions['demands'][] = [[], [APPROVAL], [APPROVAL, APPROVAL]]
 
 /** Every combination of what decides: which outcome, hold or not, override or not, how many approvals are missing. */
 const COMBINATIONS = OUTCOMES.flatMap(([name, outcome]) =>
@@ -24,7 +24,7 @@ const COMBINATIONS = OUTCOMES.flatMap(([name, outcome]) =>
     OVERRIDES.flatMap(override =>
       APPROVALS.map(demands => ({
         ...{ name, outcome },
-        circumstances: { ...NO_CIRCUMSTANCES, ...(hold && { hold }), ...(override && { override }), demands },
+        circumstances: { ...NO_DECISIONS, ...(hold && { hold }), ...(override && { override }), demands },
       })),
     ),
   ),
@@ -40,7 +40,7 @@ const TABLE: Readonly<Record<string, { alone: Decision['conclusion']; severity: 
 }
 
 /** The table in words: hold, override, verdict, approvals, in this order. */
-function expected(name: string, { hold, override, demands }: Circumstances): Decision {
+function expected(name: string, { hold, override, demands }: HumanDecisions): Decision {
   const { alone, severity } = TABLE[name]!
   if (hold) return { conclusion: 'failure', by: 'hold', severity }
   if (override) return { conclusion: 'success', by: 'override', severity: 0 }

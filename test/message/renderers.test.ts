@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { htmlOf } from '../../src/message/html-of.ts'
 import { markdownOf } from '../../src/message/markdown-of.ts'
 import { listed, type Message, message, part, plainText, untyped, type ValueType } from '../../src/message/message.ts'
-import { fixOf, saidOf, sayingOf } from '../../src/message/said.ts'
+import { fixOf, sayingOf, typedMessage } from '../../src/message/said.ts'
 import { terminalOf } from '../../src/message/terminal-of.ts'
 
 const TYPES: readonly ValueType[] = [
@@ -132,13 +132,13 @@ test('what is carried is the text as it was, and its types beside it', () => {
   const text = message`no ${part('tenant', 'x', '"x"')}`
   const carried = sayingOf(text, 'Do it.')
   expect(carried).toEqual({ message: 'no "x"', fix: 'Do it.', said: text })
-  expect(JSON.parse(JSON.stringify(saidOf(carried)))).toEqual(text)
+  expect(JSON.parse(JSON.stringify(typedMessage(carried)))).toEqual(text)
   expect(fixOf(carried)).toEqual(untyped('Do it.'))
 })
 
 test('where the text was changed since, the types say nothing about it', () => {
   const said = message`no ${part('tenant', 'x')}`
-  expect(saidOf({ message: 'no y', said })).toEqual(untyped('no y'))
+  expect(typedMessage({ message: 'no y', said })).toEqual(untyped('no y'))
 })
 
 test('a value that may come from outside does not get in as words of ours', () => {

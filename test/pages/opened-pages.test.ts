@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { MemoryShelf } from '../../src/pages/memory-shelf.ts'
+import { MemoryTtlStore } from '../../src/pages/memory-shelf.ts'
 import { OpenedPages } from '../../src/pages/opened-pages.ts'
 import { PAGE_LIMITS, PageStore } from '../../src/pages/page-store.ts'
 import { largeFleet } from '../report/page/large-fleet.ts'
@@ -9,7 +9,7 @@ import { sampleFleet } from '../web/sample-pages.ts'
 const MB = 1024 * 1024
 
 test('a page is what was kept, and is parsed once; logins in addresses are not stored', async () => {
-  const store = new PageStore(new MemoryShelf(PAGE_LIMITS))
+  const store = new PageStore(new MemoryTtlStore(PAGE_LIMITS))
   const { page } = largeFleet(30)
   expect(
     await store.keep({ ...page, owner: 'acme', repo: 'fleet', assumed: 'https://user:pass@github.com/acme/x' }),
@@ -21,7 +21,7 @@ test('a page is what was kept, and is parsed once; logins in addresses are not s
 })
 
 test('a page of a fleet that packs to more than 8 MiB is not kept, and the one before stays', async () => {
-  const store = new PageStore(new MemoryShelf(PAGE_LIMITS))
+  const store = new PageStore(new MemoryTtlStore(PAGE_LIMITS))
   const page = { ...sampleFleet(), assumed: 'before' }
   expect(await store.keep(page)).toBe(true)
   const noise = (megabytes: number) => randomBytes(megabytes * MB).toString('base64')

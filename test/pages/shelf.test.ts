@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHECK_NAME, checkNameOf } from '../../src/gate/check-names.ts'
-import { openShelf } from '../../src/pages/open-shelf.ts'
+import { openTtlStore } from '../../src/pages/open-shelf.ts'
 import { checkIdOf } from '../../src/pages/page-address.ts'
 import { PageStore } from '../../src/pages/page-store.ts'
-import type { Shelf, ShelfLimits } from '../../src/pages/shelf.ts'
+import type { TtlStore, TtlStoreLimits } from '../../src/pages/shelf.ts'
 import { Sessions } from '../../src/web/sessions.ts'
 import { hasRedis, startRedis, type TestRedis } from '../queue/start-redis.ts'
 import { silentLog } from '../silent-log.ts'
@@ -15,10 +15,10 @@ const WEEK = 7 * 86_400_000
 const bytes = (size: number) => Buffer.alloc(size, 1)
 
 /** What every shelf promises. */
-function shelfContract(title: string, open: (limits: ShelfLimits) => Shelf): void {
+function shelfContract(title: string, open: (limits: TtlStoreLimits) => TtlStore): void {
   describe(title, () => {
-    const shelves: Shelf[] = []
-    const opened = (limits: Partial<ShelfLimits> = {}): Shelf => {
+    const shelves: TtlStore[] = []
+    const opened = (limits: Partial<TtlStoreLimits> = {}): TtlStore => {
       const shelf = open({ ttlMs: WEEK, maxBytes: 1_000, ...limits })
       shelves.push(shelf)
       return shelf
@@ -137,7 +137,7 @@ function shelfContract(title: string, open: (limits: ShelfLimits) => Shelf): voi
     test('keeps sessions so that the store alone gives nobody in', async () => {
       const shelf = opened({ maxBytes: 1_000_000 })
       const seen: Buffer[] = []
-      const watched: Shelf = {
+      const watched: TtlStore = {
         put: (key, value, note) => {
           seen.push(Buffer.from(key), value)
           return shelf.put(key, value, note)
@@ -161,7 +161,7 @@ function shelfContract(title: string, open: (limits: ShelfLimits) => Shelf): voi
 }
 
 const rest = { prefix: 'test', name: 'pages', log: silentLog }
-shelfContract('a shelf in this process', limits => openShelf({ ...limits, ...rest, redisUrl: undefined }))
+shelfContract('a shelf in this process', limits => openTtlStore({ ...limits, ...rest, redisUrl: undefined }))
 
 describe.skipIf(!hasRedis)('on a real Redis', () => {
   let redis: TestRedis
@@ -170,10 +170,10 @@ describe.skipIf(!hasRedis)('on a real Redis', () => {
     redis = await startRedis()
   })
   afterAll(() => redis.stop())
-  shelfContract('a shelf', limits => openShelf({ ...limits, ...rest, prefix: `p${++count}`, redisUrl: redis.url }))
+  shelfContract('a shelf', limits => openTtlStore({ ...limits, ...rest, prefix: `p${++count}`, redisUrl: redis.url }))
 
   test('two processes share one, and nothing outlives its time', async () => {
-    const open = () => openShelf({ ttlMs: WEEK, maxBytes: 1_000, ...rest, prefix: 'shared', redisUrl: redis.url })
+    const open = () => openTtlStore({ ttlMs: WEEK, maxBytes: 1_000, ...rest, prefix: 'shared', redisUrl: redis.url })
     const [one, other] = [open(), open()]
     await Promise.all(Array.from({ length: 50 }, (_, at) => (at % 2 ? one : other).put(`k${at}`, bytes(90))))
     expect((await one.notes(100)).length).toBe(11)
@@ -186,7 +186,7 @@ describe.skipIf(!hasRedis)('on a real Redis', () => {
   })
 
   test('a Redis that is gone is an error soon, not a wait', async () => {
-    const gone = openShelf({ ttlMs: WEEK, maxBytes: 1_000, ...rest, redisUrl: 'redis://127.0.0.1:1' })
+    const gone = openTtlStore({ ttlMs: WEEK, maxBytes: 1_000, ...rest, redisUrl: 'redis://127.0.0.1:1' })
     const started = performance.now()
     await expect(gone.get('a')).rejects.toThrow()
     expect(performance.now() - started).toBeLessThan(3_000)

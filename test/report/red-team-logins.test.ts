@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { CHECK_NAME } from '../../src/gate/check-names.ts'
 import { visible } from '../../src/message/visible.ts'
 import { withoutLogins } from '../../src/message/without-logins.ts'
-import { MemoryShelf } from '../../src/pages/memory-shelf.ts'
+import { MemoryTtlStore } from '../../src/pages/memory-shelf.ts'
 import { checkIdOf } from '../../src/pages/page-address.ts'
 import { PAGE_LIMITS, PageStore } from '../../src/pages/page-store.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
@@ -38,7 +38,7 @@ describe('a password in the address of a source is told nowhere', () => {
     const page = checkPageOf(verdict, context, {
       ...{ owner: 'acme', repo: 'fleet', check: CHECK_NAME, at: '2026-11-21T20:00:00.000Z' },
     })
-    const store = new PageStore(new MemoryShelf(PAGE_LIMITS))
+    const store = new PageStore(new MemoryTtlStore(PAGE_LIMITS))
     await store.keep(page)
     const kept = JSON.stringify([
       await store.check('acme', 'fleet', context.headSha, checkIdOf(CHECK_NAME)),

@@ -48,7 +48,11 @@ function verdictsByRule(): ReadonlyMap<string, Verdict> {
       const fresh = [...violations, ...warnings, ...errors].filter(id => !found.has(id))
       if (fresh.length === 0) continue
       const before = treesOf(one.world, one.base)
-      const { verdict } = evaluateTrees(treesOf(one.world, one.base, changesOf(variant)), before, sessions.get(one.world))
+      const { verdict } = evaluateTrees(
+        treesOf(one.world, one.base, changesOf(variant)),
+        before,
+        sessions.get(one.world),
+      )
       for (const id of fresh) found.set(id, verdict)
     }
   }

@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../src/errors.ts'
 import { DEFAULT_SETTINGS } from '../../src/flux/apply-settings/apply-settings.ts'
-import type { Circumstances } from '../../src/gate/circumstances.ts'
+import type { HumanDecisions } from '../../src/gate/circumstances.ts'
 import type { Outcome, ReportContext } from '../../src/report/outcome.ts'
 import type { EvaluatedNode, Finding } from '../../src/rules/model/finding.ts'
 import { FLEET, failure, finding, HOSTILE, hostile, OPS, overLong, twoViolations, verdict } from './samples.ts'
@@ -39,8 +39,8 @@ const said = (outcome: Outcome, over: Partial<ReportContext> = {}): Situation =>
   outcome,
   context: { ...context, ...over },
 })
-const amid = (over: Partial<Circumstances>): Partial<ReportContext> => ({
-  circumstances: { demands: [], worse: [], ...over },
+const amid = (over: Partial<HumanDecisions>): Partial<ReportContext> => ({
+  decisions: { demands: [], worse: [], ...over },
 })
 const failed = (...violations: Finding[]) => verdict({ result: 'fail', violations })
 const plain = (over: Partial<Finding>) => finding({ level: 'warning', ...over })

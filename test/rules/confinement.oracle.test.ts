@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { EvaluateSession } from '../../src/evaluate/incremental/evaluate-session.ts'
-import { combinationOf } from '../../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../../src/fleet/graph/combination.ts'
 import type { FleetNode } from '../../src/fleet/model/fleet.ts'
 import { type Json, toJson } from '../../src/kube/node.ts'
 import { idOf, type KubeObject } from '../../src/kube/object.ts'
@@ -100,7 +100,7 @@ function openFleet(rbac: string) {
   return (files: Readonly<Record<string, string>>) => {
     const input = { ...inputOf(fleetWith(rbac, files)), config: before.fleet.tree }
     const head = session.build(input)
-    const { verdict } = session.evaluateFleet(head, { combination: combinationOf(input), base })
+    const { verdict } = session.evaluateFleet(head, { combination: revisionSetOf(input), base })
     const added = head.nodes.flatMap(node =>
       node.tenant === 'dev-team' && node.identity.impersonated
         ? node.objects.filter(one => !known.has(keyOf(node, one))).map(object => ({ node, object }))

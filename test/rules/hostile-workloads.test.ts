@@ -7,7 +7,7 @@ import { kindOf } from '../../src/facts/kind-of.ts'
 import { idOf } from '../../src/kube/object.ts'
 import { parseDocuments } from '../../src/kube/yaml/parse-documents.ts'
 import { plainText } from '../../src/message/message.ts'
-import type { Breach } from '../../src/rules/model/rule.ts'
+import type { Violation } from '../../src/rules/model/rule.ts'
 import { rules } from '../../src/rules/registry.ts'
 import { credentialIn } from '../../src/rules/secrets/support/credential-forms.ts'
 import { assignedCredential } from '../../src/rules/secrets/support/credential-keys.ts'
@@ -85,7 +85,7 @@ test('no object makes a rule throw, and what it says is one line', () => {
   )
 })
 
-function expectSound({ message: said, fix: how, value }: Breach): void {
+function expectSound({ message: said, fix: how, value }: Violation): void {
   const [message, fix] = [plainText(said), plainText(how)]
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
   expect(message).toMatch(/^[^\x00-\x1f]{10,}$/)

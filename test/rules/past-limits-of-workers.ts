@@ -8,7 +8,7 @@ import { runGit } from '../../src/git/run-git.ts'
 import { approvedNodes } from '../../workers/apply/approved-nodes.ts'
 import { refuseKnownRepository } from '../../workers/commands/refuse-foreign-repository.ts'
 import type { Installation } from '../../workers/context/installation.ts'
-import { evaluateCombination } from '../../workers/fleets/evaluate-combination.ts'
+import { evaluateRevisionSet } from '../../workers/fleets/evaluate-combination.ts'
 import type { SourceReader } from '../../workers/fleets/source-reader.ts'
 import { EvaluationThread, LimitExceeded } from '../../workers/threads/evaluation-thread.ts'
 import { Evaluator } from '../../workers/threads/evaluator.ts'
@@ -83,7 +83,7 @@ export const PAST_LIMITS: Readonly<Record<string, () => Promise<void>>> = {
         const wanted = [{ url: `https://github.com/acme/x${++round}`, ref: {} }]
         return round > levels ? JUDGED : ({ type: 'wanted', wanted, asked: [] } as unknown as EvaluationAnswer)
       }
-      return rejected(evaluateCombination({ evaluate }, reader, { fleet: place, disabledRules: [] }))
+      return rejected(evaluateRevisionSet({ evaluate }, reader, { fleet: place, disabledRules: [] }))
     }
     expect([await evaluateFleet(31), await evaluateFleet(32)]).toEqual([undefined, 'graph-limits'])
   },

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RESULT_LIMITS } from '../../src/channel/apply-results.ts'
 import type { ClusterWork } from '../../src/channel/cluster-work.ts'
 import { BailiwickError } from '../../src/errors.ts'
-import { MemoryShelf } from '../../src/pages/memory-shelf.ts'
+import { MemoryTtlStore } from '../../src/pages/memory-shelf.ts'
 import { WORK_LIMITS, WorkStore } from '../../src/pages/work-store.ts'
 import { ClusterDoor } from '../../src/web/cluster-door.ts'
 import { startServer, type WebServer } from '../../src/web/server.ts'
@@ -42,7 +42,7 @@ describe('what the worker of a cluster may ask of the web process', () => {
   let unreadable: string
   let turn: Promise<unknown> = Promise.resolve()
   beforeEach(async () => {
-    store = new WorkStore(new MemoryShelf(WORK_LIMITS))
+    store = new WorkStore(new MemoryTtlStore(WORK_LIMITS))
     told = []
     said = []
     unreadable = ''

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { MemoryShelf } from '../../src/pages/memory-shelf.ts'
+import { MemoryTtlStore } from '../../src/pages/memory-shelf.ts'
 import { PAGE_LIMITS, PageStore } from '../../src/pages/page-store.ts'
 import type { Visitor } from '../../src/web/gate.ts'
 import { Pages } from '../../src/web/pages.ts'
@@ -63,7 +63,7 @@ test('every link of the pages of an installation leads to a page, and to its sec
 /** A site with a fleet, a check and credentials, for a reader. */
 async function serveTo(reader: Visitor) {
   const { page, pulls, history } = largeFleet(30)
-  const store = new PageStore(new MemoryShelf(PAGE_LIMITS))
+  const store = new PageStore(new MemoryTtlStore(PAGE_LIMITS))
   await Promise.all([store.keep(page), store.keepPulls(pulls), store.keepHistory(history)])
   await Promise.all([store.keep(samplePage()), store.keep(sampleCredentials(30, { repositoryId: 7 }))])
   const pages = new Pages({ store, gate: { admit: async () => reader }, queueDepths: async () => [] })

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { MemoryShelf } from '../../src/pages/memory-shelf.ts'
+import { MemoryTtlStore } from '../../src/pages/memory-shelf.ts'
 import { PAGE_LIMITS, PageStore } from '../../src/pages/page-store.ts'
 import { openSitePages } from '../../src/site-pages.ts'
 import { Pages } from '../../src/web/pages.ts'
@@ -15,7 +15,7 @@ const PATH = `/checks/acme/fleet/${SHA}`
 let here: WebServer
 
 async function open(settings: Record<string, string>): Promise<WebServer> {
-  const store = new PageStore(new MemoryShelf(PAGE_LIMITS))
+  const store = new PageStore(new MemoryTtlStore(PAGE_LIMITS))
   await store.keep(samplePage())
   await store.keep(sampleFleet())
   const { pages } = openSitePages(readConfig(environment(settings)), {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { MemoryShelf } from '../../src/pages/memory-shelf.ts'
+import { MemoryTtlStore } from '../../src/pages/memory-shelf.ts'
 import { PAGE_LIMITS, PageStore } from '../../src/pages/page-store.ts'
 import { createLog } from '../../src/process/log.ts'
 import { openSitePages } from '../../src/site-pages.ts'
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const config = readConfig(
     environment({ GITHUB_API_URL: github.url, PUBLIC_URL: PUBLIC, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret }),
   )
-  store = new PageStore(new MemoryShelf(PAGE_LIMITS))
+  store = new PageStore(new MemoryTtlStore(PAGE_LIMITS))
   const site = openSitePages(config, { store, queueDepths: async () => [], log })
   close = site.close
   server = await startServer({ host: '127.0.0.1', port: 0, pages: site.pages, ready: async () => undefined, log })

@@ -65,25 +65,25 @@ async function applyAll(
   memory.inventories = new Map(known)
   memory.moves.replace(client.name, approved)
   const results = new Map<string, NodeResult>()
-  const said = new Map<string, AppliedNode>()
+  const applied = new Map<string, AppliedNode>()
   const evaluated = new Map(approved.nodes.map(node => [node.key, node]))
   const notYet: (() => void)[] = []
   for (const { node: key, reason } of approved.held) {
     const node = evaluated.get(key)
-    said.set(key, { key, user: node?.user ?? '', outcome: 'held', reason, objects: [] })
+    applied.set(key, { key, user: node?.user ?? '', outcome: 'held', reason, objects: [] })
     // what its parent makes in this run is shown when it is there
     if (node && board.live(node)) showHeld(board, node, reason)
     else if (node) notYet.push(() => showHeld(board, node, reason))
   }
-  memory.progress = () => inOrder(approved, said)
-  const run: Run = { client, memory, signal, results, said, board, took: new Map(), health: new Map() }
+  memory.progress = () => inOrder(approved, applied)
+  const run: Run = { client, memory, signal, results, applied, board, took: new Map(), health: new Map() }
   memory.keep(new Set(approved.apply.map(({ key }) => key)))
   await applyInLanes(nodes, {
     ...(memory.lanes === undefined ? {} : { lanes: memory.lanes }),
     held: (node, reason, dependency) => {
       const { key, user } = node
       const ready = node.suspend ? 'Suspended' : dependency === undefined ? undefined : 'DependencyNotReady'
-      said.set(key, { key, user, outcome: 'held', reason, objects: [], ...(ready ? { ready } : {}) })
+      applied.set(key, { key, user, outcome: 'held', reason, objects: [], ...(ready ? { ready } : {}) })
       if (node.suspend) showSuspended(board, node)
       else showHeld(board, node, reason, dependency)
     },
@@ -96,11 +96,11 @@ async function applyAll(
   const unfinished = await pruneAll(run, approved, [...known.values()], complete)
   await release(run, approved, known, unfinished)
   const unshown = await board.written()
-  const [first] = inOrder(approved, said)
+  const [first] = inOrder(approved, applied)
   if (board.unusable !== undefined && first)
-    said.set(first.key, withNote(first, `no status is shown: ${board.unusable}`))
-  for (const [key, note] of unshown) if (said.has(key)) said.set(key, withNote(said.get(key)!, note))
-  return inOrder(approved, said)
+    applied.set(first.key, withNote(first, `no status is shown: ${board.unusable}`))
+  for (const [key, note] of unshown) if (applied.has(key)) applied.set(key, withNote(applied.get(key)!, note))
+  return inOrder(approved, applied)
 }
 
 /** Whether a turn that was left behind does what is to be done now: the same apply, or the end of a node that is still gone. */
@@ -112,7 +112,7 @@ function isStillWanted({ nodes }: Approved, apply: readonly ApprovedNode[]) {
 
 /** The turn of one node; true: the cluster holds all of it. What becomes of one that is left behind, another run says. */
 async function turnOf(run: Run, node: ApprovedNode, known: Map<string, Inventory>): Promise<boolean | 'left'> {
-  const { client, memory, signal, said, results, took, board } = run
+  const { client, memory, signal, applied, results, took, board } = run
   const { key, user, applyDigest: what } = node
   signal.throwIfAborted()
   const requested = isRequested(board.live(node))
@@ -120,20 +120,20 @@ async function turnOf(run: Run, node: ApprovedNode, known: Map<string, Inventory
   if (isSettled(node, inventory) && !memory.isSuspect(key) && !memory.turns.isBusy(key) && !requested) {
     results.set(key, { key, objects: [], complete: true, inventory, stale: [], drift: [] })
     const objects = inventory.entries.map(entry => ({ object: idOfEntry(entry), action: 'unchanged' as const }))
-    said.set(key, { key, user, outcome: 'applied', objects })
+    applied.set(key, { key, user, outcome: 'applied', objects })
     return checkHealth(run, node, 'settled', 0)
   }
   const resting = memory.retries.resting(node)
   if (resting && !requested) {
-    said.set(key, resting)
+    applied.set(key, resting)
     return false
   }
   const turn = await memory.turns.run(client, { key, what }, signal, (...own) => applyOne(run, node, inventory, ...own))
   if (turn === 'left') {
-    said.set(key, { key, user, outcome: 'failed', reason: LEFT_BEHIND, objects: [] })
+    applied.set(key, { key, user, outcome: 'failed', reason: LEFT_BEHIND, objects: [] })
     return turn
   }
-  said.set(key, turn.said)
+  applied.set(key, turn.applied)
   if (turn.adopted) known.set(key, turn.adopted)
   if (!turn.result) return false
   results.set(key, turn.result)
@@ -145,7 +145,7 @@ async function turnOf(run: Run, node: ApprovedNode, known: Map<string, Inventory
 
 /** What became of a node's turn. `adopted`: its inventory as the turn began. */
 interface Turned {
-  readonly said: AppliedNode
+  readonly applied: AppliedNode
   readonly adopted?: Inventory | undefined
   readonly result?: NodeResult
   readonly tookMs: number
@@ -168,7 +168,7 @@ async function applyOne(
   let adopted = known
   try {
     const waits = await waitsFor(run, node, client, signal)
-    if (waits) return { said: waits, tookMs: tookMs() }
+    if (waits) return { applied: waits, tookMs: tookMs() }
     const planned = () => new Set(node.objects.map(text => entryOf(idOf(parseExact(text))).id))
     const found = await targetToApply(client, memory.remotes, node)
     const target = found.client === client ? found : { ...found, client: observe(found.client) }
@@ -177,20 +177,20 @@ async function applyOne(
     adopted = await adoptInventory(client, node, here, recordedEntries(board.live(node)), planned, target)
     const result = await applyNode(client, node, adopted, signal, target, memory.moves)
     memory.inventories.set(key, result.inventory)
-    const said: AppliedNode = { key, user, outcome: 'applied', objects: result.objects, ...elsewhere }
+    const applied: AppliedNode = { key, user, outcome: 'applied', objects: result.objects, ...elsewhere }
     memory.drift.note(key, result.drift)
     if (result.complete) memory.looked(key)
     else {
       showResult(board, node, result, tookMs())
-      fail(memory, node, said)
+      fail(memory, node, applied)
     }
-    return { said, adopted, result, tookMs: tookMs() }
+    return { applied, adopted, result, tookMs: tookMs() }
   } catch (error) {
     const { message } = await nodeFailure(run.client, error, signal)
-    const said: AppliedNode = { key, user, outcome: 'failed', reason: message, objects: [] }
+    const applied: AppliedNode = { key, user, outcome: 'failed', reason: message, objects: [] }
     showFailure(board, node, { reason: 'ReconciliationFailed', message })
-    fail(memory, node, said)
-    return { said, adopted, tookMs: tookMs() }
+    fail(memory, node, applied)
+    return { applied, adopted, tookMs: tookMs() }
   }
 }
 
@@ -207,17 +207,17 @@ async function waitsFor(
     await board.shown(`${hub}/${expression.dependency}`)
     const reason = await readyByExpression(client, node, expression, signal)
     if (reason === undefined) continue
-    const said: AppliedNode = { key, user, outcome: 'held', reason, ready: 'DependencyNotReady', objects: [] }
+    const applied: AppliedNode = { key, user, outcome: 'held', reason, ready: 'DependencyNotReady', objects: [] }
     showHeld(board, node, reason, `${hub}/${expression.dependency}`)
-    fail(memory, node, said)
-    return said
+    fail(memory, node, applied)
+    return applied
   }
   return undefined
 }
 
 /** What was applied completely is done when it is healthy; what becomes so later is seen by another run. */
 async function checkHealth(
-  { client, memory, results, said, board, health }: Run,
+  { client, memory, results, applied, board, health }: Run,
   node: ApprovedNode,
   what: Parameters<HealthWatch['look']>[2],
   tookMs: number,
@@ -229,26 +229,26 @@ async function checkHealth(
   const result = results.get(key)!
   // what it has no more is deleted at the end of the run
   if (result.stale.length === 0) showResult(board, node, { ...result, health: found }, tookMs)
-  const before = said.get(key)!
+  const before = applied.get(key)!
   if (found.state === 'failed' || found.state === 'timeout') {
-    said.set(key, { ...before, outcome: 'failed', reason: found.reason, ready: 'HealthCheckFailed' })
-    fail(memory, node, said.get(key)!)
+    applied.set(key, { ...before, outcome: 'failed', reason: found.reason, ready: 'HealthCheckFailed' })
+    fail(memory, node, applied.get(key)!)
     return false
   }
   memory.retries.forget(key)
   if (found.state !== 'waiting') return true
-  said.set(key, { ...before, reason: 'its health checks still run' })
+  applied.set(key, { ...before, reason: 'its health checks still run' })
   return false
 }
 
 /** What git has and nobody may apply now is taken over, too: it may leave git before it is ever applied. */
 async function adoptHeld(
-  { client, memory, signal, said, board }: Run,
+  { client, memory, signal, applied, board }: Run,
   approved: Approved,
   known: Map<string, Inventory>,
 ) {
   for (const node of approved.nodes) {
-    if (said.get(node.key)?.outcome !== 'held' || known.has(node.key) || !node.impersonated) continue
+    if (applied.get(node.key)?.outcome !== 'held' || known.has(node.key) || !node.impersonated) continue
     const recorded = recordedEntries(board.live(node))
     if (recorded.length === 0) continue
     try {
@@ -257,28 +257,29 @@ async function adoptHeld(
       if (adopted) known.set(node.key, adopted)
     } catch (error) {
       const { message } = await nodeFailure(client, error, signal)
-      const before = said.get(node.key)
-      if (before) said.set(node.key, withNote(before, `what Flux recorded of it could not be taken over: ${message}`))
+      const before = applied.get(node.key)
+      if (before)
+        applied.set(node.key, withNote(before, `what Flux recorded of it could not be taken over: ${message}`))
     }
   }
 }
 
-function fail(memory: ClusterMemory, node: ApprovedNode, said: AppliedNode): void {
-  memory.retries.failed(node, said)
+function fail(memory: ClusterMemory, node: ApprovedNode, applied: AppliedNode): void {
+  memory.retries.failed(node, applied)
   // the inventory may still say that it is settled: what was to be looked at was not seen
   memory.suspect(node.key)
 }
 
 /** Lets go of deleted Kustomizations. `unfinished`: nodes that are gone and have something left. */
 async function release(
-  { client, memory, board, said, signal }: Run,
+  { client, memory, board, applied, signal }: Run,
   approved: Approved,
   known: ReadonlyMap<string, Inventory>,
   unfinished: ReadonlyMap<string, Inventory>,
 ): Promise<void> {
-  const deleted = [...said.values()].flatMap(({ objects }) => objects.flatMap(deletedKustomization))
+  const deleted = [...applied.values()].flatMap(({ objects }) => objects.flatMap(deletedKustomization))
   const present = new Set(approved.nodes.map(({ key }) => key))
-  const gone = [...said.values()].filter(({ key }) => !present.has(key))
+  const gone = [...applied.values()].filter(({ key }) => !present.has(key))
   const pruned = new Map(gone.map(({ key, objects }) => [key, changesOf(objects)]))
   const ended = { present, unfinished, known: new Set(known.keys()), deleted, pruned }
   try {
@@ -286,8 +287,8 @@ async function release(
   } catch (error) {
     // the next run does it
     const { message } = await nodeFailure(client, error, signal)
-    const root = said.get(approved.nodes[0]?.key ?? '')
-    if (root) said.set(root.key, withNote(root, `deleted Kustomizations could not be released: ${message}`))
+    const root = applied.get(approved.nodes[0]?.key ?? '')
+    if (root) applied.set(root.key, withNote(root, `deleted Kustomizations could not be released: ${message}`))
   }
 }
 
@@ -296,13 +297,13 @@ function deletedKustomization({ object, action }: AppliedObject): { namespace: s
   return isOne && action === 'pruned' ? [{ namespace: object.namespace, name: object.name }] : []
 }
 
-function withNote(said: AppliedNode, note: string): AppliedNode {
-  return { ...said, note: said.note === undefined ? note : `${said.note}; ${note}` }
+function withNote(applied: AppliedNode, note: string): AppliedNode {
+  return { ...applied, note: applied.note === undefined ? note : `${applied.note}; ${note}` }
 }
 
 /** As they were evaluated, then the nodes that are gone: the same whoever was quicker. */
-function inOrder(approved: Approved, said: ReadonlyMap<string, AppliedNode>): AppliedNode[] {
+function inOrder(approved: Approved, applied: ReadonlyMap<string, AppliedNode>): AppliedNode[] {
   const evaluated = new Set(approved.nodes.map(({ key }) => key))
-  const gone = [...said.keys()].filter(key => !evaluated.has(key))
-  return [...evaluated, ...gone].flatMap(key => said.get(key) ?? [])
+  const gone = [...applied.keys()].filter(key => !evaluated.has(key))
+  return [...evaluated, ...gone].flatMap(key => applied.get(key) ?? [])
 }

@@ -99,7 +99,7 @@ function driftIn(objects: readonly Result[], node: ApprovedNode, before: Invento
 }
 
 function described({ id, action, message, fields }: Result): AppliedObject {
-  const said = action === 'failed' ? 'refused' : action === 'recreated' ? 'configured' : action
+  const outcome = action === 'failed' ? 'refused' : action === 'recreated' ? 'configured' : action
   const named = fields === undefined ? {} : { fields: fields.map(field => ({ field })) }
-  return { object: id, action: said, ...(message === undefined ? {} : { message }), ...named }
+  return { object: id, action: outcome, ...(message === undefined ? {} : { message }), ...named }
 }

@@ -7,7 +7,7 @@ import type { EvaluatedNode, Evaluation } from '../../src/rules/model/finding.ts
 import type { SourceInstallation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { type EvaluatedCombination, evaluateCombination } from '../fleets/evaluate-combination.ts'
+import { type EvaluatedRevisionSet, evaluateRevisionSet } from '../fleets/evaluate-combination.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
 import type { EvaluateRequest } from '../threads/protocol.ts'
 import { assertBound } from './assert-bound.ts'
@@ -49,7 +49,7 @@ export async function approvedNodes(
 ): Promise<ApprovedWithValues> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const { evaluator, disabledRules } = context
-    const evaluated = await evaluateCombination(evaluator, new SourceReader(look()), { fleet: place, disabledRules })
+    const evaluated = await evaluateRevisionSet(evaluator, new SourceReader(look()), { fleet: place, disabledRules })
     const { nodes, verdict } = evaluated.evaluation
     const { name: cluster, fleet, branch, kubeConfigs = [], kmsKeys = [] } = binding
     const { combination } = verdict
@@ -70,8 +70,8 @@ export async function approvedNodes(
   )
 }
 
-/** What the branches hold now; the combination is the evaluated one only where nothing has moved. */
-async function presentHeads(reader: SourceReader, place: FleetPlace, evaluated: EvaluatedCombination) {
+/** What the branches hold now; `combination` is the evaluated one only where nothing has moved. */
+async function presentHeads(reader: SourceReader, place: FleetPlace, evaluated: EvaluatedRevisionSet) {
   const fleet = { url: place.repository.url, branch: place.branch }
   const commit = await reader.headOf({ url: fleet.url, ref: { branch: fleet.branch } })
   const sources = await Promise.all(evaluated.sources.map(source => present(reader, source)))

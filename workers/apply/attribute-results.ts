@@ -14,18 +14,18 @@ export function attributeResults(
   { nodes, apply, held }: Pick<Approved, 'nodes' | 'apply' | 'held'>,
   { applied: reported, isRunning }: Pick<ApplyResults, 'applied' | 'isRunning'>,
 ): AppliedNode[] {
-  const said = new Map(reported.map(one => [one.key, one]))
+  const byKey = new Map(reported.map(one => [one.key, one]))
   const known = new Set(nodes.map(({ key }) => key))
   const users = new Map(nodes.map(({ key, user }) => [key, user]))
   const ofApproved = apply.flatMap(({ key, user }): AppliedNode[] => {
-    const one = said.get(key)
+    const one = byKey.get(key)
     if (one) return [{ ...one, user }]
     if (isRunning) return []
     return [{ key, user, outcome: 'failed', reason: 'the worker of the cluster did not report it', objects: [] }]
   })
   const ofHeld = held.map(({ node: key, reason, by }): AppliedNode => {
     // what waits for values of the cluster is for its worker to open
-    const one = by === undefined ? undefined : said.get(key)
+    const one = by === undefined ? undefined : byKey.get(key)
     if (one) return { ...one, user: users.get(key) ?? '' }
     return { key, user: users.get(key) ?? '', outcome: 'held', reason, objects: [] }
   })

@@ -80,9 +80,9 @@ async function applyAgain(
     memory.looked(key)
     memory.retries.forget(key)
   } else {
-    const said: AppliedNode = { key, user, outcome: 'applied', objects: result.objects }
+    const applied: AppliedNode = { key, user, outcome: 'applied', objects: result.objects }
     memory.suspect(key)
-    memory.retries.failed(node, said)
+    memory.retries.failed(node, applied)
   }
   return { result, tookMs: performance.now() - start }
 }

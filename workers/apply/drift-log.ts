@@ -9,15 +9,15 @@ const MAX_NOTES = 200
 export class DriftLog {
   readonly #notes = new Map<string, DriftNote>()
   readonly #now: () => number
-  #told: () => void = () => {}
+  #listener: () => void = () => {}
 
   constructor(now: () => number = Date.now) {
     this.#now = now
   }
 
   /** Called after each note. */
-  onNote(told: () => void): void {
-    this.#told = told
+  onNote(listener: () => void): void {
+    this.#listener = listener
   }
 
   /** `corrected`: what an apply of a node changed that had been applied completely before. */
@@ -33,7 +33,7 @@ export class DriftLog {
       const [oldest] = this.#notes.keys()
       if (this.#notes.size > MAX_NOTES && oldest !== undefined) this.#notes.delete(oldest)
     }
-    if (corrected.length > 0) this.#told()
+    if (corrected.length > 0) this.#listener()
   }
 
   /** The latest first. */

@@ -9,7 +9,7 @@ interface Failure {
   readonly combination: string
   readonly attempts: number
   readonly at: number
-  readonly said: AppliedNode
+  readonly applied: AppliedNode
 }
 
 /** The nodes that failed last: each rests for itself, twice as long after each failure, and nobody waits for it. */
@@ -24,11 +24,11 @@ export class NodeRetries {
   /** What was said of a node that rests; undefined: it may be tried now. */
   resting({ key, combination }: Pick<ApprovedNode, 'key' | 'combination'>): AppliedNode | undefined {
     const failure = this.#failures.get(key)
-    return failure?.combination === combination && failure.at > this.#now() ? failure.said : undefined
+    return failure?.combination === combination && failure.at > this.#now() ? failure.applied : undefined
   }
 
   /** It failed: it is tried again after its own retryInterval, else after a pause that grows with each failure of the same. */
-  failed(node: Pick<ApprovedNode, 'key' | 'combination' | 'settings'>, said: AppliedNode): void {
+  failed(node: Pick<ApprovedNode, 'key' | 'combination' | 'settings'>, applied: AppliedNode): void {
     const { key, combination } = node
     const before = this.#failures.get(key)
     const attempts = before?.combination === combination ? before.attempts + 1 : 1
@@ -36,7 +36,7 @@ export class NodeRetries {
     const growing = Math.min(FIRST_MS * 2 ** Math.min(attempts - 1, 20), LONGEST_MS)
     // who writes no retryInterval has that of `interval`
     const pause = retryIntervalMs === intervalMs ? growing : Math.max(retryIntervalMs, FIRST_MS)
-    this.#failures.set(key, { combination, attempts, at: this.#now() + pause, said })
+    this.#failures.set(key, { combination, attempts, at: this.#now() + pause, applied })
   }
 
   /** It failed last. */

@@ -121,7 +121,7 @@ function ownerOf({ node }: Inventory): Owner {
   return { namespace: namespace!, name: name! }
 }
 
-const SAID = { deleted: 'pruned', skipped: 'unchanged', kept: 'skipped', failed: 'refused' } as const
+const OUTCOMES = { deleted: 'pruned', skipped: 'unchanged', kept: 'skipped', failed: 'refused' } as const
 
 function described({ objects }: PruneResult): PruneOutcome {
   return {
@@ -129,7 +129,7 @@ function described({ objects }: PruneResult): PruneOutcome {
     kept: objects.some(({ action }) => action === 'kept'),
     objects: objects.map(({ id, action, message }) => ({
       object: id,
-      action: SAID[action],
+      action: OUTCOMES[action],
       ...(message === undefined ? {} : { message }),
     })),
   }

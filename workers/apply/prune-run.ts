@@ -28,7 +28,7 @@ export async function pruneAll(
   inventories: readonly Inventory[],
   complete: ReadonlySet<string>,
 ): Promise<Map<string, Inventory>> {
-  const { results, said, board } = run
+  const { results, applied, board } = run
   const present = new Set(approved.nodes.map(node => node.key))
   const gone = removedNodes(inventories, present, complete).map(inventory => {
     const live = board.live(placeOf(inventory))
@@ -60,9 +60,9 @@ export async function pruneAll(
   }
   // the same order whoever was quicker
   for (const { node: key } of gone) {
-    const one = said.get(key)!
-    said.delete(key)
-    said.set(key, one)
+    const one = applied.get(key)!
+    applied.delete(key)
+    applied.set(key, one)
   }
   await pruneRemaining(run, approved, { held, blocked, block })
   return rest
@@ -79,7 +79,7 @@ interface StalePrunes {
 
 /** Deletes what nodes have no more that were applied; who needs others goes before them. */
 async function pruneRemaining(run: Run, approved: Approved, { held, blocked, block }: StalePrunes): Promise<void> {
-  const { results, said, board } = run
+  const { results, applied, board } = run
   const nodes = new Map(approved.apply.map(node => [node.key, node]))
   const needs = ({ key }: NodeResult) => {
     const { parent, dependsOn } = nodes.get(key)!
@@ -95,7 +95,7 @@ async function pruneRemaining(run: Run, approved: Approved, { held, blocked, blo
       if (reason === undefined) {
         if (await pruneResult(run, node, result)) block(key)
       } else {
-        said.set(key, { ...said.get(key)!, outcome: 'held', reason })
+        applied.set(key, { ...applied.get(key)!, outcome: 'held', reason })
         showHeld(board, node, reason)
       }
     })
@@ -104,9 +104,9 @@ async function pruneRemaining(run: Run, approved: Approved, { held, blocked, blo
 
 /** True: it goes on beside the run, or something stays until another node takes it over. */
 async function pruneResult(run: Run, node: ApprovedNode, { inventory: before, stale }: NodeResult): Promise<boolean> {
-  const { client, memory, signal, said, board, took, health } = run
+  const { client, memory, signal, applied, board, took, health } = run
   const { key } = node
-  const known = said.get(key)!
+  const known = applied.get(key)!
   try {
     const at = { key, what: 'prune' }
     const turn = await memory.turns.run(client, at, signal, async (...own) => {
@@ -119,16 +119,16 @@ async function pruneResult(run: Run, node: ApprovedNode, { inventory: before, st
       return { objects, kept: pruned.kept }
     })
     if (turn === 'left') {
-      said.set(key, { ...known, outcome: 'failed', reason: LEFT_BEHIND })
+      applied.set(key, { ...known, outcome: 'failed', reason: LEFT_BEHIND })
       return true
     }
     const { objects, kept } = turn
     const isRefused = objects.some(({ action }) => action === 'refused')
-    said.set(key, { ...known, objects, ...(isRefused ? { ready: 'PruneFailed' } : {}) })
+    applied.set(key, { ...known, objects, ...(isRefused ? { ready: 'PruneFailed' } : {}) })
     return kept
   } catch (error) {
     const { message } = await nodeFailure(client, error, signal)
-    said.set(key, { ...known, outcome: 'failed', reason: message, ready: 'PruneFailed' })
+    applied.set(key, { ...known, outcome: 'failed', reason: message, ready: 'PruneFailed' })
     showFailure(board, node, { reason: 'PruneFailed', message })
     return false
   }
@@ -140,10 +140,10 @@ async function pruneGone(
   inventory: Inventory,
   held: string | undefined,
 ): Promise<'finished' | 'unfinished' | 'orphaned' | 'left'> {
-  const { client, memory, signal, said } = run
+  const { client, memory, signal, applied } = run
   const { node: key, user } = inventory
   if (held !== undefined) {
-    said.set(key, { key, user, outcome: 'held', reason: held, objects: [] })
+    applied.set(key, { key, user, outcome: 'held', reason: held, objects: [] })
     return 'unfinished'
   }
   try {
@@ -152,17 +152,17 @@ async function pruneGone(
       pruneNode(own[0], inventory, own[1], { target: observedTarget(run, inventory, own[2]), moves: memory.moves }),
     )
     if (turn === 'left') {
-      said.set(key, { key, user, outcome: 'failed', reason: LEFT_BEHIND, objects: [] })
+      applied.set(key, { key, user, outcome: 'failed', reason: LEFT_BEHIND, objects: [] })
       return 'left'
     }
     const { objects, complete, kept } = turn
-    said.set(key, { key, user, outcome: 'applied', objects })
+    applied.set(key, { key, user, outcome: 'applied', objects })
     if (complete && !kept) return 'finished'
     // nobody can delete it any more, and nobody must wait for that
     return (await accountIsGone(client, user)) ? 'orphaned' : 'unfinished'
   } catch (error) {
     const { message } = await nodeFailure(client, error, signal)
-    said.set(key, { key, user, outcome: 'failed', reason: message, objects: [] })
+    applied.set(key, { key, user, outcome: 'failed', reason: message, objects: [] })
     return 'unfinished'
   }
 }

@@ -24,7 +24,7 @@ export async function readValues(
 ): Promise<NodeValues['objects']> {
   const id = { apiVersion: `${KUSTOMIZE_GROUP}/v1`, kind: 'Kustomization', namespace, name }
   await refuseOwnTarget(client, { user, id })
-  if (!impersonated && needs.length > 0) throw nobody()
+  if (!impersonated && needs.length > 0) throw noAccount()
   if (needs.length > MAX_SOURCES) throw tooMuch(`names more than ${MAX_SOURCES} ConfigMaps and Secrets`)
   const objects = new Map<string, ReadData | null>()
   let bytes = 0
@@ -65,7 +65,7 @@ function missing(namespace: string, { kind, name }: ValueNeed, what: string): Ba
   return new BailiwickError('cluster-invalid', message, { fix: 'Create it, or set optional: true.' })
 }
 
-function nobody(): BailiwickError {
+function noAccount(): BailiwickError {
   return new BailiwickError('cluster-invalid', 'spec.postBuild.substituteFrom: no account to read it as', {
     fix: 'Set spec.serviceAccountName.',
   })

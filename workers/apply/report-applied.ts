@@ -59,7 +59,7 @@ async function reportCommit(
   const report = applyReport(cluster, url === fleet ? nodes : applyViewFor(nodes, evaluation), url)
   const externalId = hash('sha256', JSON.stringify(report))
   const key = `${cluster} ${url} ${commit}`
-  if (memory.said.get(key) === externalId) return
+  if (memory.checkRuns.get(key) === externalId) return
   const place = { owner: repository.owner, repo: repository.name }
   await publishCheckRun(octokit, app, place, {
     ...report,
@@ -68,7 +68,7 @@ async function reportCommit(
     quiet: nodes.every(isQuiet),
     beforeWrite: () => recordApply(reporter, { cluster, fleet }, place, { url, commit, nodes, digest: externalId }),
   })
-  memory.said.set(key, externalId)
+  memory.checkRuns.set(key, externalId)
 }
 
 function isQuiet({ outcome, objects }: AppliedNode): boolean {

@@ -16,7 +16,7 @@ export const LOOPBACK_COMMENT_PACE: CommentPace = { firstMs: 30, everyMs: 150, d
 /** What a process remembers of what it published: only what spares requests. */
 export class ReportMemory {
   /** The check run of each cluster and commit. */
-  readonly said = new Map<string, string>()
+  readonly checkRuns = new Map<string, string>()
   /** Pages by cluster and address of the repository, as they were stored last: for one that the store did not keep. */
   readonly pages = new Map<string, ClusterPage>()
   readonly pace: CommentPace

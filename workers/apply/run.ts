@@ -12,7 +12,7 @@ export interface Run {
   readonly signal: AbortSignal
   /** In the order in which their turns ended: parents before children. */
   readonly results: Map<string, NodeResult>
-  readonly said: Map<string, AppliedNode>
+  readonly applied: Map<string, AppliedNode>
   readonly board: StatusBoard
   /** Milliseconds that each turn took. */
   readonly took: Map<string, number>

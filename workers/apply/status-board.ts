@@ -56,7 +56,7 @@ export interface StatusBoard {
 /** What is kept of a cluster between two runs. */
 export interface BoardMemory {
   readonly correlator: EventCorrelator<string>
-  /** Address of notification-controller; absent: nobody is notified. */
+  /** Address of notification-controller; absent: no notifications. */
   readonly events?: string | undefined
   /** Statuses that wait until the run is over; absent: none does. */
   readonly revisions?: RevisionQueue | undefined

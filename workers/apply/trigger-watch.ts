@@ -108,8 +108,9 @@ export class TriggerWatch {
 
   #refuse(name: string, error: BailiwickError): void {
     // a kind that is refused as a whole is watched by namespace; without Flux there is nothing to ask for
-    const isSaid = CONFIGS.some(({ kind }) => kind === name) || (error instanceof ClusterError && error.status === 404)
-    if (!isSaid && !this.#refused.has(name)) this.#listener.unwatched(name, error)
+    const isExpected =
+      CONFIGS.some(({ kind }) => kind === name) || (error instanceof ClusterError && error.status === 404)
+    if (!isExpected && !this.#refused.has(name)) this.#listener.unwatched(name, error)
     this.#refused.set(name, Date.now() + REFUSED_MS)
   }
 

@@ -148,8 +148,8 @@ export class WatchedCluster {
   }
 
   /** Calls this after each correction of drift, in place of what was called before. */
-  onDrift(told: () => void): void {
-    this.#memory.drift.onNote(told)
+  onDrift(listener: () => void): void {
+    this.#memory.drift.onNote(listener)
   }
 
   /** When a node that failed is tried again, in ms since 1970. */

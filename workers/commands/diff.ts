@@ -13,9 +13,9 @@ export const diff: BailiwickCommand = {
   slow: true,
   may: mayAsk,
   run: async command => {
-    const { said, verdict } = await shownVerdict(command)
+    const { evaluated, verdict } = await shownVerdict(command)
     const clusters = (verdict?.clusters ?? []).map(({ name }) => name)
-    const { changes, page } = said.context
+    const { changes, page } = evaluated.context
     return { reaction: '+1', reply: diffText(command.line.words, changes, clusters, page) }
   },
 }

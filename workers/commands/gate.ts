@@ -5,7 +5,7 @@ import { readRole } from '../../src/github/people/permission.ts'
 import { releaseBranches, setRuleset } from '../../src/github/protection/rulesets.ts'
 import { RULESET_NAME, wantedRuleset } from '../../src/protection/wanted-ruleset.ts'
 import type { BranchGate } from '../../src/report/first-report/facts.ts'
-import { evaluateCombination } from '../fleets/evaluate-combination.ts'
+import { evaluateRevisionSet } from '../fleets/evaluate-combination.ts'
 import { findRepository } from '../fleets/find-repository.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
 import { openWriteClient } from '../publish/open-write-client.ts'
@@ -46,7 +46,7 @@ async function gatesOf(command: CommandContext): Promise<BranchGate[]> {
   }
   const all: BranchGate[] = []
   for (const fleet of await fleetsHere(command)) {
-    const evaluated = await evaluateCombination(evaluator, new SourceReader(installation), { fleet, disabledRules })
+    const evaluated = await evaluateRevisionSet(evaluator, new SourceReader(installation), { fleet, disabledRules })
     const { gated } = await surveyOf(context, installation, { fleet, evaluated })
     const known = new Set(all.map(({ url, branch }) => JSON.stringify([url, branch])))
     const more = gated.filter(({ url, branch }) => !known.has(JSON.stringify([url, branch])))

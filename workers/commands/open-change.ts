@@ -1,7 +1,7 @@
 import type { FleetChange } from '../../src/adopt/fleet-change.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { OpenedPullRequest } from '../../src/github/pulls/open-pull-request.ts'
-import { fixOf, saidOf } from '../../src/message/said.ts'
+import { fixOf, typedMessage } from '../../src/message/said.ts'
 import { codeSpan } from '../../src/onboard/code-span.ts'
 import type { ChangeRequest } from '../threads/protocol.ts'
 import { type ActOf, openRecordedPull } from '../trail/recorded-writes.ts'
@@ -20,7 +20,7 @@ export async function openChange(
   if (!commit) throw new BailiwickError('adopt-input', 'this repository is empty, so there is no fleet')
   const tree = await installation.content(repository, commit)
   const answer = await context.evaluator.evaluate({ type: 'change', ask, tree, url: repository.url, branch })
-  if (answer.type === 'refused') throw new BailiwickError(answer.code, saidOf(answer), { fix: fixOf(answer) })
+  if (answer.type === 'refused') throw new BailiwickError(answer.code, typedMessage(answer), { fix: fixOf(answer) })
   if (answer.type !== 'changed') {
     throw new TypeError(`the rendering thread answered ${answer.type} to a question for a change`)
   }

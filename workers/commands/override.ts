@@ -33,8 +33,8 @@ export const override: BailiwickCommand = {
     )
     const { login: by } = comment.author
     await refuseForeignFleets(command, pull)
-    const said = { by, reason: request.reason, at: comment.createdAt, pull: pull.number, base: pull.base.ref }
-    const { record, pending } = await recordOf(command, pull, said, anew)
+    const decision = { by, reason: request.reason, at: comment.createdAt, pull: pull.number, base: pull.base.ref }
+    const { record, pending } = await recordOf(command, pull, decision, anew)
     const output = pending ? pendingOverride(record, pull.head.sha) : overrideRecord(record, pull.head.sha)
     await publishCheckRun(place.octokit, place.app, data, {
       ...output,

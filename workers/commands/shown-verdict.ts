@@ -10,7 +10,7 @@ import { presentPull, subjectOf } from './present-pull.ts'
 /** A pull request evaluated as it stands. */
 interface ShownVerdict {
   readonly pull: PullRequest
-  readonly said: CommitOutcome
+  readonly evaluated: CommitOutcome
   /** What the readers of this repository may see of the verdict; absent where there is none. */
   readonly verdict?: Verdict
 }
@@ -18,8 +18,8 @@ interface ShownVerdict {
 /** Evaluates the pull request of a command now; cached results are reused. Throws as presentPull does. */
 export async function shownVerdict(command: CommandContext): Promise<ShownVerdict> {
   const pull = await presentPull(command)
-  const said = await evaluatePullRequest(command.context, subjectOf(command), pull, command.attempt)
-  const { outcome, context } = said
-  if (outcome === undefined || outcome instanceof BailiwickError) return { pull, said }
-  return { pull, said, verdict: viewFor(outcome, context.audience, context.repository, context.nodes).verdict }
+  const evaluated = await evaluatePullRequest(command.context, subjectOf(command), pull, command.attempt)
+  const { outcome, context } = evaluated
+  if (outcome === undefined || outcome instanceof BailiwickError) return { pull, evaluated }
+  return { pull, evaluated, verdict: viewFor(outcome, context.audience, context.repository, context.nodes).verdict }
 }

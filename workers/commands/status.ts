@@ -2,7 +2,7 @@ import { statusText } from '../../src/command/status-text.ts'
 import { CHECK_NAME, checkNameOf } from '../../src/gate/check-names.ts'
 import { listOurCheckRuns, type OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import { checkRunOf } from '../../src/report/check-run.ts'
-import { readCircumstances } from '../evaluate/read-circumstances.ts'
+import { readDecisions } from '../evaluate/read-circumstances.ts'
 import type { BailiwickCommand } from './command-context.ts'
 import { mayAsk } from './may.ts'
 import { subjectOf } from './present-pull.ts'
@@ -24,13 +24,13 @@ export const status: BailiwickCommand = {
   may: mayAsk,
   run: async command => {
     const { context, place, data } = command
-    const { pull, said, verdict } = await shownVerdict(command)
+    const { pull, evaluated, verdict } = await shownVerdict(command)
     const runs = await listOurCheckRuns(place.octokit, place.app, data, pull.head.sha)
     const run = checkOf(runs, pull.base.ref)
-    const circumstances = await readCircumstances(context, subjectOf(command), pull, said, runs)
-    const { title } = checkRunOf(said.outcome, { ...said.context, circumstances })
+    const decisions = await readDecisions(context, subjectOf(command), pull, evaluated, runs)
+    const { title } = checkRunOf(evaluated.outcome, { ...evaluated.context, decisions })
     const reply = statusText({
-      ...{ head: pull.head.sha, base: pull.base.ref, title, circumstances },
+      ...{ head: pull.head.sha, base: pull.base.ref, title, circumstances: decisions },
       ...(run ? { run } : {}),
       ...(verdict ? { verdict } : {}),
     })

@@ -17,7 +17,7 @@ interface DeclaredPlace {
   readonly url: string
 }
 
-/** What a combination is made of: asked of one installation, so that nobody reads a repository through someone else's rights. */
+/** The parts of a revision set: asked of one installation, so that nobody reads a repository through someone else's rights. */
 export interface Installation {
   readonly id: number
   /** Where artifacts are read, with the operator's credentials for what the platform declares. */

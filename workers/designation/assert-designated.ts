@@ -22,7 +22,7 @@ const WHY: Readonly<Record<UndecidedReason, { readonly what: string; readonly fi
   },
 }
 
-/** Throws `fleet-undesignated` while nobody has decided which repository is the fleet: nothing may pass meanwhile. */
+/** Throws `fleet-undesignated` while no repository is designated as the fleet: nothing may pass meanwhile. */
 export async function assertDesignated(installation: Pick<Installation, 'designation'>): Promise<void> {
   const { designation } = await installation.designation()
   if (designation.state !== 'undecided') return

@@ -1,6 +1,6 @@
 import { APPROVAL_RUN, readApprovalRecord } from '../../src/command/approval-record.ts'
 import { groupApprovals } from '../../src/evaluate/changed/group-approvals.ts'
-import type { Demand, GivenApproval } from '../../src/gate/circumstances.ts'
+import type { GivenApproval, MissingApproval } from '../../src/gate/circumstances.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import { listApprovals } from '../../src/github/people/approvals.ts'
 import { readPusher } from '../../src/github/people/pusher.ts'
@@ -18,7 +18,7 @@ const ALONE = 'A fleet admin who opened it and is the only one writes `/bailiwic
 
 /** Approvals that a change needs: those that are missing, and those that were given. */
 export interface AskedApprovals {
-  readonly demands: readonly Demand[]
+  readonly missing: readonly MissingApproval[]
   readonly approvals: readonly GivenApproval[]
 }
 
@@ -29,21 +29,21 @@ export interface AskedPull {
 }
 
 /** The approvals of fleet admins that a pull request needs for its present head. */
-export async function adminDemands(
+export async function adminApprovals(
   subject: OpenedRepository,
   asked: AskedPull,
   fleet: FleetPlace,
   required: readonly RequiredApproval[],
 ): Promise<AskedApprovals> {
-  if (required.length === 0) return { demands: [], approvals: [] }
+  if (required.length === 0) return { missing: [], approvals: [] }
   const by = await agreedBy(subject, asked, fleet)
   // the author of a file that was not evaluated may not know that
   const covers = ({ because }: RequiredApproval) => by !== undefined && (by.isOwn !== true || because === undefined)
   const rules = new Set(required.filter(covers).map(({ rule }) => rule))
   const grouped = groupApprovals(required.filter(one => !covers(one)))
   const left = grouped.length - LISTED
-  const demands = grouped.slice(0, LISTED).map((one, index) => demandOf(one, index === LISTED - 1 ? left : 0))
-  return { demands, approvals: by ? [...rules].map(rule => ({ rule, by: by.login })) : [] }
+  const missing = grouped.slice(0, LISTED).map((one, index) => missingApprovalOf(one, index === LISTED - 1 ? left : 0))
+  return { missing, approvals: by ? [...rules].map(rule => ({ rule, by: by.login })) : [] }
 }
 
 /**
@@ -76,7 +76,7 @@ async function agreedBy(
   return isOwn ? { login: pull.author.login, isOwn } : undefined
 }
 
-function demandOf({ rule, path, message, because, source }: RequiredApproval, left: number): Demand {
+function missingApprovalOf({ rule, path, message, because, source }: RequiredApproval, left: number): MissingApproval {
   const more = left > 0 ? ` So do ${left} more.` : ''
   const forGood = source === undefined ? '' : ' `/bailiwick approve-source` by a fleet admin approves it for good.'
   return {

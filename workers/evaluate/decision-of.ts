@@ -1,8 +1,8 @@
-import { NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
+import { NO_DECISIONS } from '../../src/gate/circumstances.ts'
 import { type Decision, decide } from '../../src/gate/decide.ts'
 import type { CommitOutcome } from './commit-outcome.ts'
 
-/** Returns the decision for an outcome with its circumstances. */
+/** Returns the decision for an outcome with its decisions. */
 export function decisionOf({ outcome, context }: CommitOutcome): Decision {
-  return decide(outcome, context.circumstances ?? NO_CIRCUMSTANCES)
+  return decide(outcome, context.decisions ?? NO_DECISIONS)
 }

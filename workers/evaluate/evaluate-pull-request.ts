@@ -42,16 +42,16 @@ async function withPruneApproval(
   { app }: WorkerContext,
   { octokit, repository }: OpenedRepository,
   pull: PullRequest,
-  said: CommitOutcome,
+  evaluated: CommitOutcome,
 ): Promise<CommitOutcome> {
-  const { prunes } = said.context
-  if (!prunes) return said
+  const { prunes } = evaluated.context
+  if (!prunes) return evaluated
   const name = { owner: repository.owner, repo: repository.name }
   const place = { number: pull.number, head: pull.head.sha }
   const record = await pullPruneRecord(octokit, await app.identity(), name, place)
   const approved = new Set(record?.prints)
-  if (!record || !prunes.prints.every(one => approved.has(one))) return said
-  return { ...said, context: { ...said.context, prunes: { ...prunes, approvedBy: record.by } } }
+  if (!record || !prunes.prints.every(one => approved.has(one))) return evaluated
+  return { ...evaluated, context: { ...evaluated.context, prunes: { ...prunes, approvedBy: record.by } } }
 }
 
 async function evaluateMerge(
@@ -77,6 +77,6 @@ async function evaluateMerge(
   ])
   const prunes = prunesOf(context, answers, repository.url)
   const deletes = prunes ? { prunes } : {}
-  const said = { ...where, ...statement, ...deletes, changedPaths: changedPaths(before, after) }
-  return { outcome, context: said, tree: after, required, fleets: answers.map(({ place }) => place) }
+  const reportContext = { ...where, ...statement, ...deletes, changedPaths: changedPaths(before, after) }
+  return { outcome, context: reportContext, tree: after, required, fleets: answers.map(({ place }) => place) }
 }

@@ -11,21 +11,21 @@ import type { AskedApprovals } from './admin-demands.ts'
 const RULE = 'gate-fork-untrusted'
 
 /** The maintainer approval that a pull request from a fork needs, if an affected fleet sets `forks: approve`. */
-export async function forkDemand(
+export async function forkApproval(
   subject: OpenedRepository,
   pull: PullRequest,
   fleets: readonly FleetPlace[],
 ): Promise<AskedApprovals> {
   const asks = await Promise.all(fleets.map(fleet => asksForApproval(subject, fleet)))
-  if (!asks.includes(true)) return { demands: [], approvals: [] }
+  if (!asks.includes(true)) return { missing: [], approvals: [] }
   const by = await approvedBy(subject, pull)
-  if (by !== undefined) return { demands: [], approvals: [{ rule: RULE, by }] }
-  const demand = {
+  if (by !== undefined) return { missing: [], approvals: [{ rule: RULE, by }] }
+  const approval = {
     rule: RULE,
     message: 'The pull request comes from a fork, and no maintainer of this repository has approved its current head.',
     fix: 'Have a maintainer of this repository approve the current head in a review.',
   }
-  return { demands: [demand], approvals: [] }
+  return { missing: [approval], approvals: [] }
 }
 
 async function asksForApproval(

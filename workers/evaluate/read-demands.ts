@@ -2,37 +2,37 @@ import { guardedChanges } from '../../src/evaluate/approvals/guarded-changes.ts'
 import { approvalOf } from '../../src/evaluate/approvals/required-approvals.ts'
 import type { RequiredApproval } from '../../src/rules/model/finding.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
-import { type AskedApprovals, type AskedPull, adminDemands } from './admin-demands.ts'
+import { type AskedApprovals, type AskedPull, adminApprovals } from './admin-demands.ts'
 import type { CommitOutcome, FleetApprovals } from './commit-outcome.ts'
-import { forkDemand } from './fork-demand.ts'
+import { forkApproval } from './fork-demand.ts'
 
 /**
  * Returns the approvals that a pull request still needs, and those that were given. Makes no request to GitHub if it changes no guarded file of a
- * fleet, asks for nothing else and is not from a fork. `said`: its verdict, which lists its changes.
+ * fleet, asks for nothing else and is not from a fork. `evaluated` lists its changes.
  */
-export async function readDemands(
+export async function readApprovals(
   subject: OpenedRepository,
   asked: AskedPull,
-  said: CommitOutcome,
+  evaluated: CommitOutcome,
 ): Promise<AskedApprovals> {
   const { pull } = asked
-  const changed = said.context.changedPaths
-  if (said.outcome === undefined || changed === undefined) return { demands: [], approvals: [] }
+  const changed = evaluated.context.changedPaths
+  if (evaluated.outcome === undefined || changed === undefined) return { missing: [], approvals: [] }
   const fleets = (await subject.installation.designation()).fleets
   const own = fleets.find(
     ({ repository, branch }) => repository.url === subject.repository.url && branch === pull.base.ref,
   )
   const required: FleetApprovals[] = [
     ...(own ? [{ fleet: own, approvals: guardedChanges(changed).map(approvalOf) }] : []),
-    ...(said.required ?? []).map(({ fleet, approvals }) => ({
+    ...(evaluated.required ?? []).map(({ fleet, approvals }) => ({
       fleet,
-      approvals: approvals.map(one => told(one, changed)),
+      approvals: approvals.map(one => forReaders(one, changed)),
     })),
   ]
   const byFleet = Map.groupBy(required, ({ fleet }) => `${fleet.repository.url} ${fleet.branch}`)
   const all = await Promise.all(
     [...byFleet.values()].map(ofFleet =>
-      adminDemands(
+      adminApprovals(
         subject,
         asked,
         ofFleet[0]!.fleet,
@@ -40,13 +40,13 @@ export async function readDemands(
       ),
     ),
   )
-  const fork = pull.head.fork ? [await forkDemand(subject, pull, fleets)] : []
+  const fork = pull.head.fork ? [await forkApproval(subject, pull, fleets)] : []
   const both = [...all, ...fork]
-  return { demands: both.flatMap(one => one.demands), approvals: both.flatMap(one => one.approvals) }
+  return { missing: both.flatMap(one => one.missing), approvals: both.flatMap(one => one.approvals) }
 }
 
 /** A file of another repository is not named to the readers of this one. */
-function told(approval: RequiredApproval, changed: ReadonlySet<string>): RequiredApproval {
+function forReaders(approval: RequiredApproval, changed: ReadonlySet<string>): RequiredApproval {
   if (changed.has(approval.path)) return approval
   const message = approval.source
     ? 'it lets a tenant deploy from a source that no fleet admin has approved'

@@ -1,6 +1,6 @@
 import { readCommandLine } from '../../src/command/command-line.ts'
 import { BailiwickError } from '../../src/errors.ts'
-import type { Circumstances } from '../../src/gate/circumstances.ts'
+import type { HumanDecisions } from '../../src/gate/circumstances.ts'
 import type { RepositoryName } from '../../src/github/client/octokit.ts'
 import { listCommentsSince } from '../../src/github/comments/list-comments.ts'
 import { type LabelEvent, lastLabelEvent } from '../../src/github/issues/labels.ts'
@@ -32,7 +32,7 @@ export async function readHold(
   context: Pick<WorkerContext, 'app' | 'queue' | 'log'>,
   subject: OpenedRepository,
   pull: PullRequest,
-): Promise<Circumstances['hold']> {
+): Promise<HumanDecisions['hold']> {
   const { repository, octokit, installation } = subject
   const name = { owner: repository.owner, repo: repository.name }
   const isLabeled = isLabeledHold(pull)

@@ -1,5 +1,5 @@
 import { OVERRIDE_RUN, readOverrideRecord } from '../../src/command/record.ts'
-import type { Circumstances } from '../../src/gate/circumstances.ts'
+import type { HumanDecisions } from '../../src/gate/circumstances.ts'
 import type { OurCheckRun } from '../../src/github/checks/list-check-runs.ts'
 import { isSince, openedAnew, REOPENED } from '../../src/github/pulls/opened-anew.ts'
 import type { PullRequest } from '../../src/github/pulls/pull-request.ts'
@@ -16,7 +16,7 @@ export async function readOverride(
   { octokit, repository }: OpenedRepository,
   pull: PullRequest,
   runs: readonly OurCheckRun[],
-): Promise<Circumstances['override']> {
+): Promise<HumanDecisions['override']> {
   const run = runs.find(({ name, headSha }) => name === OVERRIDE_RUN && headSha === pull.head.sha)
   if (run?.status !== 'completed' || run.conclusion !== 'success') return undefined
   const record = readOverrideRecord(run.text)

@@ -34,11 +34,11 @@ export async function statementOf(
 async function fixesHere(
   { installation, repository }: OpenedRepository,
   pull: PullRequest,
-  said: CommitOutcome,
+  evaluated: CommitOutcome,
 ): Promise<readonly Fix[]> {
-  const fixes = readFixes(said)
-  if (fixes.length === 0 || !said.tree) return []
-  return fixesAtHead(fixes, said.tree, await installation.content(repository, pull.head.sha))
+  const fixes = readFixes(evaluated)
+  if (fixes.length === 0 || !evaluated.tree) return []
+  return fixesAtHead(fixes, evaluated.tree, await installation.content(repository, pull.head.sha))
 }
 
 function offered({ id, path, first, last, lines, findings }: OfferedFix): OfferedFix {

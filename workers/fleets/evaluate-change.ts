@@ -7,8 +7,8 @@ import type { Evaluation } from '../../src/rules/model/finding.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { CombinationSnapshot } from '../threads/protocol.ts'
-import { type EvaluatedCombination, evaluateCombination } from './evaluate-combination.ts'
+import type { RevisionSetSnapshot } from '../threads/protocol.ts'
+import { type EvaluatedRevisionSet, evaluateRevisionSet } from './evaluate-combination.ts'
 import { evaluatingFleets } from './evaluating-fleets.ts'
 import { narrowerSources } from './narrower-sources.ts'
 import { type Contributors, type Pin, SourceReader } from './source-reader.ts'
@@ -17,7 +17,7 @@ import { type Contributors, type Pin, SourceReader } from './source-reader.ts'
 export interface Change {
   readonly head: Pin
   readonly base?: Pin
-  /** Who brought the head; absent: nobody is known to have. */
+  /** Who brought the head; absent: not known. */
   readonly people?: Contributors
   /** The base is gated: a check that passes lets it be merged. */
   readonly isGated?: true
@@ -30,7 +30,7 @@ export interface FleetAnswer {
   readonly alone: boolean
   readonly fleetCommit: string
   readonly evaluation: Evaluation
-  readonly snapshot: CombinationSnapshot
+  readonly snapshot: RevisionSetSnapshot
   /** Branches that its clusters follow or its file lists; empty with a base, absent where the fleet could not be built. */
   readonly gated?: readonly GatedBranch[]
   /** What the change does to what its clusters get; absent without a base. */
@@ -39,7 +39,7 @@ export interface FleetAnswer {
   readonly prunes?: readonly PlannedPrune[]
   /** Sources of it that fewer people can see than the repository of the change: their text is not published there. */
   readonly narrower: readonly string[]
-  /** Nobody knows which repositories it reads: it, or a part of it, could not be built. */
+  /** Which repositories it reads is unknown: it, or a part of it, could not be built. */
   readonly isDark: boolean
 }
 
@@ -63,7 +63,7 @@ export async function evaluateChange(
     isTooLarge = unread
     if (unread) continue
     const { url } = place.repository
-    const evaluated = await evaluateCombination(evaluator, alone ? new SourceReader(installation, url) : reader, {
+    const evaluated = await evaluateRevisionSet(evaluator, alone ? new SourceReader(installation, url) : reader, {
       fleet: place,
       ...change,
       disabledRules,
@@ -93,6 +93,6 @@ function unknownReader(): BailiwickError {
   })
 }
 
-const pick = ({ evaluation, gated, changes, prunes }: EvaluatedCombination) => ({
+const pick = ({ evaluation, gated, changes, prunes }: EvaluatedRevisionSet) => ({
   ...{ evaluation, gated, changes, prunes },
 })

@@ -13,13 +13,13 @@ import { openSnapshot } from '../../src/git/snapshot.ts'
 import type { Evaluation } from '../../src/rules/model/finding.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { Evaluator } from '../threads/evaluator.ts'
-import type { CombinationSnapshot, EvaluateRequest, EvaluationAnswer } from '../threads/protocol.ts'
+import type { EvaluateRequest, EvaluationAnswer, RevisionSetSnapshot } from '../threads/protocol.ts'
 import { type Contributors, isPinned, type Pin, type ReadSource, type SourceReader } from './source-reader.ts'
 
 /** A source as it was evaluated; `lent`: only a tenant's declaration leads there, so its repository is not gated by it. */
 export type FollowedSource = ReadSource & { readonly lent: boolean }
 
-interface CombinationRequest {
+interface RevisionSetRequest {
   readonly fleet: FleetPlace
   /** Evaluate this commit in place of what its branch holds now. */
   readonly head?: Pin
@@ -30,7 +30,7 @@ interface CombinationRequest {
   readonly people?: Contributors
 }
 
-export interface EvaluatedCombination {
+export interface EvaluatedRevisionSet {
   readonly evaluation: Evaluation
   /** Fingerprints that the fleet's baseline file lists; empty where a base was compared with. */
   readonly baseline: readonly string[]
@@ -43,7 +43,7 @@ export interface EvaluatedCombination {
   /** Commit of the fleet repository that was evaluated. */
   readonly fleetCommit: string
   /** All that was evaluated, to ask more about it. */
-  readonly snapshot: CombinationSnapshot
+  readonly snapshot: RevisionSetSnapshot
   /** What was asked last, to ask it again with more. */
   readonly question: EvaluateRequest
   /** The sources that it read besides the fleet, as they were evaluated. */
@@ -52,7 +52,7 @@ export interface EvaluatedCombination {
   readonly names: Names
   /** Whether `head` or `base` took part: false means that this fleet does not read what changed. */
   readonly concerned: boolean
-  /** Nobody knows whether it reads other repositories than those: it, or a part of it, could not be built. */
+  /** Unknown whether it reads other repositories than those: it, or a part of it, could not be built. */
   readonly isDark: boolean
 }
 
@@ -60,14 +60,14 @@ export interface EvaluatedCombination {
 const MAX_ROUNDS = 32
 
 /**
- * Evaluates one combination: reads the fleet and, round by round, every source that its graph turns out to need.
+ * Evaluates a revision set: reads the fleet and, round by round, every source that its graph turns out to need.
  * A fleet that cannot be decided as a whole gives an error verdict; a GitHub that does not answer throws.
  */
-export async function evaluateCombination(
+export async function evaluateRevisionSet(
   evaluator: Pick<Evaluator, 'evaluate'>,
   reader: SourceReader,
-  request: CombinationRequest,
-): Promise<EvaluatedCombination> {
+  request: RevisionSetRequest,
+): Promise<EvaluatedRevisionSet> {
   const { fleet, disabledRules } = request
   const wanted: WantedSource[] = []
   const facts = new Map<string, RepositoryFact>()
@@ -112,9 +112,9 @@ export async function evaluateCombination(
     const concerned = reads(request, followed, names) || (url !== undefined && (await leads(reader, hides, url)))
     const { commit } = head.snapshot.fleet
     const compared = { ...(changes ? { changes } : {}), ...(prunes ? { prunes } : {}) }
-    const said = { evaluation, baseline, ...(gated ? { gated } : {}), ...compared }
+    const result = { evaluation, baseline, ...(gated ? { gated } : {}), ...compared }
     const sources = withLent(head.sources, followed)
-    return { ...said, fleetCommit: commit, snapshot: head.snapshot, question, sources, names, concerned, isDark }
+    return { ...result, fleetCommit: commit, snapshot: head.snapshot, question, sources, names, concerned, isDark }
   }
   throw new BailiwickError(
     'graph-limits',
@@ -152,12 +152,12 @@ async function moreEarlier(
 }
 
 /** Address of the repository that the change is in, where it is not the fleet on its branch. */
-function changedUrl({ fleet, head }: CombinationRequest): string | undefined {
+function changedUrl({ fleet, head }: RevisionSetRequest): string | undefined {
   const ofFleet: boolean = isPinned(fleetSource(fleet), head)
   return ofFleet ? undefined : head?.url
 }
 
-function reads({ fleet, head, base }: CombinationRequest, followed: readonly WantedSource[], names: Names): boolean {
+function reads({ fleet, head, base }: RevisionSetRequest, followed: readonly WantedSource[], names: Names): boolean {
   const present = (source: WantedSource) => ({ ...source, url: names.get(source.url) ?? source.url })
   return [fleetSource(fleet), ...followed.map(present)].some(source => isPinned(source, head) || isPinned(source, base))
 }
@@ -168,7 +168,7 @@ async function leads(reader: SourceReader, hides: readonly string[], url: string
 }
 
 /** Of a fleet that could not be built at all, any file may say which repositories it reads. */
-function namedIn({ fleet }: CombinationSnapshot): string[] {
+function namedIn({ fleet }: RevisionSetSnapshot): string[] {
   const tree = openSnapshot(fleet.tree)
   const texts = function* (path: string): Generator<string> {
     for (const entry of tree.list(path)) {
@@ -192,7 +192,7 @@ async function presentNames(reader: SourceReader, wanted: readonly WantedSource[
   return names
 }
 
-interface CombinationView {
+interface RevisionSetView {
   readonly reader: SourceReader
   readonly fleet: FleetPlace
   readonly wanted: readonly WantedSource[]
@@ -202,10 +202,10 @@ interface CombinationView {
 
 /** `foreign`: addresses whose repository is not the one that the fleet means; its content is not looked at. */
 async function snapshot(
-  { reader, fleet, wanted, facts, disabledRules }: CombinationView,
+  { reader, fleet, wanted, facts, disabledRules }: RevisionSetView,
   pin: Pin | undefined,
   foreign: readonly string[],
-): Promise<{ snapshot: CombinationSnapshot; sources: ReadSource[] }> {
+): Promise<{ snapshot: RevisionSetSnapshot; sources: ReadSource[] }> {
   const place = await reader.read(fleetSource(fleet), pin)
   if (!('tree' in place)) throw new BailiwickError('source-unreadable', `${place.url}: ${place.reason}`)
   const read = async (source: WantedSource) =>

@@ -1,6 +1,6 @@
 import { isWider } from '../../src/fleet/model/visibility.ts'
 import type { Installation } from '../context/installation.ts'
-import type { CombinationSnapshot } from '../threads/protocol.ts'
+import type { RevisionSetSnapshot } from '../threads/protocol.ts'
 
 /**
  * Those of the repositories at `urls` that fewer people can see than the one at `place`: their text is not published there.
@@ -17,7 +17,7 @@ export async function narrowerSources(
 }
 
 /** The same, as if some sources could not be seen. */
-export function withoutSources(snapshot: CombinationSnapshot, urls: ReadonlySet<string>): CombinationSnapshot {
+export function withoutSources(snapshot: RevisionSetSnapshot, urls: ReadonlySet<string>): RevisionSetSnapshot {
   if (urls.size === 0) return snapshot
   const left = snapshot.sources.filter(({ url }) => urls.has(url))
   const reason = 'fewer people can see it than this repository'

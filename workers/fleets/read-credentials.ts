@@ -1,7 +1,7 @@
 import type { CredentialReport } from '../../src/credentials/credential-report.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import type { TreeSnapshot } from '../../src/git/tree.ts'
-import { fixOf, saidOf } from '../../src/message/said.ts'
+import { fixOf, typedMessage } from '../../src/message/said.ts'
 import type { Installation } from '../context/installation.ts'
 import type { ReadableRepository } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
@@ -25,7 +25,7 @@ export async function readCredentials({
   if (!commit) throw new BailiwickError('onboard-layout', 'this repository is empty, so there is no fleet')
   const snapshot = await installation.content(fleet, commit)
   const answer = await context.evaluator.evaluate({ type: 'credentials', tree: snapshot, url: fleet.url, branch })
-  if (answer.type === 'refused') throw new BailiwickError(answer.code, saidOf(answer), { fix: fixOf(answer) })
+  if (answer.type === 'refused') throw new BailiwickError(answer.code, typedMessage(answer), { fix: fixOf(answer) })
   if (answer.type !== 'credentials') {
     throw new TypeError(`the rendering thread answered ${answer.type} to a question for credentials`)
   }

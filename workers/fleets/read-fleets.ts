@@ -4,7 +4,7 @@ import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import { isPassing } from '../job-error.ts'
-import { evaluateCombination, type FollowedSource } from './evaluate-combination.ts'
+import { evaluateRevisionSet, type FollowedSource } from './evaluate-combination.ts'
 import { SourceReader } from './source-reader.ts'
 
 /** A fleet as it stands now, with every source that it reads. */
@@ -30,7 +30,7 @@ export async function readFleets(context: WorkerContext, installation: Installat
   const fleets: StandingFleet[] = []
   for (const place of (await installation.designation()).fleets) {
     try {
-      const evaluated = await evaluateCombination(evaluator, reader, { fleet: place, disabledRules })
+      const evaluated = await evaluateRevisionSet(evaluator, reader, { fleet: place, disabledRules })
       const { fleetCommit: commit, sources: read, evaluation, names, isDark } = evaluated
       const { gated } = withPresentNames({ gated: evaluated.gated }, names)
       const sources = read.map(source => ({ ...source, url: names.get(source.url) ?? source.url }))

@@ -34,7 +34,7 @@ export async function settleFollowed(
     await context.queue.add('sweep-installation', { installation: installation.id })
 }
 
-/** The fleets of which nobody knows what they read, as one text. */
+/** The fleets whose sources are not known, as one text. */
 function darkOf(answers: readonly FleetAnswer[]): string {
   return JSON.stringify(answers.flatMap(({ place, isDark }) => (isDark ? [place.repository.url] : [])).sort())
 }

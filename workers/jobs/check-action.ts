@@ -92,10 +92,10 @@ const BUTTONS: Readonly<Record<CheckAction['action'], Button>> = {
 }
 
 async function fix({ context, place, subject, pull, login, attempt }: Pressed) {
-  const said = await evaluatePullRequest(context, subject, pull, attempt)
-  const outcome = await applyFixes(context, place, subject, pull, said, login)
+  const evaluated = await evaluatePullRequest(context, subject, pull, attempt)
+  const outcome = await applyFixes(context, place, subject, pull, evaluated, login)
   // if the head moved meanwhile, the verdict of the new head offers the remaining fixes
-  const fleet = said.context.fleet?.repository
+  const fleet = evaluated.context.fleet?.repository
   return { answer: NOT_FIXED[outcome], fleets: outcome === 'committed' && fleet !== undefined ? [fleet] : [] }
 }
 

@@ -48,14 +48,14 @@ async function publishUndecided(
   const bases = await readBases(context, subject)
   const checks = base === undefined ? [BRANCH_CHECK] : await bases.checksOf([base])
   const runs = await listOurCheckRuns(octokit, place.app, place, headSha)
-  const said = { outcome: gaveUp(data.why), context: { kind, repository: repository.url, headSha } }
+  const evaluated = { outcome: gaveUp(data.why), context: { kind, repository: repository.url, headSha } }
   for (const check of checks) {
     const last = runs.find(({ name }) => name === check.name)
     // a later job reached a verdict meanwhile; GitHub's times are whole seconds
     if (last?.status === 'completed' && begun(last) > data.at) continue
     const at = { ...data, ...('pull' in data ? { pull: data.pull } : {}) }
-    const record = () => recordVerdict(context, at, place.app, check.name, said)
-    await publishVerdict(place, check, said, { runs, record })
+    const record = () => recordVerdict(context, at, place.app, check.name, evaluated)
+    await publishVerdict(place, check, evaluated, { runs, record })
   }
 }
 

@@ -5,7 +5,7 @@ import type { DesignatedFleets } from '../context/designated-fleets.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { evaluateCombination } from '../fleets/evaluate-combination.ts'
+import { evaluateRevisionSet } from '../fleets/evaluate-combination.ts'
 import { githubInstallation } from '../fleets/github-installation.ts'
 import { SourceReader } from '../fleets/source-reader.ts'
 import { openWriteClient } from '../publish/open-write-client.ts'
@@ -50,7 +50,7 @@ async function surveyedPlaces(context: WorkerContext, installation: Installation
     if (fleet.repository.archived) continue
     const reader = new SourceReader(installation, candidates.includes(fleet) ? fleet.repository.url : undefined)
     try {
-      const evaluated = await evaluateCombination(evaluator, reader, { fleet, disabledRules })
+      const evaluated = await evaluateRevisionSet(evaluator, reader, { fleet, disabledRules })
       found.push({ fleet, evaluated })
     } catch (error) {
       if (!(error instanceof BailiwickError) || !OF_ONE_REPOSITORY.includes(error.code)) throw error

@@ -45,17 +45,17 @@ export async function sweepInstallation(
   const places = (await installation.designation()).fleets.map(({ repository }) => repository)
   for (const one of new Map(places.map(place => [place.id, place])).values())
     await askForClosed(context, installation, one, { octokit, app })
-  const judgedAt = await evaluatedHeads(context, id, repositories, standingHeads(fleets), runOf)
+  const evaluatedAt = await evaluatedHeads(context, id, repositories, standingHeads(fleets), runOf)
   const slow: FoundPull[] = []
   for (const one of found) {
     const { repository, pull, checks, runs } = one
     const deciding = headsThatDecide(fleets, { url: repository.url, branch: pull.base.ref })
-    const since = Math.max(0, ...deciding.map(head => judgedAt.get(headKey(head)) ?? 0))
+    const since = Math.max(0, ...deciding.map(head => evaluatedAt.get(headKey(head)) ?? 0))
     const { staleness, run } = stalenessOfChecks(checks, runs, since)
     if (staleness === 'slowly') slow.push(one)
     // one that is evaluated again with the same result keeps its run: once is enough
-    const isTold = staleness === 'old' && !context.memory.isNew(nameOf(one), `${run?.id} ${since}`)
-    if (isDue(staleness) && !isTold) await evaluatePull(context, id, one, 0)
+    const isRepeated = staleness === 'old' && !context.memory.isNew(nameOf(one), `${run?.id} ${since}`)
+    if (isDue(staleness) && !isRepeated) await evaluatePull(context, id, one, 0)
   }
   for (const one of slow) await evaluatePull(context, id, one, slowTurn(nameOf(one), slow.length, Date.now()))
 }
@@ -106,17 +106,17 @@ async function evaluatedHeads(
   heads: readonly StandingHead[],
   runOf: RunOf,
 ): Promise<ReadonlyMap<string, number>> {
-  const judgedAt = new Map<string, number>()
+  const evaluatedAt = new Map<string, number>()
   for (const head of heads) {
     const repository = repositories.find(one => one.url === head.url)
     if (!repository) continue
     const run = await runOf(repository, head.commit)
-    judgedAt.set(headKey(head), begun(run))
+    evaluatedAt.set(headKey(head), begun(run))
     if (stalenessOf(run) !== 'missing') continue
     const { owner, name: repo } = repository
     await queue.add('validate-push', { installation, owner, repo, branch: head.branch, sha: head.commit })
   }
-  return judgedAt
+  return evaluatedAt
 }
 
 async function evaluatePull(

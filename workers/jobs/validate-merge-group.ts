@@ -8,7 +8,7 @@ import { changedPaths } from '../evaluate/changed-paths.ts'
 import type { CommitOutcome, FleetApprovals } from '../evaluate/commit-outcome.ts'
 import { outcomeOf } from '../evaluate/outcome-of.ts'
 import { peopleOfGroup } from '../evaluate/people-of.ts'
-import { readGroupCircumstances } from '../evaluate/read-group-circumstances.ts'
+import { readGroupDecisions } from '../evaluate/read-group-circumstances.ts'
 import { evaluateChange } from '../fleets/evaluate-change.ts'
 import { openRepository } from '../fleets/open-repository.ts'
 import { readBases } from '../gate/repository-bases.ts'
@@ -35,21 +35,21 @@ export async function validateMergeGroup(context: WorkerContext, data: ValidateM
   if (checks.length === 0) return
   const names = checks.map(({ name }) => name)
   const announced = announceSlow({ place, headSha: data.sha, names, runs, withLock, log: context.log })
-  let said: CommitOutcome
+  let evaluated: CommitOutcome
   try {
-    said = await evaluateGroup(watched(context, announced), subject, data, where)
+    evaluated = await evaluateGroup(watched(context, announced), subject, data, where)
   } catch (error) {
     if (isTriedAgain(error, attempt)) {
       await announced.end()
       throw error
     }
     context.log.error({ err: error, commit: `${repository.url}@${data.sha}` }, 'merge group could not be evaluated')
-    said = { outcome: asBailiwickError(error), context: where }
+    evaluated = { outcome: asBailiwickError(error), context: where }
   }
   const present = (await announced.end()) ?? (await runs())
   const about = await pageCommitOfGroup(context, subject, data)
   const owner = { ...data, repositoryId: repository.id, visibility: repository.visibility }
-  await withLock(present, latest => publishChecks(context, { place, owner, about, runs: latest }, checks, said))
+  await withLock(present, latest => publishChecks(context, { place, owner, about, runs: latest }, checks, evaluated))
 }
 
 async function evaluateGroup(
@@ -75,10 +75,13 @@ async function evaluateGroup(
   const { outcome, required, ...statement } = outcomeOf(answers, repository.url, where.kind)
   const alone = data.base === baseCommit
   if (answers.length === 0) {
-    const said = { outcome, context: where }
+    const untouched = { outcome, context: where }
     return {
       outcome,
-      context: { ...where, circumstances: await readGroupCircumstances(context, subject, data, { alone, said }) },
+      context: {
+        ...where,
+        decisions: await readGroupDecisions(context, subject, data, { alone, evaluated: untouched }),
+      },
     }
   }
   const content = (commit: string) => installation.content(repository, commit)
@@ -94,8 +97,8 @@ async function evaluateGroup(
     context: { ...evaluated.context, changedPaths: changedPaths(previous!, after!) },
     required: withoutEarlier(required, earlier),
   }
-  const circumstances = await readGroupCircumstances(context, subject, data, { alone, said: own })
-  return { outcome, context: { ...evaluated.context, circumstances }, tree: after! }
+  const decisions = await readGroupDecisions(context, subject, data, { alone, evaluated: own })
+  return { outcome, context: { ...evaluated.context, decisions }, tree: after! }
 }
 
 /** What the groups before this one need an approval for, as those who brought them may read it: it is asked for on theirs. */

@@ -12,7 +12,7 @@ import {
 import type { Attempt, ValidatePullRequest } from '../../src/queue/queue.ts'
 import type { OpenedRepository } from '../context/opened-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import { type EvaluatedPull, evaluateWithCircumstances } from '../evaluate/evaluate-with-circumstances.ts'
+import { type EvaluatedPull, evaluateWithDecisions } from '../evaluate/evaluate-with-circumstances.ts'
 import { isLabeledHold } from '../evaluate/read-hold.ts'
 import { statementOf } from '../evaluate/statement-of.ts'
 import { withWorse, worstOfHead } from '../evaluate/worst-of-head.ts'
@@ -88,7 +88,7 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   const announced = announceSlow({ place, headSha, names, runs, withLock: head.withLock, log: context.log })
   let own: EvaluatedPull
   try {
-    own = await evaluateWithCircumstances(watched(context, announced), subject, pull, runs, attempt, merging)
+    own = await evaluateWithDecisions(watched(context, announced), subject, pull, runs, attempt, merging)
   } finally {
     await announced.end()
   }
@@ -103,7 +103,7 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   for (const { number } of siblings) {
     const other = await readPullRequest(octokit, data, number)
     if (other?.state !== 'open' || other.head.sha !== headSha) continue
-    others.push(await evaluateWithCircumstances(context, subject, other, runs, attempt))
+    others.push(await evaluateWithDecisions(context, subject, other, runs, attempt))
   }
   const moved = async () => !sameHeads(open, await listOpenPullRequests(octokit, data), headSha)
   if (others.length > 0 && (await moved())) return context.queue.add('validate-pull-request', data)
@@ -112,7 +112,7 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   const { shown, written, passes, detailsUrl } = await head.withLock(present, latest =>
     publishChecks(context, { place, owner, about: pull, runs: latest, again: rerun }, checks, decided),
   )
-  await keepPull(context, subject, pull, { own: own.said, shown, page: detailsUrl })
+  await keepPull(context, subject, pull, { own: own.evaluated, shown, page: detailsUrl })
   await supersedeRuns(
     async () => place,
     present,
@@ -122,7 +122,7 @@ async function evaluateAndPublish(job: PullJob): Promise<void> {
   if (written && passes && (await moved())) await context.queue.add('validate-pull-request', data)
   if (written)
     for (const sibling of siblings) await context.queue.add('validate-pull-request', { ...data, pull: sibling.number })
-  const statement = { own: own.said, shown: withWorse(own, shown), page: detailsUrl }
+  const statement = { own: own.evaluated, shown: withWorse(own, shown), page: detailsUrl }
   await context.statements.keep(data, await statementOf(subject, pull, statement))
   await context.queue.add('post-on-pull-request', data)
 }

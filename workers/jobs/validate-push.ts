@@ -60,22 +60,22 @@ async function evaluateCommit(
     const answers = await evaluateChange(context, installation, { head })
     if (answers.length === 0) return []
     const { outcome, required: _required, ...statement } = outcomeOf(answers, repository.url, 'branch')
-    const said = { outcome, context: { ...where, ...statement } }
+    const evaluated = { outcome, context: { ...where, ...statement } }
     await say(
       context,
       subject,
       { ...place, repositoryId: repository.id, visibility: repository.visibility, again },
-      said,
+      evaluated,
       head.branch,
     )
     return answers
   } catch (error) {
     if (isTriedAgain(error, attempt)) throw error
     context.log.error({ err: error, commit: `${repository.url}@${headSha}` }, 'push could not be evaluated')
-    const said = { outcome: asBailiwickError(error), context: where }
+    const evaluated = { outcome: asBailiwickError(error), context: where }
     const at = { installation: subject.installation.id, owner: place.owner, repo: place.repo }
-    const record = () => recordVerdict(context, at, place.app, BRANCH_CHECK.name, said)
-    await publishVerdict(place, BRANCH_CHECK, said, { record })
+    const record = () => recordVerdict(context, at, place.app, BRANCH_CHECK.name, evaluated)
+    await publishVerdict(place, BRANCH_CHECK, evaluated, { record })
     return []
   }
 }
@@ -85,18 +85,18 @@ async function say(
   context: WorkerContext,
   subject: OpenedRepository,
   place: PublishTarget & PageOwner & Pick<PublishOptions, 'again'>,
-  said: CommitOutcome,
+  evaluated: CommitOutcome,
   branch: string,
 ): Promise<void> {
   const { octokit, installation } = subject
-  const { headSha } = said.context
+  const { headSha } = evaluated.context
   const head = new HeadRuns({ queue: context.queue, place, headSha, octokit })
   const [commit, present] = await Promise.all([pageCommitOf(context, subject, { branch, sha: headSha }), head.list()])
-  const detailsUrl = await keepPage(context, place, BRANCH_CHECK.name, said, commit)
+  const detailsUrl = await keepPage(context, place, BRANCH_CHECK.name, evaluated, commit)
   const where = { installation: installation.id, owner: place.owner, repo: place.repo }
-  const record = () => recordVerdict(context, where, place.app, BRANCH_CHECK.name, said)
+  const record = () => recordVerdict(context, where, place.app, BRANCH_CHECK.name, evaluated)
   const options = { detailsUrl, again: place.again, record }
-  await head.withLock(present, runs => publishVerdict(place, BRANCH_CHECK, said, { ...options, runs }))
+  await head.withLock(present, runs => publishVerdict(place, BRANCH_CHECK, evaluated, { ...options, runs }))
 }
 
 async function evaluateConcerned(

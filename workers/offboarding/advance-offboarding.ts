@@ -1,7 +1,7 @@
 import { BailiwickError } from '../../src/errors.ts'
 import { listAllOwnPulls } from '../../src/github/pulls/list-own-pulls.ts'
 import type { OwnPull } from '../../src/github/pulls/read-own-pull.ts'
-import { fixOf, saidOf } from '../../src/message/said.ts'
+import { fixOf, typedMessage } from '../../src/message/said.ts'
 import { type OffboardRecord, readOffboardMarker } from '../../src/offboard/offboard-record.ts'
 import { waitingText } from '../../src/offboard/offboard-text.ts'
 import { offboardInput } from '../../src/offboard/parse-offboard.ts'
@@ -54,7 +54,7 @@ export async function planOf(
   const tree = await installation.content(fleet, commit)
   const request = requestOf(asked)
   const answer = await context.evaluator.evaluate({ type: 'offboard', request, tree, url: fleet.url, branch })
-  if (answer.type === 'refused') throw new BailiwickError(answer.code, saidOf(answer), { fix: fixOf(answer) })
+  if (answer.type === 'refused') throw new BailiwickError(answer.code, typedMessage(answer), { fix: fixOf(answer) })
   if (answer.type !== 'offboard') throw new TypeError(`the rendering thread answered ${answer.type}`)
   return answer.plan
 }

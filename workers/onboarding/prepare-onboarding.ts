@@ -1,6 +1,6 @@
 import { BailiwickError } from '../../src/errors.ts'
 import { normaliseUrl } from '../../src/kube/url.ts'
-import { fixOf, saidOf } from '../../src/message/said.ts'
+import { fixOf, typedMessage } from '../../src/message/said.ts'
 import type { OnboardPlan } from '../../src/onboard/plan.ts'
 import type { OnboardRequest } from '../../src/onboard/request.ts'
 import type { Installation } from '../context/installation.ts'
@@ -32,7 +32,7 @@ export async function prepareOnboarding(
   const request = directories ? { ...asked, tenantDirectories: directories } : asked
   const tree = await installation.content(fleet, commit)
   const answer = await evaluator.evaluate({ type: 'plan', request, tree, url: fleet.url, branch })
-  if (answer.type === 'refused') throw new BailiwickError(answer.code, saidOf(answer), { fix: fixOf(answer) })
+  if (answer.type === 'refused') throw new BailiwickError(answer.code, typedMessage(answer), { fix: fixOf(answer) })
   if (answer.type !== 'planned') {
     throw new TypeError(`the rendering thread answered ${answer.type} to a question for a plan`)
   }

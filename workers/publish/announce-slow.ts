@@ -49,7 +49,7 @@ export function announceSlow(announcing: Announcing): Announced {
     everyMs = EVERY_MS,
   } = announcing
   let progress: Progress = { state: 'queued' }
-  let said: string | undefined
+  let shownTitle: string | undefined
   let made: readonly OurCheckRun[] = []
   let given: readonly OurCheckRun[] | undefined
   let writing = Promise.resolve()
@@ -73,10 +73,10 @@ export function announceSlow(announcing: Announcing): Announced {
         return announced
       })
       if (made.length === 0) return
-    } else if (text.title !== said) {
+    } else if (text.title !== shownTitle) {
       for (const { id } of made) await changeAnnouncement(place.octokit, place, id, text)
     }
-    said = text.title
+    shownTitle = text.title
     if (timer !== undefined) next(everyMs)
   }
   next(patienceMs)

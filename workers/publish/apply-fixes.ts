@@ -19,15 +19,15 @@ export async function applyFixes(
   { octokit, app }: Pick<PublishTarget, 'octokit' | 'app'>,
   subject: OpenedRepository,
   pull: PullRequest,
-  said: CommitOutcome,
+  evaluated: CommitOutcome,
   login: string,
 ): Promise<Applied> {
   if (pull.head.fork) return 'fork'
-  const fixes = readFixes(said)
-  if (fixes.length === 0 || !said.tree) return 'nothing'
+  const fixes = readFixes(evaluated)
+  if (fixes.length === 0 || !evaluated.tree) return 'nothing'
   const { repository, installation } = subject
   const head = await installation.content(repository, pull.head.sha)
-  const here = fixesAtHead(fixes, said.tree, head)
+  const here = fixesAtHead(fixes, evaluated.tree, head)
   const texts = textsOf(head)
   const modes = new Map(head.entries.map(({ path, mode }) => [path, mode]))
   const files = [...Map.groupBy(here, fix => fix.path)].map(([path, ofFile]) => ({
@@ -38,7 +38,7 @@ export async function applyFixes(
   if (files.length === 0) return 'nothing'
   const name = { owner: repository.owner, repo: repository.name }
   const message = messageOf(here, login)
-  const url = said.context.fleet?.repository
+  const url = evaluated.context.fleet?.repository
   const act = { context, app, fleet: url === undefined ? undefined : { installation: installation.id, url } }
   const commit = { branch: pull.head.ref, head: pull.head.sha, files, message }
   const sha = await commitRecorded(act, octokit, name, pull.number, commit)

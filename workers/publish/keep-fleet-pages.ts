@@ -8,7 +8,7 @@ import type { Installation } from '../context/installation.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
 import type { FleetAnswer } from '../fleets/evaluate-change.ts'
 import { narrowerSources, withoutSources } from '../fleets/narrower-sources.ts'
-import type { CombinationSnapshot } from '../threads/protocol.ts'
+import type { RevisionSetSnapshot } from '../threads/protocol.ts'
 
 /**
  * Stores the pages of the evaluated fleets, in the state of their branches. Errors are only logged: the verdict is
@@ -59,7 +59,7 @@ async function keepFleetPage(
 }
 
 /** In portions, so that pull requests are evaluated in between. What the thread refuses was said by the verdict. */
-async function askOverview(evaluator: WorkerContext['evaluator'], head: CombinationSnapshot): Promise<Overview> {
+async function askOverview(evaluator: WorkerContext['evaluator'], head: RevisionSetSnapshot): Promise<Overview> {
   const namespaces: AccessView[] = []
   let found: Overview = { audit: [], policies: [], access: { namespaces, left: 0 } }
   for (let portion = 0; portion < MAX_PORTIONS; portion++) {

@@ -21,14 +21,14 @@ export async function keepPage(
   { pages: { store, publicUrl }, metrics, log }: WorkerContext,
   { owner, repo, repositoryId, visibility }: PageOwner,
   check: string,
-  said: CommitOutcome,
+  evaluated: CommitOutcome,
   about?: PullRequest | PageCommit,
 ): Promise<string | undefined> {
-  const { outcome, context, tree } = said
+  const { outcome, context, tree } = evaluated
   metrics.verdictReached(context.kind, resultOf(outcome))
   if (publicUrl === undefined) return undefined
   const at = new Date().toISOString()
-  const fixes = readFixes(said)
+  const fixes = readFixes(evaluated)
   const place = {
     ...{ owner, repo, check, at, visibility },
     ...(repositoryId === undefined ? {} : { repositoryId }),

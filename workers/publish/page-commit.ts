@@ -13,11 +13,11 @@ const LIMIT_MS = 2_000
 const MAX_PULLS = 20
 
 type Asked = Pick<OpenedRepository, 'octokit' | 'repository'>
-type Told = Pick<WorkerContext, 'pages' | 'log'>
+type PageContext = Pick<WorkerContext, 'pages' | 'log'>
 
 /** What the page of a branch's commit says about the commit: what GitHub does not answer in time is left out. */
 export async function pageCommitOf(
-  context: Told,
+  context: PageContext,
   { octokit, repository }: Asked,
   { branch, sha }: { readonly branch: string; readonly sha: string },
 ): Promise<PageCommit> {
@@ -27,7 +27,11 @@ export async function pageCommitOf(
 }
 
 /** The same for a merge group, with the pull requests that the queue merges by it. */
-export async function pageCommitOfGroup(context: Told, subject: Asked, group: ValidateMergeGroup): Promise<PageCommit> {
+export async function pageCommitOfGroup(
+  context: PageContext,
+  subject: Asked,
+  group: ValidateMergeGroup,
+): Promise<PageCommit> {
   const [commit, pulls] = await Promise.all([
     pageCommitOf(context, subject, group),
     inTime(context, () => pullsOf(subject, group)),
@@ -48,7 +52,7 @@ async function pullsOf(
   return { pulls: await Promise.all(read), morePulls: Math.max(0, numbers.length - MAX_PULLS) }
 }
 
-async function inTime<T>({ pages, log }: Told, ask: () => Promise<T | undefined>): Promise<T | undefined> {
+async function inTime<T>({ pages, log }: PageContext, ask: () => Promise<T | undefined>): Promise<T | undefined> {
   if (pages.publicUrl === undefined) return undefined
   const found = await within(LIMIT_MS, ask()).catch(err => {
     log.warn({ err }, 'commit could not be described on its page')

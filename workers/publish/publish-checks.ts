@@ -44,14 +44,17 @@ export async function publishChecks(
   const where = 'number' in about ? { ...owner, pull: about.number } : owner
   let published: PublishedChecks = { shown: decided, written: false, passes: false }
   for (const check of checks) {
-    const said = isShared(check) ? sharedOutcome(check, decided) : decided
-    const detailsUrl = await keepPage(context, owner, check.name, said, about)
-    const record = () => recordVerdict(context, where, place.app, check.name, said)
-    const written = (await publishVerdict(place, check, said, { runs, detailsUrl, again, record })) || published.written
-    const passes = published.passes || !blocks(said)
-    const isWorse = decisionOf(said).severity > decisionOf(published.shown).severity
+    const outcome = isShared(check) ? sharedOutcome(check, decided) : decided
+    const detailsUrl = await keepPage(context, owner, check.name, outcome, about)
+    const record = () => recordVerdict(context, where, place.app, check.name, outcome)
+    const written =
+      (await publishVerdict(place, check, outcome, { runs, detailsUrl, again, record })) || published.written
+    const passes = published.passes || !blocks(outcome)
+    const isWorse = decisionOf(outcome).severity > decisionOf(published.shown).severity
     published =
-      isWorse || check === checks[0] ? { shown: said, written, passes, detailsUrl } : { ...published, written, passes }
+      isWorse || check === checks[0]
+        ? { shown: outcome, written, passes, detailsUrl }
+        : { ...published, written, passes }
   }
   return published
 }

@@ -10,7 +10,7 @@ import type { DesignatedFleets } from '../context/designated-fleets.ts'
 import type { Installation } from '../context/installation.ts'
 import type { FleetPlace } from '../context/readable-repository.ts'
 import type { WorkerContext } from '../context/worker-context.ts'
-import type { EvaluatedCombination } from '../fleets/evaluate-combination.ts'
+import type { EvaluatedRevisionSet } from '../fleets/evaluate-combination.ts'
 import { narrowerSources, withoutSources } from '../fleets/narrower-sources.ts'
 import type { PublishTarget } from '../publish/publish-verdict.ts'
 import { offerBaseline } from './offer-baseline.ts'
@@ -23,7 +23,7 @@ const FORM = '.github/ISSUE_TEMPLATE/tenant-request.yml'
 /** A fleet and its present revision set. */
 export interface SurveyedPlace {
   readonly fleet: FleetPlace
-  readonly evaluated: EvaluatedCombination
+  readonly evaluated: EvaluatedRevisionSet
 }
 
 /** Surveys one fleet. A fleet that cannot be built gives a survey with only its error. */
@@ -99,12 +99,12 @@ export async function surveyPlace(context: WorkerContext, desk: SurveyDesk, surv
     : REPORT_MARKER.replace(' -->', ` ${hash('sha256', branch).slice(0, 12)} -->`)
   const name = { owner: repository.owner, repo: repository.name }
   const seal = record ? `${designationMarker({ ...record, at: repository.id }, context.config.privateKey)}\n` : ''
-  const said = await upsertIssue(writer.octokit, writer.app, name, {
+  const written = await upsertIssue(writer.octokit, writer.app, name, {
     marker,
     title: isDefault ? REPORT_TITLE : `${REPORT_TITLE}, branch ${branch}`,
     body: `${marker}\n${seal}\n${firstReport(facts)}`,
   })
-  if (!said)
+  if (!written)
     context.log.warn(
       { fleet: repository.url },
       'first report is not shown: issues are disabled in the fleet repository',

@@ -14,11 +14,11 @@ import { baselineOf } from '../../src/rules/model/baseline.ts'
 import { TEXT_RULES } from '../../src/rules/text-rules.ts'
 import { KeptFleet } from './kept-fleet.ts'
 import type {
-  CombinationSnapshot,
   EarlierSnapshot,
   EvaluateRequest,
   EvaluationAnswer,
   PinnedRepository,
+  RevisionSetSnapshot,
 } from './protocol.ts'
 
 /**
@@ -56,7 +56,7 @@ export function evaluate(
 }
 
 function setsOf(kept: KeptFleet, { head, base, changed, earlier, values }: EvaluateRequest): ComparedSets {
-  const open = (snapshot: CombinationSnapshot): ReadRevisionSet => {
+  const open = (snapshot: RevisionSetSnapshot): ReadRevisionSet => {
     const disabledRules = [...snapshot.disabledRules, ...TEXT_RULES]
     return { ...opened(kept, snapshot), ...(values === undefined ? {} : { values, disabledRules }) }
   }
@@ -77,7 +77,7 @@ function followedOf({ nodes }: Fleet): WantedSource[] {
     .flatMap(({ url, ref, lent }) => (lent || url === '' ? [] : [{ url, ref }]))
 }
 
-function opened(kept: KeptFleet, snapshot: CombinationSnapshot): ReadRevisionSet {
+function opened(kept: KeptFleet, snapshot: RevisionSetSnapshot): ReadRevisionSet {
   return {
     fleet: { ...snapshot.fleet, tree: kept.open(snapshot.fleet.url, snapshot.fleet.tree) },
     sources: snapshot.sources.map(source => ({ ...source, tree: kept.open(source.url, source.tree) })),

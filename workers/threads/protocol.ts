@@ -22,7 +22,7 @@ import type { Evaluation, NodeFailure } from '../../src/rules/model/finding.ts'
 import type { CoveredPolicy } from '../../src/rules/policies/support/policy-coverage.ts'
 
 /** A FleetInput as it crosses to the rendering thread: trees are snapshots whose bytes are shared memory. */
-export interface CombinationSnapshot {
+export interface RevisionSetSnapshot {
   readonly fleet: {
     readonly url: string
     readonly branch: string
@@ -54,8 +54,8 @@ export interface EarlierSnapshot {
 /** Evaluate `head`; with `base`, also report what is new compared with it. */
 export interface EvaluateRequest {
   readonly type: 'judge'
-  readonly head: CombinationSnapshot
-  readonly base?: CombinationSnapshot
+  readonly head: RevisionSetSnapshot
+  readonly base?: RevisionSetSnapshot
   /** Address of the repository that the change is in, where it is not the fleet on its branch. */
   readonly changed?: string
   /** The day in UTC, `YYYY-MM-DD`: waivers hold until one. */
@@ -108,14 +108,14 @@ interface CredentialsRequest {
 /** Survey a whole fleet; `head` contains every source that it needs. */
 export interface SurveyRequest {
   readonly type: 'survey'
-  readonly head: CombinationSnapshot
+  readonly head: RevisionSetSnapshot
   readonly today: string
 }
 
 /** Audit the isolation of a fleet's tenants, and list who can change what. */
 export interface OverviewRequest {
   readonly type: 'overview'
-  readonly head: CombinationSnapshot
+  readonly head: RevisionSetSnapshot
   /** Number of the namespace to go on from: the thread is not held for long at once. */
   readonly from: number
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { revisionKey } from '../../src/fleet/model/revision-of.ts'
-import type { CombinationSnapshot, EvaluationRequest } from './protocol.ts'
+import type { EvaluationRequest, RevisionSetSnapshot } from './protocol.ts'
 
 /**
  * Hashes everything that a result depends on; trees count by the hash of their content. Equal keys give equal results.
@@ -14,12 +14,12 @@ function partsOf(request: EvaluationRequest): unknown[] {
     case 'judge': {
       const { head, base, changed = null, today, earlier, values } = request
       const before = earlier ? [earlier.states.map(({ commit, tree }) => [commit, tree.id]), earlier.isAll] : null
-      return [combination(head), base ? combination(base) : null, changed, today, before, values?.digest ?? null]
+      return [revisionSetKey(head), base ? revisionSetKey(base) : null, changed, today, before, values?.digest ?? null]
     }
     case 'survey':
-      return [combination(request.head), request.today]
+      return [revisionSetKey(request.head), request.today]
     case 'overview':
-      return [combination(request.head), request.from]
+      return [revisionSetKey(request.head), request.from]
     case 'credentials':
       return [request.tree.id, request.url, request.branch]
     case 'change':
@@ -30,7 +30,7 @@ function partsOf(request: EvaluationRequest): unknown[] {
   }
 }
 
-function combination({ fleet, sources, opaque, facts, disabledRules, registries }: CombinationSnapshot): unknown {
+function revisionSetKey({ fleet, sources, opaque, facts, disabledRules, registries }: RevisionSetSnapshot): unknown {
   const contents = sources.map(source => [source.url, source.ref, revisionKey(source), source.tree.id])
   return [fleet.url, fleet.branch, fleet.commit, fleet.tree.id, contents, opaque, facts, disabledRules, registries]
 }

@@ -7,7 +7,7 @@ import { surveyFleet } from '../../src/audit/survey-fleet.ts'
 import { credentialReport } from '../../src/credentials/credential-report.ts'
 import { BailiwickError } from '../../src/errors.ts'
 import { buildFleet } from '../../src/fleet/graph/build-fleet.ts'
-import { combinationOf } from '../../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../../src/fleet/graph/combination.ts'
 import type { FleetInput } from '../../src/fleet/model/input.ts'
 import type { WalkProgress } from '../../src/fleet/rendering/work.ts'
 import { openSnapshot } from '../../src/git/snapshot.ts'
@@ -113,5 +113,5 @@ function survey({ head, today }: SurveyRequest): EvaluationAnswer {
   const fleet = buildFleet(input)
   if (fleet.wanted.length > 0) return { type: 'wanted', wanted: fleet.wanted, asked: [] }
   const { url, branch } = input.fleet
-  return { type: 'surveyed', survey: surveyFleet(fleet, { url, branch }, { combination: combinationOf(input), today }) }
+  return { type: 'surveyed', survey: surveyFleet(fleet, { url, branch }, { combination: revisionSetOf(input), today }) }
 }

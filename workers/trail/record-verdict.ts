@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { BailiwickError } from '../../src/errors.ts'
-import { NO_CIRCUMSTANCES } from '../../src/gate/circumstances.ts'
+import { NO_DECISIONS } from '../../src/gate/circumstances.ts'
 import { decide } from '../../src/gate/decide.ts'
 import type { AppIdentity, RepositoryName } from '../../src/github/client/octokit.ts'
 import type { TrailAnchor, TrailRevision } from '../../src/trail/trail-entry.ts'
@@ -29,26 +29,26 @@ export async function recordVerdict(
   check: string,
   published: PublishedVerdict,
 ): Promise<TrailAnchor | undefined> {
-  const { outcome, context: said } = published
+  const { outcome, context: report } = published
   if (context.outbox === undefined) return undefined
-  const url = said.fleet?.repository ?? (await fleetOfError(context, installation, published))
+  const url = report.fleet?.repository ?? (await fleetOfError(context, installation, published))
   if (url === undefined) return undefined
   const fleet = { installation, url }
-  const commit = said.headSha
-  const circumstances = said.circumstances ?? NO_CIRCUMSTANCES
+  const commit = report.headSha
+  const decisions = report.decisions ?? NO_DECISIONS
   const about = { repository: `${owner}/${repo}`, commit, ...(pull === undefined ? {} : { pull }) }
-  for (const { rule, by } of circumstances.approvals ?? []) {
+  for (const { rule, by } of decisions.approvals ?? []) {
     const id = `approval ${owner}/${repo}@${commit} ${rule} ${by}`
     const approval = { ...about, kind: 'approval', who: by, result: rule, revisions: [] } as const
     await recordDecision(context, fleet, { ...approval, id, digest: hash('sha256', id) })
   }
-  const digest = hash('sha256', JSON.stringify([outcomeOf(outcome), said.circumstances ?? null]))
+  const digest = hash('sha256', JSON.stringify([outcomeOf(outcome), report.decisions ?? null]))
   return recordDecision(context, fleet, {
     ...about,
     id: `verdict ${owner}/${repo}@${commit} ${check} ${digest}`,
     ...{ kind: 'verdict', who: `${app.slug}[bot]`, digest },
-    result: decide(outcome, circumstances).conclusion,
-    revisions: revisionsOf(said),
+    result: decide(outcome, decisions).conclusion,
+    revisions: revisionsOf(report),
   })
 }
 

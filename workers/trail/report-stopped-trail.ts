@@ -64,7 +64,7 @@ async function write(
 ): Promise<void> {
   const marker = stoppedMarker(incident)
   const issue = { marker, title: incident === REFUSED ? REFUSED_TITLE : STOPPED_TITLE, body: `${marker}\n\n${text}` }
-  const said = await upsertIssue(octokit, app, { owner: place.owner, repo: place.repo }, issue)
-  if (!said)
+  const written = await upsertIssue(octokit, app, { owner: place.owner, repo: place.repo }, issue)
+  if (!written)
     context.log.warn({ ...place }, 'issues are disabled in the fleet repository: the state of its trail is not shown')
 }

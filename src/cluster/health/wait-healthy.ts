@@ -21,7 +21,7 @@ export type Health =
 /** Soon at first, for what is ready at once; then as often as Flux. */
 const PAUSES_MS = [250, 500, 1_000, 2_000, 5_000] as const
 /** A condition of Kubernetes holds 32 KiB. */
-const MAX_TOLD = 50
+const MAX_LISTED = 50
 
 interface Clock {
   readonly now: () => number
@@ -111,9 +111,9 @@ class Round {
 
 function answer(state: 'failed' | 'timeout', objects: readonly UnhealthyObject[]): Health {
   const begin = state === 'failed' ? 'failed early due to stalled resources' : 'timeout waiting for'
-  const told = objects.slice(0, MAX_TOLD).map(describe)
-  if (objects.length > MAX_TOLD) told.push(`and ${objects.length - MAX_TOLD} more`)
-  return { state, reason: `${begin}: [${told.join(', ')}]`, objects: objects.slice(0, MAX_TOLD) }
+  const listed = objects.slice(0, MAX_LISTED).map(describe)
+  if (objects.length > MAX_LISTED) listed.push(`and ${objects.length - MAX_LISTED} more`)
+  return { state, reason: `${begin}: [${listed.join(', ')}]`, objects: objects.slice(0, MAX_LISTED) }
 }
 
 /** `Deployment/apps/web status: 'InProgress': Available: 0/1`. */

@@ -33,8 +33,8 @@ function partOf({ error, fatal, hides, remote }: Hole): LeftOut {
 }
 
 function isSame(a: BailiwickError, b: BailiwickError): boolean {
-  const told = ({ code, message, origin }: BailiwickError) => JSON.stringify([code, message, origin ?? null])
-  return a === b || told(a) === told(b)
+  const textOf = ({ code, message, origin }: BailiwickError) => JSON.stringify([code, message, origin ?? null])
+  return a === b || textOf(a) === textOf(b)
 }
 
 /** A remote file of the platform that Flux fetches: it is listed as not visible, and a new one needs an approval. */

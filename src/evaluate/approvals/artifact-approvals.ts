@@ -12,21 +12,21 @@ import { onePerGroup } from './one-per-group.ts'
 export function artifactApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
   const before = new Map(base.nodes.map(node => [node.key, node.source]))
   const known = new Map(base.nodes.map(({ source }) => [textOf(source), source]))
-  const told = new Map<string, RequiredApproval>()
-  const tell = (one: RequiredApproval) => told.has(one.message) || told.set(one.message, one)
+  const approvals = new Map<string, RequiredApproval>()
+  const add = (one: RequiredApproval) => approvals.has(one.message) || approvals.set(one.message, one)
   for (const node of head.nodes) {
     const { source, cluster } = node
     const [was, same] = [before.get(node.key), known.get(textOf(source))]
     const path = originAt(node.kustomization.root, ['spec', 'sourceRef']).file
     if (was === undefined && source.artifact?.assumed !== undefined && !same) {
       const message = `${shown(source.id)} on cluster ${shown(cluster)} is new, and its content is only assumed: ${shownOf(source)}`
-      tell({ rule: 'source-opaque', path, message })
+      add({ rule: 'source-opaque', path, message })
     } else if (was !== undefined && textOf(was) !== textOf(source)) {
       const message = `${shown(source.id)} on cluster ${shown(cluster)}: the OCI artifact, or what proves where it comes from, changes from ${shownOf(was)} to ${shownOf(source)}`
-      tell({ rule: 'source-verify-removed', path, message })
-    } else if (same) for (const one of pushedOtherwise(source, same, head)) tell(one)
+      add({ rule: 'source-verify-removed', path, message })
+    } else if (same) for (const one of pushedOtherwise(source, same, head)) add(one)
   }
-  return [...told.values()]
+  return [...approvals.values()]
 }
 
 /** Files that decide what is pushed and that change; those in .github of the fleet's own repository are guarded as such. */

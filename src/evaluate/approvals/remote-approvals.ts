@@ -18,8 +18,8 @@ export function remoteApprovals(head: Fleet, base: Fleet): RequiredApproval[] {
   const old = platformsOf(base, was)
   const before = Map.groupBy(old, keyOf)
   const known = { targets: new Set(old.map(targetKey)), accounts: new Set(old.map(accountKey)) }
-  const told = platformsOf(head, now).flatMap(one => changeOf(one, before.get(keyOf(one)) ?? [], known) ?? [])
-  return [...oncePerTarget(told), ...changedKubeConfigs(head, base, now, was).map(approvalOfContent)]
+  const changes = platformsOf(head, now).flatMap(one => changeOf(one, before.get(keyOf(one)) ?? [], known) ?? [])
+  return [...oncePerTarget(changes), ...changedKubeConfigs(head, base, now, was).map(approvalOfContent)]
 }
 
 /** What acts in a namespace of a tenant is evaluated by what its hub gives the tenant, wherever it leads. */

@@ -35,14 +35,14 @@ export function unreadSources(head: Fleet, base: Fleet): RequiredApproval[] {
     isNextVersion(specOf(node, specs).tag, specOf(was, old).tag) &&
     isVersionNamed(head.config) &&
     keysOf(was, keyOfAnyVersion).includes(keyOfAnyVersion(node, specs, place))
-  const told = head.nodes.flatMap(node => {
+  const unread = head.nodes.flatMap(node => {
     const was = before.get(node.key)
     // of a cluster that is asked for already
     if (node.parent === undefined && was && !(isSame(was, node) && isUnread(was) === isUnread(node))) return []
     const place = isUnread(node) ? placeOf(node, isHeld.has(node.key)).now : undefined
     const wakes = wasHeld.has(node.key) && !isHeld.has(node.key)
     const what = isUnread(node)
-      ? isToldAsError(node, was) ||
+      ? isReportedAsError(node, was) ||
         place === undefined ||
         known.has(keyOf(node, specs, place)) ||
         isNextOf(was, node, place)
@@ -53,7 +53,7 @@ export function unreadSources(head: Fleet, base: Fleet): RequiredApproval[] {
         : undefined
     return what === undefined ? [] : [{ node, what }]
   })
-  return grouped(told)
+  return grouped(unread)
 }
 
 /** A rule that is off names nothing, and a setting asks as for charts. */
@@ -68,21 +68,21 @@ function movingIn({ tenant, source }: FleetNode): string[] {
 }
 
 /** What a change makes undeclared, or another address, is an evaluation error. */
-function isToldAsError({ source }: FleetNode, was: FleetNode | undefined): boolean {
+function isReportedAsError({ source }: FleetNode, was: FleetNode | undefined): boolean {
   if (source.unmatched === undefined) return false
   const { why } = source.unmatched
   return !(was?.source.unmatched?.why === why && was.source.id === source.id && was.source.url === source.url)
 }
 
-interface Told {
+interface UnreadSource {
   readonly node: FleetNode
   readonly what: string
 }
 
 /** Each source once, however many Kustomizations follow it. */
-function grouped(told: readonly Told[]): RequiredApproval[] {
+function grouped(unread: readonly UnreadSource[]): RequiredApproval[] {
   return onePerGroup(
-    told,
+    unread,
     ({ node, what }) => `${followedText(node)} ${what}`,
     ({ node, what }, others) => {
       const message = `${shownObject('Kustomization', node.namespace, node.name)}${others} would follow ${shown(followedText(node))}, which ${what}`

@@ -37,7 +37,7 @@ export class Assessor {
   ): Assessment {
     const context: RuleContext = { index: index.view, config: fleet.config, ...(base ? { before: base.view } : {}) }
     const indexes = base ? [index, base] : [index]
-    const said = lane.run(fleet, before, (part, asked) => {
+    const assessed = lane.run(fleet, before, (part, asked) => {
       this.asked++
       this.watch?.running(part.node ?? '')
       for (const one of indexes) one.asker = asked
@@ -47,7 +47,7 @@ export class Assessor {
         for (const one of indexes) one.asker = undefined
       }
     })
-    return assessmentOf(fleet, said)
+    return assessmentOf(fleet, assessed)
   }
 }
 

@@ -1,5 +1,5 @@
 import { buildWithEarlier, type EarlierStates } from '../../fleet/graph/build-with-earlier.ts'
-import { combinationOf } from '../../fleet/graph/combination.ts'
+import { revisionSetOf } from '../../fleet/graph/combination.ts'
 import type { FleetSession } from '../../fleet/incremental/fleet-session.ts'
 import type { Fleet, FleetNode } from '../../fleet/model/fleet.ts'
 import type { FleetInput } from '../../fleet/model/input.ts'
@@ -67,7 +67,7 @@ export function evaluateSides(
   { input, head, base, since }: BuiltSides,
   { changed, today }: { readonly changed?: string | undefined; readonly today: string },
 ): Evaluation {
-  const combination = combinationOf(input)
+  const combination = revisionSetOf(input)
   const when = { combination, today, since, ...(changed === undefined ? {} : { changed }) }
   const { tree, url } = input.fleet
   if (!base) return session.evaluateFleet(head, { baseline: baselineOf(tree, url), ...when })

@@ -79,9 +79,9 @@ function textOf({
   findings,
   failures,
 }: EvaluatedNode): string {
-  const said = [...findings, ...failures].map(one => `${one.fingerprint} ${one.hides ?? ''} ${one.state}`)
+  const results = [...findings, ...failures].map(one => `${one.fingerprint} ${one.hides ?? ''} ${one.state}`)
   const from = [source.url, source.id, source.opaque, addressesOf({ source, ...(charts ? { charts } : {}) })]
-  return JSON.stringify([digest, user, tenant, parent, suspend, prune, from, hides, holes, said])
+  return JSON.stringify([digest, user, tenant, parent, suspend, prune, from, hides, holes, results])
 }
 
 function changedObjects(

@@ -12,7 +12,7 @@ import { asMessage } from '../../message/said.ts'
 import type { Origin } from '../../origin.ts'
 import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
 import { overLimit } from '../../rules/model/over-limit.ts'
-import type { Breach, FindingLevel, Rule, RuleContext } from '../../rules/model/rule.ts'
+import type { FindingLevel, Rule, RuleContext, Violation } from '../../rules/model/rule.ts'
 import { applyingNode, within } from '../../rules/namespaces/support/embedded-subject.ts'
 import type { RuleSet } from '../../rules/rule-set.ts'
 import { isNotVisible, type LeftOut, leftOutOf } from '../applied/left-out.ts'
@@ -29,18 +29,18 @@ export interface Assessed {
 
 /** Asks every rule about a node and what it renders. Pure: the same node and the same answers give the same. */
 export function assessNode(rules: RuleSet, node: FleetNode, context: RuleContext): Assessed {
-  const said = emptyFound('part')
-  for (const one of leftOutOf(node)) refusal(rules, node, one, context, said)
-  if (node.source.opaque === WANTED) said.failures.add(unread(node))
+  const results = emptyFound('part')
+  for (const one of leftOutOf(node)) refusal(rules, node, one, context, results)
+  if (node.source.opaque === WANTED) results.failures.add(unread(node))
   for (const object of node.objects) {
-    assessObject(rules, node, object, context, said)
-    assessEmbedded(rules, node, object, context, said)
+    assessObject(rules, node, object, context, results)
+    assessEmbedded(rules, node, object, context, results)
   }
   for (const rule of rules.ofNodes) {
     const where = { node, origin: node.kustomization.root.origin, content: node.digest }
-    take(rule, () => rule.checkNode!(node, context), context, said, where)
+    take(rule, () => rule.checkNode!(node, context), context, results, where)
   }
-  return listed(said)
+  return listed(results)
 }
 
 function assessObject(
@@ -48,7 +48,7 @@ function assessObject(
   node: FleetNode,
   object: KubeObject,
   context: RuleContext,
-  said: RuleResults,
+  results: RuleResults,
 ): void {
   const id = idOf(object)
   const kind = kindOfId(id)
@@ -59,22 +59,22 @@ function assessObject(
   for (const rule of asked) {
     const check = () =>
       rule.checkObject ? rule.checkObject(subject, context) : rule.checkTenantObject!(subject as TenantSubject, context)
-    take(rule, () => once(rule, check()), context, said, { node, origin: object.root.origin, content: node.digest })
+    take(rule, () => once(rule, check()), context, results, { node, origin: object.root.origin, content: node.digest })
   }
 }
 
 /** Leaves out what a rule that gives way finds at a field whose form another rule refused, which counts as much. */
 function oncePerField({ config }: RuleContext) {
   const refused = new Map<string, FindingLevel>()
-  return function* once(rule: Rule, breaches: Iterable<Breach>): Iterable<Breach> {
-    for (const breach of breaches) {
-      const level = levelOf(rule, breach, config)?.level
+  return function* once(rule: Rule, violations: Iterable<Violation>): Iterable<Violation> {
+    for (const violation of violations) {
+      const level = levelOf(rule, violation, config)?.level
       // of what type an object is, its apiVersion and its kind state together
-      const field = JSON.stringify(breach.path[0] === 'apiVersion' ? ['kind'] : breach.path)
+      const field = JSON.stringify(violation.path[0] === 'apiVersion' ? ['kind'] : violation.path)
       const other = refused.get(field)
       if (rule.givesWay && other !== undefined && (other !== 'warning' || level === 'warning')) continue
-      if (breach.isMalformed && level !== undefined) refused.set(field, level)
-      yield breach
+      if (violation.isMalformed && level !== undefined) refused.set(field, level)
+      yield violation
     }
   }
 }
@@ -91,7 +91,7 @@ function assessEmbedded(
   node: FleetNode,
   holder: KubeObject,
   context: RuleContext,
-  said: RuleResults,
+  results: RuleResults,
 ): void {
   const { objects } = embeddedIn(holder)
   if (objects.length === 0 || context.index.actsFor(node, holder) === undefined) return
@@ -106,11 +106,11 @@ function assessEmbedded(
       if (OF_HOLDER.has(rule.id) || place.except?.includes(rule.id)) continue
       if (isTemplate && AS_WRITTEN.has(rule.id)) continue
       if (node.tenant === undefined && !OF_PLATFORM.has(rule.id)) continue
-      const breaches = () =>
+      const violations = () =>
         rule.checkObject
           ? rule.checkObject(subject, context)
           : rule.checkTenantObject!(subject as TenantSubject, context)
-      take(rule, () => within(embedded, once(rule, breaches())), context, said, {
+      take(rule, () => within(embedded, once(rule, violations())), context, results, {
         node,
         origin: holder.root.origin,
         content: node.digest,
@@ -130,16 +130,16 @@ export interface CheckedPlace {
 /** Adds what a check found to what was said. What it throws as `render-limits` is an evaluation error of that place. */
 export function take(
   rule: Rule,
-  check: () => Iterable<Breach>,
+  check: () => Iterable<Violation>,
   context: RuleContext,
-  said: RuleResults,
+  results: RuleResults,
   place?: CheckedPlace | ((origin: Origin | undefined) => CheckedPlace | undefined),
 ): void {
   const placeOf = (origin: Origin | undefined) => (typeof place === 'function' ? place(origin) : place)
   try {
-    for (const breach of check()) {
-      const content = breach.code === 'render-limits' ? placeOf(breach.origin)?.content : undefined
-      add(rule, breach, context, said, content)
+    for (const violation of check()) {
+      const content = violation.code === 'render-limits' ? placeOf(violation.origin)?.content : undefined
+      add(rule, violation, context, results, content)
     }
   } catch (error) {
     if (!(error instanceof BailiwickError) || error.code !== 'render-limits') throw error
@@ -150,34 +150,34 @@ export function take(
       rule,
       overLimit(where.node, error.said ?? error.message, fix, error.origin ?? where.origin),
       context,
-      said,
+      results,
       where.content,
     )
   }
 }
 
-function add(rule: Rule, breach: Breach, context: RuleContext, said: RuleResults, content?: string): void {
-  const weight = levelOf(rule, breach, context.config)
+function add(rule: Rule, violation: Violation, context: RuleContext, results: RuleResults, content?: string): void {
+  const weight = levelOf(rule, violation, context.config)
   if (weight === undefined) return
   if (weight.level === 'error') {
-    const { message, fix } = breach
-    const origin = breach.origin ?? originAt(breach.object.root, breach.path)
-    const cause = { code: breach.code ?? rule.id, message, fix, about: aboutOf(breach), hides: content ?? '' }
-    said.failures.add(failureOf(breach.node, cause, origin))
-  } else said.findings.add(findingOf(rule, weight, breach, context.index))
+    const { message, fix } = violation
+    const origin = violation.origin ?? originAt(violation.object.root, violation.path)
+    const cause = { code: violation.code ?? rule.id, message, fix, about: aboutOf(violation), hides: content ?? '' }
+    results.failures.add(failureOf(violation.node, cause, origin))
+  } else results.findings.add(findingOf(rule, weight, violation, context.index))
 }
 
-/** The object and field of a breach, whatever node applies it. */
-function aboutOf({ object, path, value }: Breach): string[] {
+/** The object and field of a result, whatever node applies it. */
+function aboutOf({ object, path, value }: Violation): string[] {
   const { apiVersion, kind, namespace, name } = idOf(object)
   return [groupOf(apiVersion), kind, namespace, name, stablePath(object.root, path), withoutPositions(value)]
 }
 
 /** What the renderer refuses by a rule is a finding of that rule; anything else is an error of the node. */
-function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleContext, said: RuleResults): void {
+function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleContext, results: RuleResults): void {
   const { error, hides, isFatal } = part
   const rule = isForbidden(node, part, context) ? rules.named(error.rule!) : undefined
-  const breach: Breach | undefined = rule && {
+  const violation: Violation | undefined = rule && {
     node,
     object: node.kustomization,
     path: ['spec', 'path'],
@@ -186,22 +186,22 @@ function refusal(rules: RuleSet, node: FleetNode, part: LeftOut, context: RuleCo
     message: asMessage(error.said ?? error.message),
     fix: asMessage(error.saidFix ?? error.fix ?? rule.docs),
   }
-  const weight = rule && breach && levelOf(rule, breach, context.config)
+  const weight = rule && violation && levelOf(rule, violation, context.config)
   const { now: applied } = placeOf(node, false)
   const place = applied === undefined ? {} : { appliedAs: hashOf([applied]) }
   // a rule that is off does not make the node known: then it is what cannot be rendered
-  if (rule && breach && weight && weight.level !== 'error') {
-    said.findings.add({ ...findingOf(rule, weight, breach, context.index), hides, ...place })
+  if (rule && violation && weight && weight.level !== 'error') {
+    results.findings.add({ ...findingOf(rule, weight, violation, context.index), hides, ...place })
   } else if (!isNotVisible(node, part, context.index.cluster(node.cluster)?.lockdown)) {
     const origin = error.origin ?? node.kustomization.root.origin
     const what = weight
-      ? { code: rule!.id, fix: breach!.fix }
+      ? { code: rule!.id, fix: violation!.fix }
       : { code: error.code, fix: error.saidFix ?? error.fix ?? 'Correct the file.' }
     // what the platform applies anew passes with an approval
     const where = node.tenant === undefined ? {} : place
     const message = error.said ?? error.message
     const cause = { ...what, message, identity: error.identity, hides, ...where, blocksApply: isFatal }
-    said.failures.add(failureOf(node, cause, origin))
+    results.failures.add(failureOf(node, cause, origin))
   }
 }
 

@@ -38,15 +38,15 @@ export function assess(fleet: Fleet, before?: Fleet): Assessment {
 
 /** What was said about all parts of a fleet, as one. */
 export function assessmentOf(fleet: Fleet, parts: Iterable<Assessed>): Assessment {
-  const said = emptyFound('tenant')
-  for (const one of unknownRules(fleet, rules)) said.failures.add(one)
+  const results = emptyFound('tenant')
+  for (const one of unknownRules(fleet, rules)) results.failures.add(one)
   for (const { findings, failures } of parts) {
-    for (const one of findings) said.findings.add(one)
-    for (const one of failures) said.failures.add(one)
+    for (const one of findings) results.findings.add(one)
+    for (const one of failures) results.failures.add(one)
   }
   const inputs = new Map<string, string>()
   for (const node of fleet.nodes) if (node.error && !isBuilt(node)) inputs.set(node.key, node.inputs ?? '')
-  const all = listed(said)
+  const all = listed(results)
   return { findings: unique(all.findings), failures: unique(all.failures), inputs }
 }
 

@@ -25,12 +25,12 @@ export function nodePart(rules: RuleSet, node: FleetNode): AssessablePart {
 /** A node that `before` has and the fleet has not. */
 export function removedPart(rules: RuleSet, node: FleetNode): AssessablePart {
   const place = { node, origin: node.kustomization.root.origin, content: node.digest }
-  const assess = said(rules.ofRemoved, (rule, context) => rule.checkRemoved!(node, context), place)
+  const assess = assessBy(rules.ofRemoved, (rule, context) => rule.checkRemoved!(node, context), place)
   return { id: `removed ${node.key}`, about: [node], assess }
 }
 
 export function clusterPart(rules: RuleSet, cluster: Cluster): AssessablePart {
-  const assess = said(rules.ofClusters, (rule, context) => rule.checkCluster!(cluster, context))
+  const assess = assessBy(rules.ofClusters, (rule, context) => rule.checkCluster!(cluster, context))
   return { id: `cluster ${cluster.name}`, about: [cluster], assess }
 }
 
@@ -41,7 +41,7 @@ export function repositoryPart(rules: RuleSet, repository: EvaluatedRepository):
     const place = { repository: url, file: origin?.file ?? '', line: 1, column: 1 }
     return node && { node, origin: place, content: tree.id }
   }
-  const assess = said(rules.ofRepositories, (rule, context) => rule.checkRepository!(repository, context), place)
+  const assess = assessBy(rules.ofRepositories, (rule, context) => rule.checkRepository!(repository, context), place)
   const about = [
     url,
     tree.id,
@@ -66,7 +66,7 @@ export function* partsOf(rules: RuleSet, fleet: Fleet, before: Fleet | undefined
 
 type Check = (rule: Rule, context: RuleContext) => ReturnType<NonNullable<Rule['checkNode']>>
 
-const said =
+const assessBy =
   (rules: readonly Rule[], check: Check, place?: Parameters<typeof take>[4]): AssessablePart['assess'] =>
   context => {
     const all = emptyFound('part')

@@ -37,7 +37,7 @@ import { withoutSharedEdits } from './without-shared-edits.ts'
 export interface EvaluateOptions {
   /** The fleet before the change; without it every finding outside the baseline is new. */
   readonly base?: Fleet
-  /** combinationOf the input of the head. */
+  /** revisionSetOf the input of the head. */
   readonly combination: string
   /** What the fleet's baseline file accepts: errors always, violations where there is no base to compare with. */
   readonly baseline?: Baseline
@@ -52,7 +52,7 @@ export interface EvaluateOptions {
 }
 
 /**
- * The evaluation of a combination. Only what is new decides: an error that is new or hides other bytes than before, then a new
+ * Evaluates a revision set. Only what is new decides: an error that is new or hides other bytes than before, then a new
  * violation. Pure, deterministic, never throws for what a repository holds.
  */
 export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess = assess): Evaluation {
@@ -60,7 +60,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
   const now = ask(head, options.base)
   const known = before ? knownOf(before.findings) : knownOfBaseline(options.baseline ?? new Map())
   const waivers = new Waivers(head.config.waivers, options.today)
-  const said = [...now.findings, ...unusedWaivers(head, now.findings, waivers)]
+  const reported = [...now.findings, ...unusedWaivers(head, now.findings, waivers)]
   const stands = before ? new Map([...known, ...knownOf(unusedWaivers(head, before.findings, waivers))]) : known
   const awake = options.base && before ? standingApplied(options.base, head, before.findings, stands) : () => stands
   const [isHeld, wasHeld] = [new HeldNodes(head), options.base && new HeldNodes(options.base)]
@@ -76,7 +76,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
   const leadsTo = new Set(leading.map(node => node.key))
   // a change of which nothing is evaluated does not pass because that was so before
   const isUnfollowed = changed !== undefined && leading.length > 0 && !isFollowed(changed, [head, options.base])
-  const findings = said.map(one => {
+  const findings = reported.map(one => {
     const isHiding = isUnfollowed && one.hides !== undefined && leadsTo.has(one.node)
     const hidden = isHiding || (before !== undefined && hidesChange(one, now, before, hiddenBefore))
     return withState(one, awake(one), waivers, hidden, stands)
@@ -103,7 +103,7 @@ export function evaluateFleet(head: Fleet, options: EvaluateOptions, ask: Assess
     requiredApprovals: approvalsIn(head, options.base, all, changes?.approvals),
     ...(changes ? { changedFiles: changes.files, changedIn } : {}),
     evaluated: evaluatedOf(head),
-    combination: waivers.combinationWith(options.combination),
+    combination: waivers.revisionSetWith(options.combination),
   })
   const of = <T extends { readonly node: string }>(items: readonly T[]) => Map.groupBy(items, item => item.node)
   const [found, broken] = [of(violations.filter(one => one.state !== 'fixed')), of(errors)]
@@ -270,8 +270,8 @@ function unusedWaivers(fleet: Fleet, findings: readonly Finding[], waivers: Waiv
   if (unused.length === 0) return []
   const index = new FleetIndex(fleet)
   return unused.flatMap(waiver => {
-    const breach = unusedWaiver(waiver, root)
-    const weight = levelOf(waiverUnused, breach, fleet.config)
-    return weight ? [findingOf(waiverUnused, weight, breach, index)] : []
+    const violation = unusedWaiver(waiver, root)
+    const weight = levelOf(waiverUnused, violation, fleet.config)
+    return weight ? [findingOf(waiverUnused, weight, violation, index)] : []
   })
 }

@@ -1,5 +1,5 @@
 import { message, part } from '../../message/message.ts'
-import { fixOf, saidOf, sayingOf } from '../../message/said.ts'
+import { fixOf, sayingOf, typedMessage } from '../../message/said.ts'
 import { BASELINE_FILE, type Baseline, isAccepted } from '../../rules/model/baseline.ts'
 import type { NodeFailure } from '../../rules/model/finding.ts'
 import type { KnownHidden } from './known-hidden.ts'
@@ -31,7 +31,7 @@ export class KnownFailures {
   }
 }
 
-/** The error stood before, but nobody has seen what it hides now. */
+/** An existing error that now hides unknown content. */
 function unseen(failure: NodeFailure, how: 'changed' | 'is applied anew: in another place or form'): NodeFailure {
   const { origin, fingerprint, hides = '' } = failure
   const file = origin.file === '' ? message`it` : part('path', origin.file)
@@ -41,7 +41,7 @@ function unseen(failure: NodeFailure, how: 'changed' | 'is applied anew: in anot
   return {
     ...rest,
     ...sayingOf(
-      message`${saidOf(failure)}. What is not evaluated because of ${file} ${how}, so it may be anything`,
+      message`${typedMessage(failure)}. What is not evaluated because of ${file} ${how}, so it may be anything`,
       message`${fix}${stop} To accept exactly these bytes unseen, list ${part('value', `{fingerprint: "${fingerprint}", hides: ["${hides}"]}`)} under errors in ${part('path', BASELINE_FILE)} of the fleet (\`bailiwick baseline\` writes it); a fleet admin approves that.`,
     ),
   }

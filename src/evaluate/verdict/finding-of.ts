@@ -8,7 +8,7 @@ import { type Message, message, plainText } from '../../message/message.ts'
 import { asMessage, sayingOf } from '../../message/said.ts'
 import type { Origin, Step } from '../../origin.ts'
 import type { Finding, NodeFailure } from '../../rules/model/finding.ts'
-import type { Breach, RuleText } from '../../rules/model/rule.ts'
+import type { RuleText, Violation } from '../../rules/model/rule.ts'
 import type { Weight } from './level-of.ts'
 
 /** What stands behind a violation that is only reported. */
@@ -18,12 +18,12 @@ const REPORTED = message` It is reported without blocking, because enforcement i
 const MAX_ALLOWED = 20
 
 /** A breach as the verdict lists it. */
-export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index: FleetIndex): Finding {
-  const { node, object, path } = breach
+export function findingOf(rule: RuleText, weight: Weight, violation: Violation, index: FleetIndex): Finding {
+  const { node, object, path } = violation
   const tenant = node.tenant ?? ''
   // an edit is made at the field itself, and much of a whole object or its spec is not about the finding
-  const isPart = breach.edit === undefined && path.length > 1
-  const origin = breach.origin ?? (isPart ? causeAt : originAt)(object.root, path)
+  const isPart = violation.edit === undefined && path.length > 1
+  const origin = violation.origin ?? (isPart ? causeAt : originAt)(object.root, path)
   return {
     rule: rule.id,
     level: weight.level === 'violation' ? 'violation' : 'warning',
@@ -36,20 +36,28 @@ export function findingOf(rule: RuleText, weight: Weight, breach: Breach, index:
     object: idOf(object),
     field: pointer(path),
     origin: place(origin),
-    via: dedupe([...(origin.via ?? []), ...object.trail, ...chain(breach.renderedBy ?? node, index)]),
-    ...sayingOf(weight.reported ? message`${asMessage(breach.message)}${REPORTED}` : breach.message, breach.fix),
+    via: dedupe([...(origin.via ?? []), ...object.trail, ...chain(violation.renderedBy ?? node, index)]),
+    ...sayingOf(
+      weight.reported ? message`${asMessage(violation.message)}${REPORTED}` : violation.message,
+      violation.fix,
+    ),
     node: node.key,
-    fingerprint: fingerprintOf({ rule: rule.id, cluster: node.cluster, tenant }, object, path, breach.value),
-    ...causeIn(rule, breach, origin),
-    ...(breach.follows === undefined ? {} : { follows: breach.follows }),
-    ...(breach.edit ? { edit: breach.edit } : {}),
-    ...(breach.allowed?.length ? { allowed: breach.allowed.slice(0, MAX_ALLOWED) } : {}),
-    ...(breach.clusterAnswer === undefined ? {} : { clusterAnswer: breach.clusterAnswer }),
-    ...(breach.policy ? { policy: breach.policy } : {}),
+    fingerprint: fingerprintOf({ rule: rule.id, cluster: node.cluster, tenant }, object, path, violation.value),
+    ...causeIn(rule, violation, origin),
+    ...(violation.follows === undefined ? {} : { follows: violation.follows }),
+    ...(violation.isBefore ? { isBefore: true as const } : {}),
+    ...(violation.edit ? { edit: violation.edit } : {}),
+    ...(violation.allowed?.length ? { allowed: violation.allowed.slice(0, MAX_ALLOWED) } : {}),
+    ...(violation.clusterAnswer === undefined ? {} : { clusterAnswer: violation.clusterAnswer }),
+    ...(violation.policy ? { policy: violation.policy } : {}),
   }
 }
 
-function causeIn(rule: RuleText, { path, value, cause }: Breach, origin: Origin): Pick<Finding, 'cause' | 'isShared'> {
+function causeIn(
+  rule: RuleText,
+  { path, value, cause }: Violation,
+  origin: Origin,
+): Pick<Finding, 'cause' | 'isShared'> {
   if (cause !== undefined) return { cause, isShared: true }
   return origin.file === '' ? {} : { cause: writtenBy(rule.id, origin, path, value) }
 }
@@ -72,18 +80,18 @@ interface Cause {
 /** What could not be evaluated of a node. */
 export function failureOf(
   node: Pick<FleetNode, 'key' | 'cluster' | 'tenant'>,
-  { code, message: said, identity, fix, about = [], hides, appliedAs, blocksApply }: Cause,
+  { code, message: text, identity, fix, about = [], hides, appliedAs, blocksApply }: Cause,
   origin: Origin,
 ): NodeFailure {
   return {
     code,
     state: 'new',
-    ...sayingOf(said, fix),
+    ...sayingOf(text, fix),
     origin: place(origin),
     cluster: node.cluster,
     tenant: node.tenant ?? '',
     node: node.key,
-    fingerprint: causeOf({ code, message: identity ?? plainText(said) }, origin, about),
+    fingerprint: causeOf({ code, message: identity ?? plainText(text) }, origin, about),
     ...(hides === undefined ? {} : { hides }),
     ...(appliedAs === undefined ? {} : { appliedAs }),
     ...(blocksApply ? { blocksApply } : {}),

@@ -1,5 +1,5 @@
 import { type Message, message, untyped } from '../../message/message.ts'
-import { fixOf, saidOf, sayingOf } from '../../message/said.ts'
+import { fixOf, sayingOf, typedMessage } from '../../message/said.ts'
 import type { Baseline } from '../../rules/model/baseline.ts'
 import type { Finding, Severity } from '../../rules/model/finding.ts'
 import { isHeavier } from './level-of.ts'
@@ -67,5 +67,5 @@ const stop = ({ message: text }: Finding) => (text.endsWith('.') ? message`` : m
 /** The finding with more said at its end. */
 function saying(finding: Finding, more: Message): Finding {
   const { said: _said, saidFix: _fix, ...rest } = finding
-  return { ...rest, ...sayingOf(message`${saidOf(finding)}${more}`, fixOf(finding)) }
+  return { ...rest, ...sayingOf(message`${typedMessage(finding)}${more}`, fixOf(finding)) }
 }

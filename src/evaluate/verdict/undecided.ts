@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ErrorCode } from '../../errors.ts'
-import { fixOf, saidOf, sayingOf, type Worded } from '../../message/said.ts'
+import { fixOf, sayingOf, typedMessage, type Worded } from '../../message/said.ts'
 import type { Evaluation } from '../../rules/model/finding.ts'
 import { NOTHING_EVALUATED } from './evaluated.ts'
 
@@ -19,7 +19,7 @@ export function undecided(reason: Worded & { readonly code: ErrorCode }): Evalua
         {
           code: reason.code,
           state: 'new',
-          ...sayingOf(saidOf(reason), fixOf(reason)),
+          ...sayingOf(typedMessage(reason), fixOf(reason)),
           origin: { repository: '', file: '', line: 1, column: 1 },
           cluster: '',
           tenant: '',

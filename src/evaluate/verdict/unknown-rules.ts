@@ -35,8 +35,8 @@ const isRemoved = (id: string) => removedWarning(`rule ${id}`) !== undefined
 const unknown = ({ id, key }: NamedRule) => `${key}: ${shown(id)} is not a rule`
 
 function loosened(rule: RuleText, { key, severity }: NamedRule, { config }: Fleet): string | undefined {
-  const said = config.severities.get(rule.id)
-  const holds = said === undefined || said === 'warning' || said === 'off' ? rule.severity : said
+  const setting = config.severities.get(rule.id)
+  const holds = setting === undefined || setting === 'warning' || setting === 'off' ? rule.severity : setting
   const least = { level: 'violation' as const, severity: holds }
   const isLess = severity !== undefined && severity !== 'warning' && severity !== 'off'
   if (!isLess || !isHeavier(least, { level: 'violation', severity })) return undefined

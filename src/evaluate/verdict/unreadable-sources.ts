@@ -35,12 +35,12 @@ export function unreadableSources(head: Fleet, base: Fleet): NodeFailure[] {
     if (ownerOf(node.source.url) !== owner || declared.has(key)) continue
     if (isHiding(node, head, nodes) && !isKnown(node, before.get(node.key))) failures.push(followed(node))
   }
-  const told = new Set(refused.map(([, one]) => `${one.tenant} ${one.url}`))
+  const reported = new Set(refused.map(([, one]) => `${one.tenant} ${one.url}`))
   for (const node of head.nodes) {
     const was = new Set((before.get(node.key)?.charts ?? []).filter(isRefused).map(one => one.url))
     for (const chart of (node.charts ?? []).filter(isRefused)) {
       const isOther = node.tenant === undefined || ownerOf(chart.url) !== owner
-      if (!isOther && !was.has(chart.url) && !told.has(`${node.tenant} ${chart.url}`))
+      if (!isOther && !was.has(chart.url) && !reported.has(`${node.tenant} ${chart.url}`))
         failures.push(deployed(node, chart))
     }
   }

@@ -47,11 +47,11 @@ export class Waivers {
   }
 
   /** The combination with what the day makes of it: another day may give another verdict on the same commits. */
-  combinationWith(combination: string): string {
+  revisionSetWith(revisionSet: string): string {
     const all = [...this.#byRule.values()].flat()
-    if (all.length === 0) return combination
+    if (all.length === 0) return revisionSet
     const holding = all.map(waiver => (this.holds(waiver) ? 'holds' : 'ended'))
-    return hash('sha256', JSON.stringify([combination, holding]))
+    return hash('sha256', JSON.stringify([revisionSet, holding]))
   }
 
   /** What one that does not accept it adds to it. */

@@ -15,11 +15,11 @@ export function withDeclared(found: readonly UnnamedRoot[], declared: readonly D
   const named = declared.map((cluster): UnnamedRoot => {
     const path = artifactPath(cluster.path)
     const { name, origin } = cluster
-    const said = { path, how: 'declared' as const, declared: name, ...(origin ? { origin } : {}) }
+    const declaration = { path, how: 'declared' as const, declared: name, ...(origin ? { origin } : {}) }
     const known = cluster.source ? undefined : found.find(root => root.path === path)
-    if (known) return { ...known, ...said }
+    if (known) return { ...known, ...declaration }
     return {
-      ...said,
+      ...declaration,
       file: origin?.file ?? path,
       ...(cluster.source && origin ? startOf(path, cluster.source, origin) : {}),
     }

@@ -59,10 +59,10 @@ export function findClusters(search: ClusterSearch): FoundClusters {
     const isGone = (root: UnnamedRoot) => !known.has(keyOf(root)) && !files.every(one => one.has(root.file))
     const isThere = ({ path }: UnnamedRoot) => path === '' || tree.entry(path)?.type === 'directory'
     const still = before.filter(root => isThere(root) && isGone(root))
-    const told = withDeclared([...now, ...still], declared)
+    const stated = withDeclared([...now, ...still], declared)
     // read from the base, so that no change makes a cluster of a folder that says nothing of itself
-    const isTold = told.length > 0 || before.length > 0
-    const roots = named(isTold ? told : assumed(base ?? tree, url, aliases).filter(isThere))
+    const isStated = stated.length > 0 || before.length > 0
+    const roots = named(isStated ? stated : assumed(base ?? tree, url, aliases).filter(isThere))
     return { roots: base ? withFormer(roots, search, now) : roots }
   } catch (error) {
     if (!(error instanceof BailiwickError)) throw error
@@ -78,8 +78,8 @@ function withFormer(
 ): readonly ClusterRoot[] {
   const { url, tree, aliases, declared = [], merged } = search
   const later = merged ? unnamed(tree, { ...search, aliases: merged.aliases }) : now
-  const told = withDeclared(later, merged ? (merged.declared ?? []) : declared)
-  const all = named(told.length > 0 ? told : assumed(tree, url, merged?.aliases ?? aliases))
+  const stated = withDeclared(later, merged ? (merged.declared ?? []) : declared)
+  const all = named(stated.length > 0 ? stated : assumed(tree, url, merged?.aliases ?? aliases))
   const keyOfRoot = ({ name, path }: ClusterRoot) => JSON.stringify([name, path])
   const stay = new Map(all.map(one => [keyOfRoot(one), one]))
   // what a found one follows may change, and is asked for where it is followed

@@ -52,64 +52,64 @@ function onlyDocument([root, second]: readonly Node[]): Node | undefined {
   return root
 }
 
-type Said = ReturnType<typeof fleetShape.read>
+type FleetFile = ReturnType<typeof fleetShape.read>
 
-function configOf(said: Said): FleetConfig {
-  const waivers = (said.waivers ?? []).map(({ object, violations = [], ...rest }) => ({
+function configOf(file: FleetFile): FleetConfig {
+  const waivers = (file.waivers ?? []).map(({ object, violations = [], ...rest }) => ({
     ...rest,
     violations: violations.map(({ fingerprint, severity, field }) => ({ fingerprint, severity, field })),
     kind: object.kind,
     namespace: object.namespace ?? '',
     name: object.name,
   }))
-  const severities = [...(said.severities ?? [])]
+  const severities = [...(file.severities ?? [])]
   const namedRules: NamedRule[] = [
     ...severities.map(([id, { origin }]) => ({ id, key: `severities.${id}`, origin })),
     ...waivers.map(({ rule, origin }, index) => ({ id: rule, key: `waivers[${index}].rule`, origin })),
   ]
   return {
-    profile: said.profile ?? DEFAULT_CONFIG.profile,
-    profileDeclared: said.profile !== undefined,
-    enforcement: said.enforcement ?? DEFAULT_CONFIG.enforcement,
-    allowedSources: said.allowedSources,
-    forbidUndeclaredValues: said.undeclaredValues === 'forbid',
-    forbidOpaqueSources: said.opaqueSources === 'forbid',
-    unrenderedCharts: said.unrenderedCharts ?? DEFAULT_CONFIG.unrenderedCharts,
-    tenantSources: said.tenantSources ?? DEFAULT_CONFIG.tenantSources,
-    approvedSources: (said.approvedSources ?? []).map(one => ({ ...one, ref: plainRef(one.ref) })),
-    gatedBranches: (said.gatedBranches ?? []).map(({ url, branch }) => ({ url: normaliseUrl(url), branch })),
-    allowedKubeConfigs: said.allowedKubeConfigs ?? [],
-    minimumInterval: said.minimumInterval ? secondsOf(said.minimumInterval) : DEFAULT_CONFIG.minimumInterval,
+    profile: file.profile ?? DEFAULT_CONFIG.profile,
+    profileDeclared: file.profile !== undefined,
+    enforcement: file.enforcement ?? DEFAULT_CONFIG.enforcement,
+    allowedSources: file.allowedSources,
+    forbidUndeclaredValues: file.undeclaredValues === 'forbid',
+    forbidOpaqueSources: file.opaqueSources === 'forbid',
+    unrenderedCharts: file.unrenderedCharts ?? DEFAULT_CONFIG.unrenderedCharts,
+    tenantSources: file.tenantSources ?? DEFAULT_CONFIG.tenantSources,
+    approvedSources: (file.approvedSources ?? []).map(one => ({ ...one, ref: plainRef(one.ref) })),
+    gatedBranches: (file.gatedBranches ?? []).map(({ url, branch }) => ({ url: normaliseUrl(url), branch })),
+    allowedKubeConfigs: file.allowedKubeConfigs ?? [],
+    minimumInterval: file.minimumInterval ? secondsOf(file.minimumInterval) : DEFAULT_CONFIG.minimumInterval,
     severities: new Map(severities.map(([id, { value }]) => [id, value])),
-    approvers: (said.approvers ?? []).map(who => who.replace(/^@/, '').toLowerCase()),
-    forks: said.forks ?? DEFAULT_CONFIG.forks,
-    unseenChanges: said.unseenChanges ?? DEFAULT_CONFIG.unseenChanges,
+    approvers: (file.approvers ?? []).map(who => who.replace(/^@/, '').toLowerCase()),
+    forks: file.forks ?? DEFAULT_CONFIG.forks,
+    unseenChanges: file.unseenChanges ?? DEFAULT_CONFIG.unseenChanges,
     waivers,
-    substituteFrom: said.substituteFrom ?? [],
-    accounts: (said.accounts ?? []).map(({ cluster, namespace, name }) => ({ cluster, namespace, name })),
-    kinds: (said.kinds ?? []).map(({ group, kind, scope }) => ({ group, kind, scope })),
-    kubernetes: (said.kubernetes ?? []).map(({ cluster, version }) => ({
+    substituteFrom: file.substituteFrom ?? [],
+    accounts: (file.accounts ?? []).map(({ cluster, namespace, name }) => ({ cluster, namespace, name })),
+    kinds: (file.kinds ?? []).map(({ group, kind, scope }) => ({ group, kind, scope })),
+    kubernetes: (file.kubernetes ?? []).map(({ cluster, version }) => ({
       cluster,
       version: Number(version.slice('1.'.length)),
     })),
-    aliases: aliasesOf(said),
-    sources: (said.sources ?? []).map(one => ({ ...one, ref: plainRef(one.ref) })),
-    artifacts: (said.artifacts ?? []).map(({ url, path = './', origin }) => ({
+    aliases: aliasesOf(file),
+    sources: (file.sources ?? []).map(one => ({ ...one, ref: plainRef(one.ref) })),
+    artifacts: (file.artifacts ?? []).map(({ url, path = './', origin }) => ({
       address: url.slice('oci://'.length),
       path,
       origin,
     })),
-    clusters: (said.clusters ?? []).map(({ source, name, path, origin }) => ({
+    clusters: (file.clusters ?? []).map(({ source, name, path, origin }) => ({
       ...{ name, path, origin },
       ...(source ? { source: { url: source.url, ref: plainRef(source.ref) } } : {}),
     })),
-    tenants: new Map((said.tenants ?? []).map(one => [one.name, tenantOf(one)])),
+    tenants: new Map((file.tenants ?? []).map(one => [one.name, tenantOf(one)])),
     namedRules,
   }
 }
 
 /** Throws where an address stands for two repositories, or for one that is called otherwise itself. */
-function aliasesOf({ aliases = [] }: Said): Aliases {
+function aliasesOf({ aliases = [] }: FleetFile): Aliases {
   const names = new Set(aliases.map(({ url }) => normaliseUrl(url)))
   const found = new Map<string, string>()
   for (const { url, addresses, origin } of aliases) {
@@ -122,10 +122,10 @@ function aliasesOf({ aliases = [] }: Said): Aliases {
   return found
 }
 
-type SaidRef = NonNullable<Said['sources']>[number]['ref']
+type FileRef = NonNullable<FleetFile['sources']>[number]['ref']
 
 /** The fields that are set. */
-const plainRef = (ref: SaidRef): GitRef =>
+const plainRef = (ref: FileRef): GitRef =>
   Object.fromEntries(
     ['branch', 'tag', 'semver', 'name', 'commit'].flatMap(key => {
       const value = ref?.[key as keyof GitRef]
@@ -133,9 +133,9 @@ const plainRef = (ref: SaidRef): GitRef =>
     }),
   )
 
-function tenantOf(said: NonNullable<Said['tenants']>[number]): TenantConfig {
-  const { name, namespaces = [], clusters, allowedSources, enforcement, profile, repositories = [], origin } = said
-  const platform = said.platform ?? false
+function tenantOf(tenant: NonNullable<FleetFile['tenants']>[number]): TenantConfig {
+  const { name, namespaces = [], clusters, allowedSources, enforcement, profile, repositories = [], origin } = tenant
+  const platform = tenant.platform ?? false
   const ids = new Map(repositories.map(({ url, id }) => [normaliseUrl(url), id]))
   return {
     name,

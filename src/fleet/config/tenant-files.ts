@@ -49,12 +49,12 @@ function topmost(nodes: readonly FleetNode[]): FleetNode[] {
 }
 
 function tightened(tenants: ReadonlyMap<string, TenantConfig>, name: string, file: TenantFile): TenantConfig {
-  const said = tenants.get(name) ?? unsaid(name)
-  const { severities, allowedSources = [], namedRules = [] } = said.own ?? {}
+  const tenant = tenants.get(name) ?? defaultTenant(name)
+  const { severities, allowedSources = [], namedRules = [] } = tenant.own ?? {}
   return {
-    ...said,
-    profile: file.restricted ? 'restricted' : said.profile,
-    enforcement: file.blocks ? 'block' : said.enforcement,
+    ...tenant,
+    profile: file.restricted ? 'restricted' : tenant.profile,
+    enforcement: file.blocks ? 'block' : tenant.enforcement,
     own: {
       severities: new Map([...(severities ?? []), ...file.severities]),
       allowedSources: file.allowedSources ? [...allowedSources, file.allowedSources] : allowedSources,
@@ -64,7 +64,7 @@ function tightened(tenants: ReadonlyMap<string, TenantConfig>, name: string, fil
 }
 
 /** A tenant of whom the fleet's file says nothing. */
-const unsaid = (name: string): TenantConfig => ({
+const defaultTenant = (name: string): TenantConfig => ({
   name,
   platform: false,
   namespaces: [],

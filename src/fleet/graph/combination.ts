@@ -7,7 +7,7 @@ import { refKey } from '../model/ref.ts'
 import { revisionKey } from '../model/revision-of.ts'
 
 /** Hash of everything that a verdict on `input` depends on; equal inputs in another order give the same hash. */
-export function combinationOf(input: FleetInput): string {
+export function revisionSetOf(input: FleetInput): string {
   const { fleet } = input
   const config = (input.config ?? fleet.tree).entry(FLEET_FILE)
   // written as one list of JSON, piece by piece: of thousands of sources nearly all are written already

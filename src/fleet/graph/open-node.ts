@@ -53,7 +53,7 @@ export function rootNode(context: NodeContext, root: Root): Draft {
 /** What has to be rendered before a node can be: its source, or values that it substitutes. */
 type Unopened = UnknownSource | Need
 
-/** The id of the source that nobody has rendered yet: the node's own, or one that this includes. */
+/** The id of the source that is not rendered yet: the node's own, or one that this includes. */
 interface UnknownSource {
   readonly unknownSource: string
 }

@@ -1,14 +1,14 @@
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import type { Draft } from './draft.ts'
 
-/** What a tenant renders into a namespace that nobody has yet. */
+/** What a tenant renders into an unowned namespace. */
 interface UnownedObject {
   readonly draft: Draft
   readonly object: KubeObject
 }
 
 /**
- * What tenants render into namespaces that nobody has yet. With Capsule a tenant may create the namespace in another
+ * What tenants render into unowned namespaces. With Capsule a tenant may create the namespace in another
  * Kustomization than the one that fills it, and either may come first.
  */
 export class UnownedObjects {

@@ -27,14 +27,14 @@ export function walkClusters(roots: readonly ClusterRoot[], input: WalkInput): W
     if (walked.some(({ result }) => leadsTo(root, result.nodes))) continue
     walked.push({ root, result: walkCluster(root, input) })
   }
-  const told = walked.filter(({ root }) => root.how !== 'layout')
-  const applied = told.flatMap(({ result }) =>
+  const stated = walked.filter(({ root }) => root.how !== 'layout')
+  const applied = stated.flatMap(({ result }) =>
     foldersOf(result.nodes, input, node => node.tenant === undefined && node.parent !== undefined),
   )
   const isOwn = ({ root: { how, path, bare } }: (typeof walked)[number]) => {
     if (how !== 'layout') return true
     if (applied.includes(path)) return false
-    return !bare || ![...applied, ...told.map(({ root }) => root.path)].some(below => isWithin(below, path))
+    return !bare || ![...applied, ...stated.map(({ root }) => root.path)].some(below => isWithin(below, path))
   }
   return walked
     .filter(isOwn)

@@ -169,7 +169,7 @@ function changedSources(before: FleetInput, input: FleetInput): Changed[] | unde
   if (own.url !== was.url || refKey(own.ref) !== refKey(was.ref) || fileOf(before) !== fileOf(input)) return undefined
   const changed: Changed[] = []
   if (own.tree !== was.tree || own.commit !== was.commit) {
-    if (saidBy(own.tree) !== saidBy(was.tree)) return undefined
+    if (fleetFileId(own.tree) !== fleetFileId(was.tree)) return undefined
     changed.push({ source: own, was, place: 0 })
   }
   if (!sameDeep(before.disabledRules ?? [], input.disabledRules ?? [])) return undefined
@@ -214,9 +214,9 @@ function rootsStay({ fleet, rendered }: FleetState, { source }: Changed): boolea
 }
 
 /** What the fleet's own file is read from. */
-const fileOf = ({ config, fleet }: FleetInput): string => saidBy(config ?? fleet.tree)
+const fileOf = ({ config, fleet }: FleetInput): string => fleetFileId(config ?? fleet.tree)
 
-const saidBy = (tree: Tree): string => tree.entry(FLEET_FILE)?.id ?? ''
+const fleetFileId = (tree: Tree): string => tree.entry(FLEET_FILE)?.id ?? ''
 
 const says = (tree: Tree): string => `${tree.entry('.github')?.id ?? ''} ${tree.entry('clusters')?.type ?? ''}`
 

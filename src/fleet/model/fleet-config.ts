@@ -180,7 +180,7 @@ export interface FleetConfig {
   readonly enforcement: Enforcement
   /** Patterns of addresses; undefined: any address. */
   readonly allowedSources: readonly string[] | undefined
-  /** Whether a source whose content nobody can read is a violation. */
+  /** Whether a source that is unreadable is a violation. */
   readonly forbidOpaqueSources: boolean
   /** `approve`: what changes the objects of a HelmRelease waits for a fleet admin. */
   readonly unrenderedCharts: 'warn' | 'approve'

@@ -29,7 +29,7 @@ export interface OpaqueSource {
 /** Reason of an opaque source whose address belongs to another repository by now than the one that is pinned for a tenant. */
 export const ANOTHER_REPOSITORY = 'its address is now another repository than the pinned one'
 
-/** Everything that a verdict on one combination depends on. */
+/** Everything that a verdict on one input depends on. */
 export interface FleetInput {
   /** The fleet repository at one commit; its url and branch are how Flux sources name it. */
   readonly fleet: {

@@ -86,7 +86,7 @@ function sameHole(a: Hole, b: Hole): boolean {
 function sameError(a: BailiwickError | undefined, b: BailiwickError | undefined): boolean {
   if (a === b) return true
   if (!a || !b) return false
-  const told = ({ code, message, origin, fix, rule }: BailiwickError) =>
+  const textOf = ({ code, message, origin, fix, rule }: BailiwickError) =>
     JSON.stringify([code, message, origin ?? null, fix ?? null, rule ?? null])
-  return told(a) === told(b)
+  return textOf(a) === textOf(b)
 }

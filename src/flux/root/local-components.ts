@@ -31,7 +31,7 @@ export function localComponents(kustomization: MapNode, find: (path: string) => 
   })
 }
 
-/** It could never be there, so nobody who means well asks for it to be ignored. */
+/** It could never be there, so only an attack asks for it to be ignored. */
 function refuseOutside(path: string, origin: Origin): never {
   const identity = `the component ${JSON.stringify(path.slice(0, 200))} lies outside of the repository`
   const message = `spec.components: ${JSON.stringify(path.slice(0, 200))} is outside of the repository`

@@ -121,7 +121,7 @@ export function openApp(options: AppOptions): App {
       const found = await findInstallation(app, repository)
       if (!found) return undefined
       assertAllowed(accountLogin(found.account), options.allowedAccounts)
-      return said(known.note(found))
+      return asInstallation(known.note(found))
     },
     client: async (installation, repositoryIds) => {
       if (options.allowedAccounts) assertAllowed((await known.of(installation)).account, options.allowedAccounts)
@@ -181,7 +181,7 @@ async function allInstallations(
   )
   return all
     .filter(one => !one.suspended_at && isAllowedAccount(allowed, accountLogin(one.account)))
-    .map(one => said(known.note(one)))
+    .map(one => asInstallation(known.note(one)))
 }
 
 function assertAllowed(account: string, allowed: readonly string[] | undefined): void {
@@ -216,7 +216,7 @@ async function findInstallation(
   }
 }
 
-const said = ({ id, account }: KnownInstallation): Installation => ({ id, account })
+const asInstallation = ({ id, account }: KnownInstallation): Installation => ({ id, account })
 
 /**
  * A new token of an installation for exactly these repositories and `contents: read` (and `metadata: read`, which every token

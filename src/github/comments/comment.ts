@@ -37,8 +37,8 @@ export async function upsertComment(
   const body = cutText(marked, MAX_BODY, '\n\n*Truncated.*')
   const [present, ...duplicates] = await ourComments(octokit, app, { owner, repo }, sticky)
   const what = message`write a comment on ${repositoryPart({ owner, repo }, sticky.number)}`
-  const isSaid = present?.body === body && duplicates.length === 0
-  if (!isSaid && !(await (sticky.stands?.() ?? true))) return { id: present?.id, written: false }
+  const isCurrent = present?.body === body && duplicates.length === 0
+  if (!isCurrent && !(await (sticky.stands?.() ?? true))) return { id: present?.id, written: false }
   await removeAll(octokit, { owner, repo }, duplicates)
   if (!present) {
     const { data } = await github(what, () =>

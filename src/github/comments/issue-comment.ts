@@ -47,7 +47,7 @@ export async function readIssueComment(
     author: { login: user.login, type: user.type },
     viaApp: found?.data.performed_via_github_app != null,
     createdAt: created_at,
-    // without the summary nobody knows
+    // unknown without the summary
     reacted: !reactions || reactions['+1'] + reactions['-1'] + reactions.confused + reactions.rocket > 0,
     edited: created_at !== updated_at,
     issue: {

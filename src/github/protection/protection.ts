@@ -62,7 +62,7 @@ interface RequiredChecks {
 
 /** `contexts` names the same checks without saying who may answer. -1 is any App, as null is (docs of the endpoint). */
 function checksOf({ contexts, checks = [] }: RequiredChecks): ProtectionLayer['checks'] {
-  const said = checks.map(({ context, app_id: app }) => ({ context, app: app === -1 ? null : app }))
-  const more = contexts.filter(context => !said.some(one => one.context === context))
-  return [...said, ...more.map(context => ({ context, app: null }))]
+  const named = checks.map(({ context, app_id: app }) => ({ context, app: app === -1 ? null : app }))
+  const more = contexts.filter(context => !named.some(one => one.context === context))
+  return [...named, ...more.map(context => ({ context, app: null }))]
 }

@@ -29,7 +29,7 @@ export const families: readonly Capabilities[] = [
 
 const ALL: ReadonlyMap<string, Capability> = new Map(families.flatMap(family => Object.entries(family)))
 
-/** What objects of a kind (`<group>/<Kind>`) can do; undefined: nobody has looked at it. */
+/** What objects of a kind (`<group>/<Kind>`) can do; undefined: unknown. */
 export function capabilityOf(kind: string): Capability | undefined {
   return ALL.get(kind)
 }

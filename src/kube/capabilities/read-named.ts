@@ -3,7 +3,7 @@ import { textsOf } from '../read-text.ts'
 import type { NamingField } from './capability.ts'
 import { placesOf, stepsOf } from './places-of.ts'
 
-/** Every namespace, or one that nobody can tell. */
+/** Every namespace, or an unknown one. */
 export const ANY_NAMESPACE = '*'
 
 /** What one value of an object names. */

@@ -200,7 +200,7 @@ export class Accumulation {
     }
     const child = this.enter(path, entry, chain)
     if (child.kind === 'Component')
-      refuse(`resources: ${this.files.told(path)} is a Component. List it under components`, entry.origin)
+      refuse(`resources: ${this.files.shownPath(path)} is a Component. List it under components`, entry.origin)
     const below: Accumulated = { resources: new ResourceList(this.tolerance), config: undefined }
     this.notes.enter(entry)
     this.accumulate(child, below, [...chain, path])
@@ -213,9 +213,9 @@ export class Accumulation {
   /** A component works on what its parent has so far. */
   private addComponent(parent: Kustomization, entry: Entry, into: Accumulated, chain: readonly string[]): void {
     const { path, type } = this.locate(parent.directory, entry)
-    if (type !== 'directory') refuse(`components: ${this.files.told(path)} is not a directory`, entry.origin)
+    if (type !== 'directory') refuse(`components: ${this.files.shownPath(path)} is not a directory`, entry.origin)
     const child = this.enter(path, entry, chain)
-    if (child.kind !== 'Component') refuse(`components: ${this.files.told(path)} is not a Component`, entry.origin)
+    if (child.kind !== 'Component') refuse(`components: ${this.files.shownPath(path)} is not a Component`, entry.origin)
     this.notes.enter(entry)
     this.accumulate(child, into, [...chain, path])
     this.notes.leave()
@@ -230,7 +230,7 @@ export class Accumulation {
   private enter(path: string, entry: Entry, chain: readonly string[]): Kustomization {
     const circular = chain.some(visited => visited === path || path === '' || visited.startsWith(`${path}/`))
     if (circular) {
-      const message = `${this.files.told(path) || 'the root'}: includes itself`
+      const message = `${this.files.shownPath(path) || 'the root'}: includes itself`
       throw new BailiwickError('render-limits', message, {
         origin: entry.origin,
         refused: true,

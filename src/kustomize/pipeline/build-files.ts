@@ -76,7 +76,7 @@ export class BuildFiles {
     const path = this.tree instanceof MountedTree ? this.tree.mount(address) : undefined
     if (path === undefined) return refuseRemote(entry.text, entry.origin)
     const type = path.includes('/') ? this.tree.entry(path)?.type : 'directory'
-    return type === address.type ? path : missing(this.told(path), entry.origin)
+    return type === address.type ? path : missing(this.shownPath(path), entry.origin)
   }
 
   /** What an entry of the kustomization in `directory` names, and what that is. Throws `kustomize-missing`. */
@@ -84,18 +84,18 @@ export class BuildFiles {
     const path = this.pathOf(directory, entry)
     const type = this.typeOf(directory, entry)
     if (type === 'file') this.refuseOutside(directory, path, entry)
-    return type === 'file' || type === 'directory' ? { path, type } : missing(this.told(path), entry.origin)
+    return type === 'file' || type === 'directory' ? { path, type } : missing(this.shownPath(path), entry.origin)
   }
 
   /** In a repository that it has cloned, kustomize reads no file outside of the directory that names it. */
   private refuseOutside(directory: string, path: string, { origin }: Entry): void {
     if (!directory.startsWith(MOUNT) || !path.startsWith(MOUNT) || path.startsWith(`${directory}/`)) return
-    const message = `${this.told(path)}: outside of the directory of the remote base that refers to it`
+    const message = `${this.shownPath(path)}: outside of the directory of the remote base that refers to it`
     throw new BailiwickError('kustomize-unsupported', message, { origin, fix: 'Refer to a directory.' })
   }
 
   /** A path as people know it. */
-  told(path: string): string {
+  shownPath(path: string): string {
     return path.startsWith(MOUNT) ? (this.tree.place?.(path)?.path ?? '') || '.' : path
   }
 
@@ -122,10 +122,10 @@ export class BuildFiles {
     // what is taken out of it is changed by whatever leads to it
     if (known && !this.tolerance.isLenient) return known
     const file = findKustomizationFile(this.tree, directory, origin)
-    if (!file) return missing(`${this.told(directory) || '.'}/kustomization.yaml`, origin)
+    if (!file) return missing(`${this.shownPath(directory) || '.'}/kustomization.yaml`, origin)
     const { documents } = this.parse(file)
     const kept = this.keptOf(file)
-    const kustomization = kept?.kustomization ?? this.readKustomization(this.told(file), directory, documents)
+    const kustomization = kept?.kustomization ?? this.readKustomization(this.shownPath(file), directory, documents)
     if (kept && !this.tolerance.isLenient) kept.kustomization = kustomization
     this.kustomizations.set(directory, kustomization)
     return kustomization
@@ -209,7 +209,7 @@ export class BuildFiles {
 
   private pathBeside(directory: string, entry: Entry): string {
     const { path, type } = this.locate(directory, entry)
-    return type === 'file' ? path : missing(this.told(path), entry.origin)
+    return type === 'file' ? path : missing(this.shownPath(path), entry.origin)
   }
 }
 

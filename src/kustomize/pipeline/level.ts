@@ -49,8 +49,8 @@ function changesOf(kustomization: Kustomization, files: LevelFiles, chain: reado
     return isKnown ? changesOf(component, files, inner) : files.hidden(directory, entry)
   })
   const parts = [own, read, ...added, ...resources.map(entry => settingsOf(directory, entry, files, inner))]
-  const said = parts.filter(part => part !== '')
-  return said.length === 0 ? '' : JSON.stringify(said)
+  const settings = parts.filter(part => part !== '')
+  return settings.length === 0 ? '' : JSON.stringify(settings)
 }
 
 /** Which fields transformers write to goes up from a base to what uses it, and so to all that comes from there. */
@@ -61,6 +61,6 @@ function settingsOf(directory: string, entry: Entry, files: LevelFiles, chain: r
   const own = configurations.length === 0 ? '' : files.hidden(base.directory, configurations)
   const inner = [...chain, base.directory]
   const below = [...components, ...resources].map(one => settingsOf(base.directory, one, files, inner))
-  const said = [own, ...below].filter(part => part !== '')
-  return said.length === 0 ? '' : JSON.stringify(said)
+  const settings = [own, ...below].filter(part => part !== '')
+  return settings.length === 0 ? '' : JSON.stringify(settings)
 }

@@ -21,8 +21,8 @@ export function evaluateConditions(conditions: ContextValue | undefined, context
   const first = isList(any) ? someOf(any, context) : { isMet: true, message: '' }
   const second = isList(all) ? everyOf(all, context, '; ') : { isMet: true, message: '' }
   const isMet = first.isMet && second.isMet
-  const said = [first, second].filter(one => one.isMet === isMet).map(({ message }) => message)
-  return { isMet, message: joined(said, '; ') }
+  const messages = [first, second].filter(one => one.isMet === isMet).map(({ message }) => message)
+  return { isMet, message: joined(messages, '; ') }
 }
 
 function someOf(conditions: readonly ContextValue[], context: JsonContext): ConditionsOutcome {
@@ -35,12 +35,12 @@ function someOf(conditions: readonly ContextValue[], context: JsonContext): Cond
 }
 
 function everyOf(conditions: readonly ContextValue[], context: JsonContext, separator: string): ConditionsOutcome {
-  const said: string[] = []
+  const messages: string[] = []
   for (const condition of conditions) {
     if (!isMet(condition, context)) return { isMet: false, message: messageOf(condition) }
-    said.push(messageOf(condition))
+    messages.push(messageOf(condition))
   }
-  return { isMet: true, message: joined(said, separator) }
+  return { isMet: true, message: joined(messages, separator) }
 }
 
 function isMet(condition: ContextValue, context: JsonContext): boolean {

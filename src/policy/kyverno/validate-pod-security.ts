@@ -30,8 +30,8 @@ export function validatePodSecurity(
   const [first] = found
   if (!first) return { status: more.length > 0 ? 'skip' : 'pass' }
   const named = `${textAt(standard, ['level'])}:${textAt(standard, ['version']) || 'latest'}`
-  const said = found.map(({ control, faults }) => `${control} (${faults.map(({ field }) => field).join(', ')})`)
-  const violated = `violates PodSecurity "${named}": ${said.join('; ')}`
+  const controls = found.map(({ control, faults }) => `${control} (${faults.map(({ field }) => field).join(', ')})`)
+  const violated = `violates PodSecurity "${named}": ${controls.join('; ')}`
   const message = textAt(validate, ['message'])
   const steps = first.faults[0]!.field.split(/[.[\]]+/).filter(step => step !== '')
   return { status: 'fail', message: message === '' ? violated : `${message}; ${violated}`, path: [...path, ...steps] }

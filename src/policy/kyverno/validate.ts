@@ -52,8 +52,8 @@ function validateBlock(
 function denied(deny: ContextValue, asked: AskedValidation, context: JsonContext): RuleOutcome {
   const { isMet, message } = evaluateConditions(valueAt(deny, ['conditions']), context)
   if (!isMet) return PASS
-  const said = joined([asked.message, message], '; ')
-  const text = said === '' ? `rule ${asked.name} failed` : substituteText(said, context)
+  const template = joined([asked.message, message], '; ')
+  const text = template === '' ? `rule ${asked.name} failed` : substituteText(template, context)
   return { status: 'fail', message: text ?? message, path: [] }
 }
 

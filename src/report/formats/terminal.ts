@@ -3,7 +3,7 @@ import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-f
 import { display, type ObjectId } from '../../kube/object.ts'
 import { andMore } from '../../message/and-more.ts'
 import type { Message } from '../../message/message.ts'
-import { fixOf, saidOf } from '../../message/said.ts'
+import { fixOf, typedMessage } from '../../message/said.ts'
 import { terminalOf } from '../../message/terminal-of.ts'
 import { visible } from '../../message/visible.ts'
 import type { Origin } from '../../origin.ts'
@@ -36,7 +36,7 @@ export function terminalText(
   color = false,
   look: Look = {},
 ): string {
-  const say = (said: Message) => terminalOf(said, 1000, color)
+  const say = (message: Message) => terminalOf(message, 1000, color)
   const findings = (list: readonly Finding[], noun: string) =>
     groupFindings(list).flatMap(group => findingLines(group, noun, here, say, look))
   const blocking = [
@@ -56,7 +56,7 @@ export function terminalText(
     }),
     ...notReachedLines(verdict, here),
     ...changedLines(verdict),
-    ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${say(saidOf(finding))}`),
+    ...groupFindings(verdict.notEvaluated).map(({ finding }) => `not evaluated: ${say(typedMessage(finding))}`),
     ...(others === undefined ? [] : [`not listed: ${others}`]),
     ...(assumed === undefined ? [] : [visible(assumed, 1000)]),
   ]
@@ -94,7 +94,7 @@ function impactText(verdict: Verdict, here: string): string[] {
 }
 
 /** A message as it is written on the reader's terminal. */
-type Say = (said: Message) => string
+type Say = (message: Message) => string
 
 /** So many of a list are shown on a line. */
 const FEW = 20
@@ -108,7 +108,7 @@ function findingLines(group: FindingGroup, noun: string, here: string, say: Say,
   const place = branch
     ? visible(`${branch}:${placeOf(finding.origin, here)}`)
     : linkedPlace(finding.origin, here, look) || 'no file'
-  const head = `${place}: ${noun}[${finding.rule}]${state}: ${say(saidOf(finding))}`
+  const head = `${place}: ${noun}[${finding.rule}]${state}: ${say(typedMessage(finding))}`
   const lines = [
     ...(objects.length === 1
       ? [`  object   ${objectText(group, finding.object)} ${visible(finding.field)}, on ${list(clusters)}`]
@@ -129,7 +129,7 @@ function findingLines(group: FindingGroup, noun: string, here: string, say: Say,
     const names = one.objects.map(({ object }) => display(object))
     lines.push(`  also     ${noun}[${one.finding.rule}] follows from this: ${list(names)}`)
   }
-  return [head, ...excerptLines(finding, look.excerpt), ...fitted(lines, look), '']
+  return [head, ...(finding.isBefore ? [] : excerptLines(finding, look.excerpt)), ...fitted(lines, look), '']
 }
 
 /** Its clusters are named where they are not all of those of the finding. */
@@ -160,7 +160,7 @@ function failureLines({ failure, nodes }: FailureGroup, here: string, say: Say, 
     ...(note === '' ? [] : [`  note     ${note}`]),
     ...(failure.fix ? [`  fix      ${say(fixOf(failure))}`] : []),
   ]
-  const head = `${place ? `${place}: ` : ''}error[${failure.code}]${state}: ${say(saidOf(failure))}`
+  const head = `${place ? `${place}: ` : ''}error[${failure.code}]${state}: ${say(typedMessage(failure))}`
   return [head, ...fitted(details, look), '']
 }
 

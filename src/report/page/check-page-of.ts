@@ -47,7 +47,7 @@ export function checkPageOf(
   place: PagePlace & Pick<CheckPage, 'check' | 'pull' | 'commit' | 'fixes'>,
   read?: (path: string) => string | undefined,
 ): CheckPage {
-  const { kind: about, repository, headSha, fleet, audience, nodes = [], circumstances, changes } = context
+  const { kind: about, repository, headSha, fleet, audience, nodes = [], decisions, changes } = context
   const { title, conclusion } = checkRunOf(outcome, context)
   const page = {
     kind: 'check',
@@ -59,7 +59,7 @@ export function checkPageOf(
     ...(fleet ? { fleet } : {}),
     conclusion,
     title,
-    ...(circumstances ? { circumstances } : {}),
+    ...(decisions ? { circumstances: decisions } : {}),
     commits: commitsOf(context, audience),
   } as const
   const nothing = { hidden: { violations: 0, errors: 0 }, graph: [], left: {} }
@@ -124,7 +124,7 @@ function leftOf(lists: { readonly [K in keyof typeof MAX]: readonly unknown[] })
   return Object.fromEntries(left.filter(([, number]) => number > 0))
 }
 
-/** As in the check run: without a verdict nobody knows which names belong to other tenants. */
+/** As in the check run: without a verdict, names of other tenants are not known. */
 function errorOf(error: BailiwickError, { audience, repository }: ReportContext): { readonly error: PageError } {
   const { code, message, fix = '', said, saidFix, origin } = error
   const isOpen = (audience === undefined || origin?.repository === repository) && isOpenError(error, repository)

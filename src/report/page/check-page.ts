@@ -2,7 +2,7 @@ import type { Changes } from '../../diff/changes.ts'
 import type { ErrorCode } from '../../errors.ts'
 import type { Fix } from '../../fix/fixes-of.ts'
 import type { Visibility } from '../../fleet/model/visibility.ts'
-import type { Circumstances } from '../../gate/circumstances.ts'
+import type { HumanDecisions } from '../../gate/circumstances.ts'
 import type { Message } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import type { Verdict } from '../../rules/model/finding.ts'
@@ -91,7 +91,7 @@ export interface CheckPage {
   readonly assumed?: string
   readonly hidden: View['hidden']
   readonly error?: PageError
-  readonly circumstances?: Circumstances
+  readonly circumstances?: HumanDecisions
   /** What the change does to what the clusters get; absent where nothing was compared. */
   readonly changes?: Changes
   /** The effect of changed policies on existing objects; absent if there is none. */

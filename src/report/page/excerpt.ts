@@ -30,8 +30,8 @@ export function excerptsOf(
   read: (path: string) => string | undefined,
 ): { readonly excerpts: readonly Excerpt[]; readonly left: number } {
   const places = new Map<string, Pick<Finding, 'origin' | 'object'> | NodeFailure>()
-  const isHere = ({ origin, state }: Finding | NodeFailure) =>
-    state === 'new' && origin.repository === repository && origin.file !== '' && origin.line > 0
+  const isHere = ({ origin, state, ...one }: Finding | NodeFailure) =>
+    state === 'new' && !('isBefore' in one) && origin.repository === repository && origin.file !== '' && origin.line > 0
   const findings = [violations, warnings].flatMap(list =>
     groupFindings(list.filter(isHere)).map(({ finding }) => finding),
   )

@@ -1,4 +1,4 @@
-import { fixOf, saidOf, type Worded } from '../../message/said.ts'
+import { fixOf, typedMessage, type Worded } from '../../message/said.ts'
 import type { NodeFailure } from '../../rules/model/finding.ts'
 import { type FailureGroup, firstOf, groupFailures, noteOf } from '../text/group-failures.ts'
 import type { PageError } from './check-page.ts'
@@ -43,13 +43,13 @@ ${body(error, origin, links)}
 </article>`
 }
 
-function body(said: Worded, origin: PageError['origin'], links: PageSources): Html {
-  return html`<p>${prose(saidOf(said))}</p>
+function body(text: Worded, origin: PageError['origin'], links: PageSources): Html {
+  return html`<p>${prose(typedMessage(text))}</p>
 ${
   origin &&
   origin.file !== '' &&
   html`<p>${placeLink(links, origin)}</p>
 ${sourceBlock(links, origin)}`
 }
-${said.fix && html`<p><strong>Fix:</strong> ${prose(fixOf(said))}</p>`}`
+${text.fix && html`<p><strong>Fix:</strong> ${prose(fixOf(text))}</p>`}`
 }

@@ -1,6 +1,6 @@
 import { type FindingGroup, groupFindings } from '../../evaluate/verdict/group-findings.ts'
 import { display } from '../../kube/object.ts'
-import { saidOf } from '../../message/said.ts'
+import { typedMessage } from '../../message/said.ts'
 import type { Finding, Severity } from '../../rules/model/finding.ts'
 import { fixOfGroup } from '../text/edit-blocks.ts'
 import { fixMessage } from '../text/fix-text.ts'
@@ -52,7 +52,7 @@ function findingCard(group: FindingGroup, links: PageSources, open: boolean): Ht
   const title = objects.length === 1 ? display(finding.object) : count(objects.length, 'object')
   return html`<article class="finding">
 <header><h4>${title}</h4><span class="tags">${clusterTags(clusters)}${tenants.map(tenant => html`<span class="tag">${tenant === '' ? 'the platform' : tenant}</span>`)}</span></header>
-<p>${prose(saidOf(finding))}</p>
+<p>${prose(typedMessage(finding))}</p>
 <p>${placeLink(links, finding.origin)}</p>
 ${sourceBlock(links, finding.origin)}
 ${clusters.length > 1 && clusterLine(clusters)}
@@ -85,7 +85,7 @@ function objectFold({ objects }: FindingGroup): Html {
   const shown = objects.slice(0, MAX_SHOWN)
   return html`<details><summary>${count(objects.length, 'object')}</summary>
 <ul>
-${shown.map(({ object, clusters, finding }) => html`<li><strong>${display(object)}</strong> on ${clusters.join(', ')}: ${prose(saidOf(finding))}</li>`)}
+${shown.map(({ object, clusters, finding }) => html`<li><strong>${display(object)}</strong> on ${clusters.join(', ')}: ${prose(typedMessage(finding))}</li>`)}
 </ul>
 ${objects.length > shown.length && html`<p class="dim">and ${objects.length - shown.length} more</p>`}
 </details>`

@@ -3,6 +3,6 @@ import { type Message, untyped } from '../../message/message.ts'
 import { Html } from './html.ts'
 
 /** A message, or a sentence whose values have no types. */
-export function prose(said: string | Message): Html {
-  return new Html([htmlOf(typeof said === 'string' ? untyped(said) : said)])
+export function prose(text: string | Message): Html {
+  return new Html([htmlOf(typeof text === 'string' ? untyped(text) : text)])
 }

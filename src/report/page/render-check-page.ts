@@ -1,6 +1,6 @@
 import { groupFindings } from '../../evaluate/verdict/group-findings.ts'
 import type { NotReached } from '../../fleet/model/fleet.ts'
-import { saidOf } from '../../message/said.ts'
+import { typedMessage } from '../../message/said.ts'
 import type { Verdict } from '../../rules/model/finding.ts'
 import type { ImpactLines } from '../policies/impact-lines.ts'
 import { groupFailures } from '../text/group-failures.ts'
@@ -215,7 +215,7 @@ function notEvaluatedList({ notEvaluated }: Verdict): Content {
   const left = groups.length - MAX_KINDS
   return [
     html`<ul>
-${groups.slice(0, MAX_KINDS).map(({ finding }) => html`<li>${prose(saidOf(finding))}</li>`)}
+${groups.slice(0, MAX_KINDS).map(({ finding }) => html`<li>${prose(typedMessage(finding))}</li>`)}
 </ul>`,
     left > 0 && html`<p class="dim">and ${left} more</p>`,
   ]

@@ -109,7 +109,7 @@ function ownFinding(finding: Finding, words: PrivateWords, repository: string): 
   const written = edit && ('set' in edit ? edit.set : 'add' in edit ? edit.add : '')
   const isSafe = written === undefined || hide(written) === written
   return {
-    ...ownWords(rest, said => words.hideIn(said, writing)),
+    ...ownWords(rest, message => words.hideIn(message, writing)),
     object: byOthers ? { ...object, namespace: hide(object.namespace), name: hide(object.name) } : object,
     origin: ownOrigin(finding.origin, words, repository),
     ...(clusterAnswer === undefined ? {} : { clusterAnswer: hide(clusterAnswer) }),
@@ -125,7 +125,7 @@ function ownFinding(finding: Finding, words: PrivateWords, repository: string): 
 function ownFailure(failure: NodeFailure, words: PrivateWords, repository: string): NodeFailure {
   const writing = { byOthers: failure.origin.repository !== repository }
   return {
-    ...ownWords(failure, said => words.hideIn(said, writing)),
+    ...ownWords(failure, message => words.hideIn(message, writing)),
     origin: ownOrigin(failure.origin, words, repository),
     node: words.hide(failure.node, writing),
   }

@@ -3,7 +3,7 @@ import { display } from '../../kube/object.ts'
 import { andMore } from '../../message/and-more.ts'
 import { code, prose } from '../../message/markdown.ts'
 import { markdownOf } from '../../message/markdown-of.ts'
-import { fixOf, saidOf } from '../../message/said.ts'
+import { fixOf, typedMessage } from '../../message/said.ts'
 import { fixMessage } from './fix-text.ts'
 import { fold } from './fold.ts'
 import { type FailureGroup, firstOf, noteOf } from './group-failures.ts'
@@ -24,7 +24,7 @@ export function findingText(group: FindingGroup, here: string, trace = true): st
   const via = finding.via.map(step => `${step.step} ${code(`${step.file}:${step.line}`)}`).slice(0, 8)
   const lines = [
     `**${titleOf(group)}** on ${names(clusters)}`,
-    `- What: ${markdownOf(saidOf(finding))}`,
+    `- What: ${markdownOf(typedMessage(finding))}`,
     ...(objects.length > 1 ? [`- Objects: ${objectList(group)}`] : []),
     `- Where: ${code(placeOf(finding.origin, here) || 'no file')}, field ${code(finding.field || '/')}`,
     `- Applied by: ${names(identities)} (${tenants.map(tenantText).slice(0, MAX_NAMED).join(', ')})`,
@@ -70,7 +70,7 @@ export function failureText({ failure, nodes }: FailureGroup, here: string): str
   const note = noteOf(failure)
   return [
     `**${whose}**${andMore(left)} (${code(failure.code)}, ${isNew(failure) ? 'new' : 'existing'})`,
-    `- What: ${markdownOf(saidOf(failure))}`,
+    `- What: ${markdownOf(typedMessage(failure))}`,
     ...(note === '' ? [] : [`- Note: ${note}`]),
     ...(place ? [`- Where: ${code(place)}`] : []),
     ...(failure.fix ? [`- Fix: ${markdownOf(fixOf(failure))}`] : []),

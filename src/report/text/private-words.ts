@@ -64,8 +64,8 @@ export class PrivateWords {
    * A message without the values that only others use. What a value is decides, whatever stands around it; only what has no
    * type is found by its words.
    */
-  hideIn(said: Message, writing: Writing = {}): Message {
-    return changed(said, one => {
+  hideIn(message: Message, writing: Writing = {}): Message {
+    return changed(message, one => {
       if (one.type === 'code') return { part: one }
       if (one.type === 'text') return { part: part('text', this.hide(one.value, writing)) }
       if (one.type === 'tenant') return this.#tenant(one, writing)

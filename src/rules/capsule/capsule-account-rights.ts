@@ -15,7 +15,7 @@ import type { ResourceRequest } from '../../kube/rbac/request.ts'
 import { ruleAllows } from '../../kube/rbac/rule-allows.ts'
 import { message, part } from '../../message/message.ts'
 import { serverWords } from '../model/api-refusal.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
 /** What Capsule's document for Flux has the platform give to the account that owns a Tenant, where its addon does not. */
 export const capsuleAccountRights: Rule = {
@@ -53,7 +53,7 @@ interface Acting {
 const usesProxy = (object: KubeObject, account: string): boolean =>
   stringAt(kubeConfigOf(object), ['secretRef', 'name']) === `${account}-kubeconfig`
 
-function* lackingAtHome(acting: Acting, context: RuleContext): Iterable<Breach> {
+function* lackingAtHome(acting: Acting, context: RuleContext): Iterable<Violation> {
   const { node, object, user } = acting
   const { cluster } = node
   const { apiVersion, namespace, name } = idOf(object)
@@ -68,7 +68,7 @@ function* lackingAtHome(acting: Acting, context: RuleContext): Iterable<Breach> 
     yield isBound ? { ...found, ...tooLittle(user, namespace) } : found
 }
 
-const tooLittle = (user: string, namespace: string): Pick<Breach, 'level' | 'message' | 'fix'> => ({
+const tooLittle = (user: string, namespace: string): Pick<Violation, 'level' | 'message' | 'fix'> => ({
   level: 'warning',
   message: message`${part('identity', user)} owns a Capsule Tenant, but its RoleBindings in its own namespace do not let it apply Kustomizations there. What its repository applies is not visible.`,
   fix: message`Bind the account in ${quoted('object', namespace)} to a role that may patch Kustomizations, or check that its repository has none.`,
@@ -79,7 +79,7 @@ const isGone = (cluster: string, index: FleetIndex) => (one: Binding) =>
   index.versionsOf(cluster, `${RBAC_GROUP}/${one.kind}`, one.namespace, one.name).length === 0
 
 /** A request that no visible grant of the account allows. */
-function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index }: RuleContext): Iterable<Breach> {
+function* lacking(acting: Acting, request: ResourceRequest, path: Path, { index }: RuleContext): Iterable<Violation> {
   const { node, object, user: userName } = acting
   const { cluster } = node
   const answer = index.refusalOf(cluster, userName, request)

@@ -5,7 +5,7 @@ import { at, canonical, originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
 import { serverWords } from '../model/api-refusal.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { TENANT, webhookVersion } from './support/capsule-tenants.ts'
 import { cordonedChanges, cordonedTenant } from './support/cordoned-changes.ts'
 import type { CapsuleRefusal } from './support/refused-class.ts'
@@ -27,7 +27,7 @@ export const capsuleDenied: Rule = {
     if (kind === TENANT && node.tenant === undefined) yield* cordonedTenant(subject, index)
     const tenant = index.capsuleTenantAt(node.cluster, kind === '/Namespace' ? id.name : id.namespace)
     for (const refusal of tenant ? refusalsOf(subject, tenant, context) : []) {
-      yield breach(subject, tenant!, refusal, levelOf(subject, refusal, context))
+      yield violation(subject, tenant!, refusal, levelOf(subject, refusal, context))
     }
   },
   *checkNode(node, context) {
@@ -61,12 +61,12 @@ function levelOf(subject: Subject, refusal: CapsuleRefusal, { before }: RuleCont
   return known.some(one => one.value === refusal.value && one.words !== undefined) ? 'violation' : 'warning'
 }
 
-function breach(
+function violation(
   { node, object, id }: Subject,
   tenant: KubeObject,
   { path, what, field, words, value, fix }: CapsuleRefusal,
   level: 'violation' | 'warning',
-): Breach {
+): Violation {
   const { file, line } = originAt(tenant.root, ['spec', ...field])
   const limit = message`${part('field', field.map(String).join('.'))} of ${objectPart('Tenant', '', idOf(tenant).name)} (${part('path', `${file}:${line}`)})`
   const who = objectPart(id.kind, id.namespace, id.name)

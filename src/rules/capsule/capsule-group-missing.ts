@@ -1,10 +1,12 @@
-import { capsuleUse } from '../../facts/capsule-users.ts'
+import { type CapsuleUse, capsuleUse } from '../../facts/capsule-users.ts'
+import { hashOf, placeText } from '../../facts/fingerprint.ts'
 import type { FleetIndex } from '../../facts/fleet-index.ts'
 import { quoted } from '../../facts/shown.ts'
 import { homesOf, nameOfOwner, readCapsuleTenants } from '../../fleet/tenancy/capsule.ts'
+import { originAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
-import { message, part } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import { listed, type Message, message, part } from '../../message/message.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { type CapsuleSettings, capsuleSettings } from './support/capsule-settings.ts'
 import { CONFIGURATION, capsuleObjects, tenantObjects } from './support/capsule-tenants.ts'
 
@@ -27,10 +29,16 @@ export const capsuleGroupMissing: Rule = {
     const [first] = settings
     if (!first) return
     const capsule = index.capsule(cluster.name)
-    for (const account of accounts) {
-      const problem = unknown(account, first, capsule)
-      if (problem) yield problem
-    }
+    const uses = accounts.map(account => {
+      const { user = '', groups, isAggregated } = account
+      return {
+        ...account,
+        ...capsuleUse(capsule.configuration, { name: user, groups }, capsule.minor, { isAggregated }),
+      }
+    })
+    const missed = uses.filter(({ role }) => role !== 'user')
+    for (const same of Map.groupBy(missed, ({ by }) => by).values())
+      for (const one of same) yield unchecked(one, same, first, capsule)
   },
 }
 
@@ -61,30 +69,44 @@ function accountsOf(index: FleetIndex, cluster: string): Account[] {
   )
 }
 
-function unknown(
-  { name, user = '', groups, tenant, isAggregated }: Account,
+/** An account that Capsule does not take for a user; one finding to people with `same`, which are passed for the same entry or for none. */
+function unchecked(
+  { name, groups, by: passes, role }: Account & CapsuleUse,
+  same: readonly Account[],
   first: CapsuleSettings,
-  { configuration, minor }: ReturnType<FleetIndex['capsule']>,
-): Breach | undefined {
-  const { role, by: passes } = capsuleUse(configuration, { name: user, groups }, minor, { isAggregated })
-  if (role === 'user') return undefined
+  { version }: ReturnType<FleetIndex['capsule']>,
+): Violation {
   const { node, object } = first.rendered
   const path = passes === undefined ? [...first.path, first.groups] : first.path
+  const missing = [...new Set(same.map(one => one.groups[0]!))]
   const why =
     passes === undefined
-      ? message`${part('field', first.groups)} does not list any of its groups (${quoted('identity', groups[0]!)})`
+      ? message`${part('field', first.groups)} does not list any of ${same.length === 1 ? 'its' : 'their'} groups (${listed(missing.map(group => quoted('identity', group)))})`
       : message`Capsule ignores requests of ${quoted('identity', passes)}`
+  const owners = same.map(
+    one => message`${quoted('identity', one.name)} owns the Capsule Tenant ${quoted('object', one.tenant)}`,
+  )
   return {
     node,
     object,
     path,
     value: `${passes ?? groups[0]} ${name}`,
-    message: message`${quoted('identity', name)} owns the Capsule Tenant ${quoted('object', tenant)}, but Capsule would not check its requests: ${why}. Allowed: an owner in ${part('field', 'spec.userGroups')}, outside ${part('field', 'spec.ignoreUserWithGroups')} and ${part('field', 'spec.administrators')}. Capsule's admission webhooks would accept every request of this account.`,
+    cause: hashOf(['not checked', placeText(originAt(object.root, path)), passes ?? '']),
+    message: message`${listed(owners, ' and ')}, but Capsule would not check ${same.length === 1 ? 'its' : 'their'} requests: ${why}. Allowed: an owner in ${part('field', 'spec.userGroups')}, outside ${part('field', 'spec.ignoreUserWithGroups')} and ${part('field', 'spec.administrators')}. Capsule's admission webhooks would accept every request of ${same.length === 1 ? 'this account' : 'these accounts'}${role === 'administrator' ? message`` : exceptFor(version)}.`,
     fix:
       passes === undefined
-        ? message`Add ${part('identity', groups[0]!)} to ${part('field', first.groups)}.`
+        ? message`Add ${listed(
+            missing.map(group => part('identity', group)),
+            ' and ',
+          )} to ${part('field', first.groups)}.`
         : message`Remove ${part('identity', passes)} from the CapsuleConfiguration.`,
   }
+}
+
+/** What Capsule refuses from 0.13 on, as `namespaceAnswer` has it. */
+function exceptFor(version: number | undefined): Message {
+  if (version !== undefined && version < 13) return message``
+  return message`, ${version === undefined ? 'from Capsule 0.13 on ' : ''}except to write a Namespace that names a Tenant`
 }
 
 /** A configuration that is gone, or has another name: Capsule falls back to its default group, in which no account is. */
@@ -93,7 +115,7 @@ function* dropped(
   index: FleetIndex,
   before: FleetIndex,
   settings: readonly CapsuleSettings[],
-): Iterable<Breach> {
+): Iterable<Violation> {
   const was = capsuleObjects(before, cluster, CONFIGURATION)[0]
   const name = was && idOf(was.object).name
   const left = capsuleObjects(index, cluster, CONFIGURATION).map(({ object }) => object)
@@ -104,7 +126,7 @@ function* dropped(
     node,
     object: left[0] ?? was.object,
     path: ['metadata', 'name'],
-    ...(left.length === 0 ? { origin: node.kustomization.root.origin } : {}),
+    ...(left.length === 0 ? { isBefore: true } : {}),
     value: 'removed',
     message: message`CapsuleConfiguration ${quoted('object', name ?? '')} is removed, and its ${part('field', 'spec.userGroups')} with it, but accounts on this cluster own Capsule Tenants. Allowed: a CapsuleConfiguration with the groups of these accounts.`,
     fix: message`Restore the CapsuleConfiguration.`,

@@ -8,7 +8,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { accountOf, userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { textMapOf } from '../../kube/read-text.ts'
 import { message, part } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { ANY, capsuleObjects, TENANT, TENANT_OWNER } from './support/capsule-tenants.ts'
 import { listAt, textsAt } from './support/list-at.ts'
 
@@ -40,16 +40,16 @@ export const capsuleOwnerChange: Rule = {
       const why = foreign(grant, node.cluster, index, homes) ?? (known && added(grant, known, homes))
       // a new name in the place of a removed one is one mistake
       if (why !== undefined && !removed.some(({ path }) => path.join() === grant.path.join()))
-        yield breach(subject, grant, why)
+        yield violation(subject, grant, why)
     }
   },
 }
 
 /** Owners that the Tenant loses, and as which Flux still acts: what they apply for it, Capsule refuses. */
-function removedOwners({ object, id, node }: Subject, was: Node, index: FleetIndex): Breach[] {
+function removedOwners({ object, id, node }: Subject, was: Node, index: FleetIndex): Violation[] {
   const [before, now] = [was, object.root].map(root => grantsOf(root).filter(({ isOwner }) => isOwner))
   const isIn = (grants: readonly Grant[], { key }: Grant) => grants.some(one => one.key === key)
-  return before!.flatMap((grant): Breach[] => {
+  return before!.flatMap((grant): Violation[] => {
     const { who, name, home } = grant
     if (home === undefined || isIn(now!, grant)) return []
     const acting = index.nodesIn(node.cluster, home).find(({ identity }) => {
@@ -72,7 +72,7 @@ function removedOwners({ object, id, node }: Subject, was: Node, index: FleetInd
 }
 
 /** A TenantOwner belongs to the Tenants that select it by label, as well as to those that name it. */
-function* selectedOwner(subject: Subject, index: FleetIndex, before: FleetIndex | undefined): Iterable<Breach> {
+function* selectedOwner(subject: Subject, index: FleetIndex, before: FleetIndex | undefined): Iterable<Violation> {
   const { object, id, node } = subject
   const spec = at(object.root, ['spec'])
   for (const tenant of spec ? selecting(index, node.cluster, object.root) : []) {
@@ -85,7 +85,7 @@ function* selectedOwner(subject: Subject, index: FleetIndex, before: FleetIndex 
     const homes = homesOf((was ?? tenant).root)
     for (const grant of ownerGrants(spec!, ['spec'])) {
       const why = foreign(grant, node.cluster, index, homes) ?? (was && added(grant, keys, homes))
-      if (why !== undefined) yield breach({ ...subject, id: { ...id, name } }, grant, why)
+      if (why !== undefined) yield violation({ ...subject, id: { ...id, name } }, grant, why)
     }
   }
 }
@@ -219,11 +219,11 @@ function added({ key, name, home, isOwner, isOfProxy }: Grant, known: ReadonlySe
   return 'this change adds it'
 }
 
-function breach(
+function violation(
   { object, id, node }: Subject,
   grant: Grant,
   why: NonNullable<ReturnType<typeof foreign | typeof added>>,
-): Breach {
+): Violation {
   const what = grant.isOwner ? 'owns' : 'has rights in'
   const role = grant.isOwner ? message`` : message` (${quoted('value', grant.what)})`
   return {

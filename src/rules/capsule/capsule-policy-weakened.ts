@@ -2,7 +2,7 @@ import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, canonical, type Node, type Path } from '../../kube/node.ts'
 import { message, part } from '../../message/message.ts'
-import type { Breach, FindingLevel, Rule } from '../model/rule.ts'
+import type { FindingLevel, Rule, Violation } from '../model/rule.ts'
 import { CONFIGURATION, TENANT, webhookVersion } from './support/capsule-tenants.ts'
 import { CONFIGURATION_FIELDS, TENANT_FIELDS } from './support/policy-fields.ts'
 
@@ -26,7 +26,7 @@ export const capsulePolicyWeakened: Rule = {
     const users = webhookVersion(index, node.cluster) >= 12 ? at(object.root, ['spec', 'users']) : undefined
     for (const { path, limit, level } of kind === TENANT ? TENANT_FIELDS : CONFIGURATION_FIELDS) {
       const [old, young] = [at(was.root, path), at(object.root, path)]
-      if (limit(old, young, users)) yield breach(subject, path, old, young, levelOf(level, old))
+      if (limit(old, young, users)) yield violation(subject, path, old, young, levelOf(level, old))
     }
     const annotations = at(was.root, ['metadata', 'annotations'])
     if (annotations?.type !== 'map') return
@@ -34,7 +34,7 @@ export const capsulePolicyWeakened: Rule = {
       if (!key.startsWith(ANNOTATIONS) || !/\/(forbidden-|allowed-|enable-|available-|deny-)/.test(key)) continue
       const path = ['metadata', 'annotations', key]
       const now = at(object.root, path)
-      if (!now || canonical(now) !== canonical(value)) yield breach(subject, path, value, now, 'violation')
+      if (!now || canonical(now) !== canonical(value)) yield violation(subject, path, value, now, 'violation')
     }
   },
 }
@@ -44,13 +44,13 @@ function levelOf(level: FindingLevel, old: Node | undefined): FindingLevel {
   return old && canonical(old).includes('pod-security.kubernetes.io/enforce') ? 'violation' : level
 }
 
-function breach(
+function violation(
   { object, id, node }: Subject,
   path: Path,
   old: Node | undefined,
   young: Node | undefined,
   level: FindingLevel,
-): Breach {
+): Violation {
   const text = (value: Node | undefined) => (value ? canonical(value) : 'nothing')
   const shownValue = (value: Node | undefined) =>
     value

@@ -2,7 +2,7 @@ import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { canonical, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { type Message, message, part } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { isPublic } from '../rbac/support/is-public.ts'
 import { tenantsOwnedBy } from './support/capsule-tenants.ts'
 import { listAt, textsAt } from './support/list-at.ts'
@@ -27,21 +27,21 @@ export const capsuleProxySetting: Rule = {
       const path = ['spec', 'subjects', index]
       for (const [place, resource] of listAt(one, ['clusterResources']).entries()) {
         const what = message`read cluster-scoped objects (${quoted('value', textsAt(resource, ['resources']).join(', '))})`
-        yield breach(subject, one, [...path, 'clusterResources', place], canonical(resource), what)
+        yield violation(subject, one, [...path, 'clusterResources', place], canonical(resource), what)
       }
       for (const [place, setting] of listAt(one, ['proxySettings']).entries()) {
         const kind = stringAt(setting, ['kind']) ?? ''
         const more = textsAt(setting, ['operations']).filter(operation => !given.has(`${kind} ${operation}`))
         if (more.length === 0) continue
         const what = message`${part('value', more.join(', '))} ${quoted('value', kind)}`
-        yield breach(subject, one, [...path, 'proxySettings', place], `${kind} ${more.join(' ')}`, what)
+        yield violation(subject, one, [...path, 'proxySettings', place], `${kind} ${more.join(' ')}`, what)
       }
     }
   },
 }
 
 /** What the platform lets everybody do by the proxy. */
-function* everybody(subject: Subject): Iterable<Breach> {
+function* everybody(subject: Subject): Iterable<Violation> {
   const rules = subject.kind === GLOBAL ? listAt(subject.object.root, ['spec', 'rules']).length : 0
   const places: Path[] =
     subject.kind === GLOBAL ? Array.from({ length: rules }, (_, at) => ['spec', 'rules', at]) : [['spec']]
@@ -59,7 +59,13 @@ function* everybody(subject: Subject): Iterable<Breach> {
         ...shared.flatMap(resource => textsAt(resource, ['resources'])),
         ...listAt(one, ['proxySettings']).flatMap(grants),
       ]
-      yield breach(subject, one, path, given.map(canonical).join(' '), message`use ${quoted('value', what.join(', '))}`)
+      yield violation(
+        subject,
+        one,
+        path,
+        given.map(canonical).join(' '),
+        message`use ${quoted('value', what.join(', '))}`,
+      )
     }
   }
 }
@@ -75,7 +81,7 @@ const grants = (owner: Node): string[] =>
     textsAt(setting, ['operations']).map(operation => `${stringAt(setting, ['kind']) ?? ''} ${operation}`),
   )
 
-function breach({ object, id, node }: Subject, one: Node, path: Path, value: string, what: Message): Breach {
+function violation({ object, id, node }: Subject, one: Node, path: Path, value: string, what: Message): Violation {
   const who = `${stringAt(one, ['kind']) ?? ''} ${stringAt(one, ['name']) ?? ''}`
   return {
     node,

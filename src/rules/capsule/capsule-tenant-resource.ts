@@ -2,7 +2,7 @@ import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { codeWord, type Message, message } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { listAt } from './support/list-at.ts'
 
 const MAX_NESTING = 8
@@ -26,13 +26,13 @@ export const capsuleTenantResource: Rule = {
       for (const [place] of listAt(resource, ['generators']).entries()) {
         const at = [...path, 'generators', place]
         const what = message`objects from a template, which cannot be evaluated`
-        yield breach(subject, at, 'generator', what, message`Move the objects to ${codeWord('rawItems')}.`)
+        yield violation(subject, at, 'generator', what, message`Move the objects to ${codeWord('rawItems')}.`)
       }
     }
   },
 }
 
-function* rawItems(subject: Subject, context: RuleContext, path: Path, depth: number): Iterable<Breach> {
+function* rawItems(subject: Subject, context: RuleContext, path: Path, depth: number): Iterable<Violation> {
   for (const [place, item] of listAt(subject.object.root, path).entries()) {
     const apiVersion = stringAt(item, ['apiVersion']) ?? ''
     const kind = stringAt(item, ['kind']) ?? ''
@@ -48,7 +48,7 @@ function* rawItems(subject: Subject, context: RuleContext, path: Path, depth: nu
       scope === 'Cluster'
         ? message`${name}, which is cluster-scoped`
         : message`${name}, a kind of unknown scope (${quoted('value', apiVersion)})`
-    yield breach(
+    yield violation(
       subject,
       [...here, 'kind'],
       `${apiVersion} ${kind} ${nameOf(item)}`,
@@ -65,7 +65,7 @@ function* namespacedItems(
   path: Path,
   items: readonly Node[],
   without: 'any' | 'own' = 'any',
-): Iterable<Breach> {
+): Iterable<Violation> {
   const { cluster, tenant } = subject.node
   for (const [place, item] of items.entries()) {
     const namespace = at(item, ['namespace'])
@@ -80,7 +80,7 @@ function* namespacedItems(
           : message`any namespace`
         : message`namespace ${quoted('object', text)}, which is not the tenant's`
     const fix = message`Set namespace to a namespace of the tenant.`
-    yield breach(
+    yield violation(
       subject,
       [...path, place, 'namespace'],
       `${kind} of ${text}`,
@@ -90,7 +90,7 @@ function* namespacedItems(
   }
 }
 
-function breach({ object, id, node }: Subject, path: Path, value: string, what: Message, fix: Message): Breach {
+function violation({ object, id, node }: Subject, path: Path, value: string, what: Message, fix: Message): Violation {
   return {
     node,
     object,

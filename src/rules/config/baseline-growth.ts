@@ -4,7 +4,7 @@ import type { Tree } from '../../git/tree.ts'
 import { codeWord, message, plainText } from '../../message/message.ts'
 import { asMessage } from '../../message/said.ts'
 import { BASELINE_FILE, type Baseline, type BaselineEntry, baselineOf } from '../model/baseline.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 
 const DOCS = message`Fix the finding, or ask a fleet admin to approve the new entry.`
 
@@ -17,12 +17,12 @@ export const baselineGrowth: Rule = {
   why: 'A violation in the baseline file counts as existing: it blocks neither a branch nor an apply. An evaluation error in the file does not block while the content that could not be evaluated stays the same. A new entry accepts its finding for the whole fleet.',
   docs: plainText(DOCS),
   *checkRepository(repository) {
-    const breach = grown(repository)
-    if (breach) yield breach
+    const violation = grown(repository)
+    if (violation) yield violation
   },
 }
 
-function grown({ isFleet, before, tree, url, nodes: [root] }: EvaluatedRepository): Breach | undefined {
+function grown({ isFleet, before, tree, url, nodes: [root] }: EvaluatedRepository): Violation | undefined {
   if (!isFleet || !before || !root || idIn(before) === idIn(tree)) return undefined
   const at = { node: root, object: root.kustomization, path: [] }
   const start = { repository: url, file: BASELINE_FILE, line: 1, column: 1 }

@@ -7,7 +7,7 @@ import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import { stringAt } from '../../kube/node.ts'
 import { codeWord, message, untyped } from '../../message/message.ts'
 import { removedWarning } from '../../message/removed.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
 const FIX = message`Correct the name in ${codeWord('.github/bailiwick.yaml')}, or remove the entry.`
 
@@ -33,7 +33,7 @@ function isShown(index: FleetIndex, cluster: string, name: string, namespaces: r
   return all.some(isLabelled) || [name, ...namespaces].some(isApplied)
 }
 
-function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Breach> {
+function* unused(root: FleetNode, { config, index }: RuleContext): Iterable<Violation> {
   for (const { id, key, origin } of index.proposed().namedRules) {
     const warning = removedWarning(`rule ${id}`)
     if (warning === undefined) continue

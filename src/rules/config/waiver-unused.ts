@@ -2,7 +2,7 @@ import { objectPart } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { Waiver } from '../../fleet/model/fleet-config.ts'
 import { codeWord, message, part } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 
 /** A waiver that nothing needs; only who has everything that was found can say so, see unusedWaivers. */
 export const waiverUnused: Rule = {
@@ -14,11 +14,11 @@ export const waiverUnused: Rule = {
   docs: 'Remove the entry from `waivers` in `.github/bailiwick.yaml`, or correct its rule, object or cluster.',
 }
 
-/** The breach of a waiver that nothing needs, said of the cluster's root. */
+/** The finding for an unneeded waiver, at the cluster's root. */
 export function unusedWaiver(
   { rule, cluster, kind, namespace, name, origin, expires }: Waiver,
   root: FleetNode,
-): Breach {
+): Violation {
   const where = cluster === undefined ? message`` : message` on cluster ${part('value', cluster)}`
   return {
     node: root,

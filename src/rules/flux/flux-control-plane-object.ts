@@ -4,7 +4,7 @@ import type { OtherStart } from '../../fleet/model/cluster-root.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { kindsThat } from '../../flux/kinds.ts'
 import { message, part } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { elsewhereStarted, STARTING_KINDS } from './support/elsewhere-started.ts'
 
 /** Kinds by which the Flux Operator is told what Flux is; a ResourceSet applies objects as an account and is no such kind. */
@@ -25,11 +25,11 @@ export const fluxControlPlaneObject: Rule = {
   },
   *checkObject(subject, context) {
     if (subject.node.tenant === undefined) yield* elsewhereStarted(subject, context)
-    else if (KINDS.includes(subject.kind)) yield breach(subject)
+    else if (KINDS.includes(subject.kind)) yield violation(subject)
   },
 }
 
-function startOfTenant(node: FleetNode, { file, text: path }: OtherStart): Breach {
+function startOfTenant(node: FleetNode, { file, text: path }: OtherStart): Violation {
   const { repository } = node.kustomization.root.origin
   return {
     node,
@@ -42,7 +42,7 @@ function startOfTenant(node: FleetNode, { file, text: path }: OtherStart): Breac
   }
 }
 
-const breach = ({ object, id, node }: Subject): Breach => ({
+const violation = ({ object, id, node }: Subject): Violation => ({
   node,
   object,
   path: ['kind'],

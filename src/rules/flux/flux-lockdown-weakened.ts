@@ -17,7 +17,7 @@ import { hasMoreCauses } from '../../fleet/model/has-more-causes.ts'
 import { isIncomplete } from '../../fleet/model/is-complete.ts'
 import { listed, type Message, message, part, untyped } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { instanceElsewhere } from './support/instance-elsewhere.ts'
 
 const NAMESPACE = 'flux-system'
@@ -46,7 +46,7 @@ interface Loss {
   readonly isNew?: true
 }
 
-function* evaluateFleet(cluster: Cluster, { index, before }: RuleContext): Iterable<Breach> {
+function* evaluateFleet(cluster: Cluster, { index, before }: RuleContext): Iterable<Violation> {
   const root = index.rootOf(cluster.name)
   // of a root of which nothing is built, nothing shows; one that is not seen shows no flags either
   if (!root || root.source.opaque !== undefined || (isIncomplete(root) && !root.holes?.length)) return
@@ -64,12 +64,12 @@ function* evaluateFleet(cluster: Cluster, { index, before }: RuleContext): Itera
     // a new cluster is as closed as all others
     ...(before && !earlier && !isPart ? missing(is, others) : []),
   ]
-  const said = new Set<string>()
+  const seen = new Set<string>()
   for (const loss of losses) {
     const id = `${loss.controller} ${loss.flag}`
-    if (said.has(id)) continue
-    said.add(id)
-    yield { ...breach(index, root, loss), ...(isVague ? { level: 'error' as const } : {}) }
+    if (seen.has(id)) continue
+    seen.add(id)
+    yield { ...violation(index, root, loss), ...(isVague ? { level: 'error' as const } : {}) }
   }
 }
 
@@ -151,7 +151,7 @@ function placeOf(flux: Flux, controller: string, flag: string): Origin | undefin
   return flags?.findLast(({ name }) => name === flag)?.origin
 }
 
-function breach(index: FleetIndex, root: FleetNode, loss: Loss): Breach {
+function violation(index: FleetIndex, root: FleetNode, loss: Loss): Violation {
   const { controller, flag, now, what, origin, isNew } = loss
   const deployment = index.platformObject(root.cluster, 'apps/Deployment', NAMESPACE, controller)
   return {

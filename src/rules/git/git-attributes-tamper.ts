@@ -4,9 +4,9 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { MatchWork } from '../../flux/pack-budget.ts'
 import type { TreeEntry } from '../../git/tree.ts'
 import { message, untyped } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { type AttributeLine, fits, readAttributes } from './support/attributes.ts'
-import { breachIn } from './support/in-repository.ts'
+import { violationIn } from './support/in-repository.ts'
 import { renderedDirectories, renderedFiles } from './support/rendered-tree.ts'
 
 /** Comparisons of patterns with paths, for all `.gitattributes` of a repository together. */
@@ -41,7 +41,7 @@ function* tampering(
   path: string,
   all: readonly RenderedFile[],
   work: MatchWork,
-): Generator<Breach> {
+): Generator<Violation> {
   work.spend(all.length)
   const files = domain === '' ? all : all.filter(({ entry }) => entry.path.startsWith(`${domain}/`))
   if (files.length === 0) return
@@ -53,7 +53,7 @@ function* tampering(
     const file = files.find(({ entry }) => fits(line.pattern, parts, entry.path.split('/'), work))
     if (!file) continue
     yield {
-      ...breachIn(repository, file.reader, path, {
+      ...violationIn(repository, file.reader, path, {
         line: line.line,
         value: `${line.pattern} ${effect.attribute}`,
         message: message`${quoted('path', path)} sets ${quoted('value', effect.attribute)} for ${quoted('value', line.pattern)}, which matches the deployed file ${quoted('path', file.entry.path)}: it ${untyped(effect.what)}. Allowed: such attributes only for files that are not deployed.`,

@@ -1,8 +1,8 @@
 import type { EvaluatedRepository } from '../../facts/evaluated-repository.ts'
 import { quoted } from '../../facts/shown.ts'
 import { message, untyped } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
-import { breachIn } from './support/in-repository.ts'
+import type { Rule, Violation } from '../model/rule.ts'
+import { violationIn } from './support/in-repository.ts'
 import { type RenderedDirectory, renderedDirectories } from './support/rendered-tree.ts'
 
 /** Names of files that are rendered mean one file, to every program and file system. */
@@ -22,12 +22,15 @@ export const gitPathAmbiguous: Rule = {
 }
 
 /** Where nothing is rendered, below the root, only names that hide what they are: whoever lists or reviews the tree sees them. */
-function* oddNames(repository: EvaluatedRepository, { path, facts, readerOf }: RenderedDirectory): Generator<Breach> {
+function* oddNames(
+  repository: EvaluatedRepository,
+  { path, facts, readerOf }: RenderedDirectory,
+): Generator<Violation> {
   for (const { entry, problem, hides } of facts.odd) {
     const reader = readerOf(entry)
     const node = reader ?? repository.nodes[0]
     if (!node || !(reader || hides || path === '')) continue
-    yield breachIn(repository, node, entry.path, {
+    yield violationIn(repository, node, entry.path, {
       value: entry.path,
       message: message`${quoted('path', entry.path)} ${untyped(problem)}, so reviewers can see another file than Flux deploys. Allowed: letters, digits, dots, dashes and underscores.`,
       fix: message`Rename the file.`,
@@ -35,11 +38,11 @@ function* oddNames(repository: EvaluatedRepository, { path, facts, readerOf }: R
   }
 }
 
-function* collisions(repository: EvaluatedRepository, { facts, readerOf }: RenderedDirectory): Generator<Breach> {
+function* collisions(repository: EvaluatedRepository, { facts, readerOf }: RenderedDirectory): Generator<Violation> {
   for (const [other, entry] of facts.collisions) {
     const node = readerOf(entry) ?? readerOf(other)
     if (!node) continue
-    yield breachIn(repository, node, entry.path, {
+    yield violationIn(repository, node, entry.path, {
       value: `${other.path} ${entry.path}`,
       message: message`${quoted('path', other.path)} and ${quoted('path', entry.path)} are one file on file systems that ignore case or Unicode normalization (macOS, Windows): a checkout contains only one of them. Allowed: names that differ in more.`,
       fix: message`Rename or remove one of the files.`,

@@ -9,8 +9,8 @@ import { packTree } from '../../flux/pack-tree.ts'
 import { entriesBelow, type Tree } from '../../git/tree.ts'
 import { stringAt } from '../../kube/node.ts'
 import { codeWord, message } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
-import { breachIn } from './support/in-repository.ts'
+import type { Rule, Violation } from '../model/rule.ts'
+import { violationIn } from './support/in-repository.ts'
 import { renderedDirectories } from './support/rendered-tree.ts'
 
 /** What Flux leaves out of an artifact unless an ignore file says otherwise, that somebody could deploy from. */
@@ -48,7 +48,7 @@ function reincluded(text: string): { pattern: string; line: number }[] {
   })
 }
 
-function inSource({ object, id, node }: Subject, pattern: string): Breach {
+function inSource({ object, id, node }: Subject, pattern: string): Violation {
   return {
     node,
     object,
@@ -59,10 +59,10 @@ function inSource({ object, id, node }: Subject, pattern: string): Breach {
   }
 }
 
-function* inFile(repository: EvaluatedRepository, node: FleetNode, file: string): Generator<Breach> {
+function* inFile(repository: EvaluatedRepository, node: FleetNode, file: string): Generator<Violation> {
   const bytes = repository.tree.read(file)
   for (const { pattern, line } of reincluded(Buffer.from(bytes).toString('utf8'))) {
-    yield breachIn(repository, node, file, {
+    yield violationIn(repository, node, file, {
       line,
       value: pattern,
       message: message`${quoted('path', file)} includes ${quoted('value', pattern)}, which Flux excludes from artifacts by default: it deploys manifests from there. Allowed: patterns that exclude files.`,
@@ -72,7 +72,7 @@ function* inFile(repository: EvaluatedRepository, node: FleetNode, file: string)
 }
 
 /** Manifests that were packed before the change, are still there, and are packed no more. */
-function* hiddenNow(repository: EvaluatedRepository): Generator<Breach> {
+function* hiddenNow(repository: EvaluatedRepository): Generator<Violation> {
   const { tree, before, nodes } = repository
   if (!before || before.id === tree.id) return
   const now = new Map<string, Tree | undefined>()
@@ -86,7 +86,7 @@ function* hiddenNow(repository: EvaluatedRepository): Generator<Breach> {
     if (before.entry(start)?.id === tree.entry(start)?.id && ignoreId(before) === ignoreId(tree)) continue
     for (const file of manifestsBelow(tree, start)) {
       if (!before.entry(file) || isPacked(tree, file, now) || !isPacked(before, file, now)) continue
-      yield breachIn(repository, node, file, {
+      yield violationIn(repository, node, file, {
         value: `hidden ${file}`,
         message: message`${quoted('path', file)} is still in the repository, but a ${codeWord('.sourceignore')} now excludes it: Flux deletes its objects from the cluster. Allowed: deployed files that no pattern excludes.`,
         fix: message`Delete the file, or remove the pattern that excludes it.`,

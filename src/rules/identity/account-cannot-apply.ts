@@ -10,17 +10,19 @@ import { ACCOUNT_FIELD } from '../../flux/kinds.ts'
 import { canonical, originAt } from '../../kube/node.ts'
 import { display, groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isNamespace, type WithoutRight } from '../../kube/rbac/apply-requests.ts'
-import type { Binding } from '../../kube/rbac/binding.ts'
+import { type Binding, displayRbac } from '../../kube/rbac/binding.ts'
 import { accountOf, userInfo } from '../../kube/rbac/groups-of.ts'
 import { listed, type Message, message, part, untyped } from '../../message/message.ts'
 import { serverWords } from '../model/api-refusal.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { deletedObjects } from '../ownership/support/deleted-objects.ts'
 import { fluxMarks } from '../ownership/support/flux-mark.ts'
+import { removedCause } from './identity-object-tamper.ts'
 import { lacksAccount } from './sa-required.ts'
 import {
   type AccountPlace,
   bindingOrigin,
+  lostBinding,
   lostSubject,
   ownBindings,
   rightsFix,
@@ -116,11 +118,11 @@ function* answers(
   context: RuleContext,
   refused: readonly RightRefusal[],
   { absent, unsure }: UnappliedNames,
-): Iterable<Breach> {
+): Iterable<Violation> {
   const certainly = unsure.size === 0 ? refused : refusedOf(node, context, [...absent.keys()])
   const isCertain = (one: RightRefusal) =>
     certainly.some(
-      ({ object, without, message: said }) => object === one.object && without === one.without && said === one.message,
+      ({ object, without, message: text }) => object === one.object && without === one.without && text === one.message,
     )
   const groups = Map.groupBy(refused, ({ user, request }) => JSON.stringify([user, request.namespace ?? '']))
   for (const group of groups.values()) {
@@ -200,15 +202,17 @@ function lostAllRights({ index, before }: RuleContext, place: AccountPlace): boo
 
 const isDeciding = ({ without }: RightRefusal) => without === 'not-applied' || without === 'escalation'
 
-/** One breach for each object that would not be applied; people see them as one, by the role that lacks the rights. */
-function* refusals(context: RuleContext, place: AccountPlace, certain: readonly RightRefusal[]): Iterable<Breach> {
+/** One finding per object that would not be applied; people see them as one, by the role that lacks the rights. */
+function* refusals(context: RuleContext, place: AccountPlace, certain: readonly RightRefusal[]): Iterable<Violation> {
   const { index } = context
   const deciding = certain.filter(isDeciding)
   const requests = deciding.length > 0 ? certain.map(({ request }) => request) : []
   for (const [object, [first]] of Map.groupBy(deciding, one => one.object)) {
     const { kind, namespace, name } = idOf(object)
     const unbound = unboundAccount(context, place, object)
-    const origin = unbound?.origin ?? removedGrant(context, place, first!)
+    const isTaken = takesAway(context, place, first!)
+    const lost = isTaken ? lostBinding(index, context.before, place) : undefined
+    const origin = unbound?.origin ?? (isTaken ? removedGrant(context, place) : undefined)
     yield {
       node: place.node,
       object,
@@ -220,20 +224,23 @@ function* refusals(context: RuleContext, place: AccountPlace, certain: readonly 
       cause: hashOf(
         unbound ? ['account', place.user, placeText(unbound.origin)] : ['rights', place.user, place.namespace],
       ),
+      ...(lost ? { follows: removedCause(displayRbac(lost)) } : {}),
       ...(unbound?.isRoot ? { severity: 'critical' as const } : {}),
     }
   }
 }
 
-/** Where a change takes the right away from an account that applies the object already. */
-function removedGrant({ index, before }: RuleContext, place: AccountPlace, { object, request }: RightRefusal) {
-  const { node, user } = place
-  const isTaken = before && earlier(object, node, { before }) !== undefined
-  if (!isTaken || before.refusalOf(node.cluster, user, request) !== undefined) return undefined
-  return (
-    lostSubject(index, before, place) ?? bindingOrigin(index, place) ?? originAt(node.kustomization.root, ACCOUNT_FIELD)
-  )
+/** Whether a change takes the right away from an account that applies the object already. */
+function takesAway({ before }: RuleContext, { node, user }: AccountPlace, { object, request }: RightRefusal): boolean {
+  if (before === undefined || earlier(object, node, { before }) === undefined) return false
+  return before.refusalOf(node.cluster, user, request) === undefined
 }
+
+/** Where it does. */
+const removedGrant = ({ index, before }: RuleContext, place: AccountPlace) =>
+  lostSubject(index, before, place) ??
+  bindingOrigin(index, place) ??
+  originAt(place.node.kustomization.root, ACCOUNT_FIELD)
 
 /** A warning about a Kustomization, shown at the first of its objects that it is about: it stays the same as others come. */
 const warningAt = (node: FleetNode, objects: readonly KubeObject[]) => ({
@@ -249,7 +256,7 @@ function unknownRights(
   context: RuleContext,
   place: AccountPlace,
   unknown: readonly { readonly refusal: RightRefusal; readonly reasons: readonly string[] }[],
-): Breach {
+): Violation {
   const { index } = context
   const { node, user, namespace } = place
   const reasons = [...new Set(unknown.flatMap(one => one.reasons))]
@@ -278,7 +285,7 @@ function lesser(
   place: AccountPlace,
   without: keyof typeof CONSEQUENCES,
   all: readonly RightRefusal[],
-): Breach {
+): Violation {
   const { node, user, namespace } = place
   const objects = [...new Set(all.map(({ object }) => object))]
   return {
@@ -306,7 +313,7 @@ function shownObjects(objects: readonly KubeObject[]): Message {
 }
 
 /** Objects that this change removes, and that the account may not delete. */
-function* notPruned(node: FleetNode, context: RuleContext): Iterable<Breach> {
+function* notPruned(node: FleetNode, context: RuleContext): Iterable<Violation> {
   const { index, before } = context
   if (!before || !node.prune || !before.node(node.key)) return
   const { cluster, tenant } = node
@@ -333,7 +340,7 @@ function lateRefusals(
   context: RuleContext,
   refused: readonly RightRefusal[],
   absent: readonly string[],
-): Breach[] {
+): Violation[] {
   const { index, before } = context
   const late = before ? lateGrants(node, index, before) : []
   if (!before || late.length === 0) return []

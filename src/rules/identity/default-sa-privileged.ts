@@ -5,7 +5,7 @@ import { ROOT_NAMESPACE } from '../../flux/kinds.ts'
 import { type BoundSubject, RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import { codeWord, message } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { declaredOwner } from '../rbac/support/declared-owner.ts'
 import { reachOf, subjectText } from '../rbac/support/subject-reach.ts'
 
@@ -34,7 +34,7 @@ export const defaultSaPrivileged: Rule = {
   },
 }
 
-function* evaluateBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Breach> {
+function* evaluateBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Violation> {
   const binding = readBinding(object)
   if (!binding) return
   const role = binding.roleRef.name
@@ -80,7 +80,7 @@ function defaultOf(subject: BoundSubject, { all }: { readonly all: boolean }): s
   return reach.name === 'default' || (all && reach.name === undefined) ? reach.namespace : undefined
 }
 
-function stand({ node, object, id }: Subject): Breach {
+function stand({ node, object, id }: Subject): Violation {
   return {
     node,
     object,

@@ -1,15 +1,16 @@
+import { hashOf } from '../../facts/fingerprint.ts'
 import { kindOf } from '../../facts/kind-of.ts'
 import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { isDeclaredAccount } from '../../fleet/config/declared-account.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { at, type Path } from '../../kube/node.ts'
-import { idOf, type KubeObject } from '../../kube/object.ts'
+import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { RBAC_GROUP } from '../../kube/rbac/binding.ts'
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import { type Message, message } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { reachOf } from '../rbac/support/subject-reach.ts'
 import { isOwnReconciler } from './support/is-own-reconciler.ts'
 
@@ -28,7 +29,7 @@ export const identityObjectTamper: Rule = {
   kinds: [ACCOUNT, BINDING, ROLE, '/Secret', '/ConfigMap'],
   *checkTenantObject(subject, context) {
     const why = whyItIsThePlatforms(subject, context)
-    if (why) yield breach(subject, ['metadata', 'name'], message`${why}`)
+    if (why) yield violation(subject, ['metadata', 'name'], message`${why}`)
     if (subject.kind === ACCOUNT) yield* capsuleMarks(subject)
   },
   *checkNode(node, context) {
@@ -63,13 +64,13 @@ const MARKS: readonly (readonly [string, RegExp])[] = [
   ['labels', /^(owner\.)?projectcapsule\.dev\/promote$/],
 ]
 
-function* capsuleMarks(subject: Subject): Iterable<Breach> {
+function* capsuleMarks(subject: Subject): Iterable<Violation> {
   for (const [part, pattern] of MARKS) {
     const map = at(subject.object.root, ['metadata', part])
     if (map?.type !== 'map') continue
     for (const key of map.fields.keys()) {
       if (!pattern.test(key)) continue
-      yield breach(
+      yield violation(
         subject,
         ['metadata', part, key],
         message`${quoted('value', key)} makes Capsule give this account rights and a kubeconfig`,
@@ -78,7 +79,7 @@ function* capsuleMarks(subject: Subject): Iterable<Breach> {
   }
 }
 
-function breach({ node, object, id }: Subject, path: Path, why: Message): Breach {
+function violation({ node, object, id }: Subject, path: Path, why: Message): Violation {
   return {
     node,
     object,
@@ -93,7 +94,7 @@ function breach({ node, object, id }: Subject, path: Path, why: Message): Breach
 }
 
 /** What a node rendered before, and nobody does any more, although Flux still acts as it. */
-function* takenAway(node: FleetNode, context: RuleContext, before: RuleContext['index']): Iterable<Breach> {
+function* takenAway(node: FleetNode, context: RuleContext, before: RuleContext['index']): Iterable<Violation> {
   // What cannot be rendered shows nothing of what it keeps.
   if (node.error || node.source.opaque !== undefined) return
   const { index, config } = context
@@ -135,13 +136,18 @@ function accountsOf(object: KubeObject): string[] {
   })
 }
 
-function gone(node: FleetNode, object: KubeObject, account: string): Breach {
+/** What else is found because an account or a binding, as it is shown, is removed follows from this. */
+export const removedCause = (object: string): string => hashOf(['removed', object])
+
+function gone(node: FleetNode, object: KubeObject, account: string): Violation {
   const { kind, namespace, name } = idOf(object)
   return {
     node,
     object,
     path: ['metadata', 'name'],
     value: 'removed',
+    cause: removedCause(display(idOf(object))),
+    isBefore: true,
     message: message`${objectPart(kind, namespace, name)} is removed, but Flux still acts as account ${quoted('object', account)}. Allowed: the removal after its last use. ${kind === 'ServiceAccount' ? 'When Flux deletes what acts as the account, it leaves all objects: "failed to find account to impersonate"' : 'No visible RoleBinding gives the account rights there anymore, so the API server refuses what Flux applies as it'}.`,
     fix: message`Keep the object until no Kustomization or HelmRelease names the account, or ask a fleet admin to render it.`,
   }

@@ -10,7 +10,7 @@ import { type Binding, type BoundSubject, displayRbac, RBAC_GROUP } from '../../
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import { codeWord, listed, message, part } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { bindingCause } from '../rbac/support/binding-cause.ts'
 import { declaredOwner } from '../rbac/support/declared-owner.ts'
 import { reachOf, subjectText } from '../rbac/support/subject-reach.ts'
@@ -37,7 +37,7 @@ export const saForeign: Rule = {
 }
 
 /** What a tenant binds is the business of rbac-cluster-binding and namespace-confinement. */
-function* evaluateBinding(context: RuleContext, { node, object }: Subject): Iterable<Breach> {
+function* evaluateBinding(context: RuleContext, { node, object }: Subject): Iterable<Violation> {
   const binding = node.tenant === undefined ? readBinding(object) : undefined
   if (!binding) return
   const rightsOfAll = binding.subjects.map(subject => rightsOf(context, node.cluster, binding, subject))
@@ -96,7 +96,7 @@ function isMeantForProxy(index: FleetIndex, cluster: string, { kind, namespace, 
   return usesProxy && index.refusalOf(cluster, user, self) !== undefined
 }
 
-function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable<Breach> {
+function* evaluateUse(context: RuleContext, { node, object }: Subject): Iterable<Violation> {
   const { kind, namespace, name } = idOf(object)
   const { index } = context
   const account = accountOf(object, index.cluster(node.cluster)?.lockdown)

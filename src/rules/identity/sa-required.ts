@@ -9,7 +9,7 @@ import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { userInfo, userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { codeWord, type Message, message, part } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
 /** What Flux applies for a tenant must name the account it acts as, or it acts as the controller. */
 export const saRequired: Rule = {
@@ -22,8 +22,8 @@ export const saRequired: Rule = {
   kinds: applierKinds,
   *checkObject({ object, node }, context) {
     if (context.index.actsFor(node, object) === undefined) return
-    const breach = evaluateFleet(context, node, object)
-    if (breach) yield { ...breach, ...(meantAs(context, node, object) ?? named(context, node, object)) }
+    const violation = evaluateFleet(context, node, object)
+    if (violation) yield { ...violation, ...(meantAs(context, node, object) ?? named(context, node, object)) }
   },
 }
 
@@ -33,7 +33,7 @@ export function lacksAccount(context: RuleContext, node: FleetNode, object: Kube
 }
 
 /** A key that was probably meant to name the account is the cause, and no other rule speaks of it. */
-function meantAs(context: RuleContext, { cluster }: FleetNode, object: KubeObject): Partial<Breach> | undefined {
+function meantAs(context: RuleContext, { cluster }: FleetNode, object: KubeObject): Partial<Violation> | undefined {
   const { kind, namespace, name } = idOf(object)
   const path = misspelled(object, ACCOUNT_FIELD)
   if (path?.length !== ACCOUNT_FIELD.length) return undefined
@@ -49,7 +49,7 @@ function meantAs(context: RuleContext, { cluster }: FleetNode, object: KubeObjec
 }
 
 /** Where the platform acts in the namespace as one account only, or renders one only, that is the one. */
-function named({ index, config }: RuleContext, node: FleetNode, object: KubeObject): Pick<Breach, 'edit'> {
+function named({ index, config }: RuleContext, node: FleetNode, object: KubeObject): Pick<Violation, 'edit'> {
   const { namespace } = idOf(object)
   const { cluster } = node
   const candidates = [soleReconciler(index, cluster, namespace), soleAccount(index, cluster, namespace)]
@@ -58,7 +58,7 @@ function named({ index, config }: RuleContext, node: FleetNode, object: KubeObje
   return { edit: at(object.root, ACCOUNT_FIELD) === undefined ? { add: name } : { set: name } }
 }
 
-function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject): Breach | undefined {
+function evaluateFleet(context: RuleContext, node: FleetNode, object: KubeObject): Violation | undefined {
   const { index } = context
   const { kind, namespace, name } = idOf(object)
   // A name that is none is the rule invalid-object's.

@@ -6,7 +6,7 @@ import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
 import { everyMap } from '../model/every-map.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { isCustomKind } from '../workloads/support/is-custom-kind.ts'
 import { podsOf } from '../workloads/support/pods-of.ts'
 import { accountOfPod } from './support/account-of-pod.ts'
@@ -74,7 +74,7 @@ function* ofOperator(root: Node, known: ReadonlySet<string>): Iterable<Place> {
   }
 }
 
-function* evaluateFleet(index: FleetIndex, subject: Subject, path: Path, warns: boolean): Iterable<Breach> {
+function* evaluateFleet(index: FleetIndex, subject: Subject, path: Path, warns: boolean): Iterable<Violation> {
   const { node, object, id } = subject
   const map = at(object.root, path)
   if (map?.type !== 'map') return

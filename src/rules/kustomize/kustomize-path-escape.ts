@@ -11,7 +11,7 @@ import {
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { joinPath } from '../../kustomize/paths/resolve-path.ts'
 import { message } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { pathsOfOthers } from './support/paths-of-others.ts'
 import { sharedPaths } from './support/shared-paths.ts'
 
@@ -29,7 +29,7 @@ export const kustomizePathEscape: Rule = {
     for (const path of pathsOf(subject)) {
       const text = stringAt(subject.object.root, path)
       const problem = text === undefined ? undefined : problemOf(subject.kind, path, text)
-      if (problem !== undefined) yield breach(subject, path, text!, problem)
+      if (problem !== undefined) yield violation(subject, path, text!, problem)
     }
   },
   checkRepository: (repository, { index }) => sharedPaths(repository, index),
@@ -61,12 +61,12 @@ function decoded(text: string): string {
   return text.replace(/%2e/gi, '.').replace(/%2f/gi, '/').replace(/%5c/gi, '\\')
 }
 
-function breach(
+function violation(
   { object, id, node }: Subject,
   path: Path,
   text: string,
   problem: NonNullable<ReturnType<typeof problemOf>>,
-): Breach {
+): Violation {
   const who = objectPart(id.kind, id.namespace, id.name)
   return {
     node,

@@ -1,7 +1,7 @@
 import { quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { codeWord, message } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
 /** A patch changes something. */
 export const patchUnmatched: Rule = {
@@ -17,7 +17,7 @@ export const patchUnmatched: Rule = {
   },
 }
 
-function* unmatched(node: FleetNode, { index }: RuleContext): Generator<Breach> {
+function* unmatched(node: FleetNode, { index }: RuleContext): Generator<Violation> {
   for (const object of index.objectsOf(node.key)) {
     for (const { origin, target } of object.unmatched ?? []) {
       yield {

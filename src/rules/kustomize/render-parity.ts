@@ -6,7 +6,7 @@ import { groupOf } from '../../kube/object.ts'
 import { KUSTOMIZATION_FILES } from '../../kustomize/paths/find-kustomization.ts'
 import { codeWord, message, part } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { isIdentity, isSecurity } from './support/guarded-place.ts'
 import { isUnsubstituted } from './support/is-unsubstituted.ts'
 import { scanObject } from './support/scan-object.ts'
@@ -28,7 +28,7 @@ export const renderParity: Rule = {
   },
 }
 
-function* revived(subject: Subject): Generator<Breach> {
+function* revived(subject: Subject): Generator<Violation> {
   const { object, id, node } = subject
   const step = object.trail.find(one => one.step === 'local-config')
   if (!step) return
@@ -44,7 +44,7 @@ function* revived(subject: Subject): Generator<Breach> {
   }
 }
 
-function* hidden(subject: Subject): Generator<Breach> {
+function* hidden(subject: Subject): Generator<Violation> {
   const { object, id, node } = subject
   const { file } = object.root.origin
   const outermost = object.trail.findLast(one => one.step === 'resource' || one.step === 'generator')?.file ?? file
@@ -69,7 +69,7 @@ function* hidden(subject: Subject): Generator<Breach> {
 }
 
 /** Only where a tenant wrote the Kustomization, too: what the platform adds to a tenant's manifests is meant to hold. */
-function* rewritten({ object, id, node }: Subject, { index }: RuleContext): Generator<Breach> {
+function* rewritten({ object, id, node }: Subject, { index }: RuleContext): Generator<Violation> {
   if (groupOf(id.apiVersion) !== 'rbac.authorization.k8s.io' || index.node(node.parent)?.tenant === undefined) return
   for (const field of ['roleRef', 'subjects', 'rules']) {
     const patched = at(object.root, [field]) && firstPatched(at(object.root, [field])!, [field])
@@ -101,7 +101,7 @@ function firstPatched(node: Node, path: Path): Path | undefined {
   return undefined
 }
 
-function* composed({ object, id, node }: Subject): Generator<Breach> {
+function* composed({ object, id, node }: Subject): Generator<Violation> {
   const group = groupOf(id.apiVersion)
   const isGuarded = (path: Path) => isIdentity(group, path) || isSecurity(path)
   const functions = (object.made ?? []).filter(({ how, path }) => how === 'function' && isGuarded(path))

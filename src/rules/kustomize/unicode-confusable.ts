@@ -3,7 +3,7 @@ import type { Subject } from '../../facts/subject.ts'
 import type { Path } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { isIdentity } from './support/guarded-place.ts'
 import { scanObject } from './support/scan-object.ts'
 
@@ -23,7 +23,7 @@ export const unicodeConfusable: Rule = {
   },
 }
 
-function* unseen({ object, node }: Subject): Generator<Breach> {
+function* unseen({ object, node }: Subject): Generator<Violation> {
   for (const { character, origin } of object.unseen ?? []) {
     yield {
       node,
@@ -43,7 +43,7 @@ const MIXED = /\p{Script=Latin}/u
 const LOOKALIKE = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u
 const INVISIBLE = /[\u00ad\u180e\u200b-\u200f\u2060\u2066-\u2069\u202a-\u202e\ufeff]/
 
-function* lookalikes(subject: Subject): Generator<Breach> {
+function* lookalikes(subject: Subject): Generator<Violation> {
   const { object, id, node } = subject
   for (const { path, text, isKey } of scanObject(object.root).foreign) {
     const problem = problemOf(subject, path, text, isKey)

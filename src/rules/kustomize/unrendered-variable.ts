@@ -12,7 +12,7 @@ import { originAt, type Path } from '../../kube/node.ts'
 import { groupOf, idOf } from '../../kube/object.ts'
 import { KUBERNETES } from '../../kube/scope/kubernetes-scopes.ts'
 import { codeWord, message, part } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { isIdentity, isSecurity } from './support/guarded-place.ts'
 import { isUnsubstituted } from './support/is-unsubstituted.ts'
 import { scanObject } from './support/scan-object.ts'
@@ -32,7 +32,7 @@ export const unrenderedVariable: Rule = {
     const refused = refusedValues(subject, index)
     const places = new Set(refused.map(({ path }) => JSON.stringify(path)))
     const elsewhere = (path: Path) => !places.has(JSON.stringify(path))
-    for (const one of refused) if (!isToldByChild(subject, one, index)) yield refusal(subject, one)
+    for (const one of refused) if (!isReportedByChild(subject, one, index)) yield refusal(subject, one)
     for (const one of substituted(subject)) if (one.level !== 'warning' || elsewhere(one.path)) yield one
     for (const one of undecided(subject)) if (elsewhere(one.path)) yield one
   },
@@ -49,7 +49,7 @@ export const unrenderedVariable: Rule = {
 }
 
 /** A Kustomization of which nothing is rendered says so itself. */
-function isToldByChild({ object, node }: Subject, { path }: Refused, index: FleetIndex): boolean {
+function isReportedByChild({ object, node }: Subject, { path }: Refused, index: FleetIndex): boolean {
   const error = index.nodeOf(node.cluster, object)?.error
   if (error?.code !== 'unrendered-variable') return false
   const { line, column } = originAt(object.root, path)
@@ -57,14 +57,14 @@ function isToldByChild({ object, node }: Subject, { path }: Refused, index: Flee
 }
 
 /** An unknown value where it may not stand. */
-function refusal({ object, id, node }: Subject, { path, reason, held }: Refused): Breach {
+function refusal({ object, id, node }: Subject, { path, reason, held }: Refused): Violation {
   const field = message`${quoted('field', path.join('.'))} of ${objectPart(id.kind, id.namespace, id.name)}`
   const what = message`${field} takes an unknown value, one that only the cluster has, controlled by ${held}.`
-  const breach = { node, object, path, level: 'error', value: path.join('.') } as const
+  const violation = { node, object, path, level: 'error', value: path.join('.') } as const
   if (reason === 'host') {
     const text = message`${what} Allowed in hosts: values in git, and keys that ${codeWord('.github/bailiwick.yaml')} declares.`
     return {
-      ...breach,
+      ...violation,
       message: text,
       fix: message`Write the host in git, or declare the object and key in ${codeWord('.github/bailiwick.yaml')}.`,
     }
@@ -74,14 +74,14 @@ function refusal({ object, id, node }: Subject, { path, reason, held }: Refused)
       ? "Allowed in the platform's objects: values in git, and values that no account of a tenant can write."
       : 'Allowed: unknown values in data of ConfigMaps and Secrets, environment values, arguments, checksum annotations and chart values without a rule.'
   return {
-    ...breach,
+    ...violation,
     message: message`${what} ${allowed}`,
     fix: message`Write the value in git, or ask a fleet admin to declare the object and key in ${codeWord('.github/bailiwick.yaml')}.`,
   }
 }
 
 /** Optional values of the platform that do not exist, and that a tenant can bring into being. */
-function* absent(node: FleetNode, index: FleetIndex, { substituteFrom }: FleetConfig): Generator<Breach> {
+function* absent(node: FleetNode, index: FleetIndex, { substituteFrom }: FleetConfig): Generator<Violation> {
   const declared = new Set(substituteFrom.map(one => valueId(one.kind, one.namespace, one.name)))
   for (const { id, optional, origin, kind, name } of needsOf(node.kustomization)) {
     const { cluster, namespace } = node
@@ -103,7 +103,7 @@ function* absent(node: FleetNode, index: FleetIndex, { substituteFrom }: FleetCo
 const isGuarded = (subject: Subject, path: readonly (string | number)[]) =>
   isIdentity(groupOf(subject.id.apiVersion), path) || isSecurity(path)
 
-function* literal(subject: Subject): Generator<Breach> {
+function* literal(subject: Subject): Generator<Violation> {
   const { object, id, node } = subject
   if (isUnsubstituted(object)) return
   for (const { path, text } of scanObject(object.root).templated) {
@@ -120,7 +120,7 @@ function* literal(subject: Subject): Generator<Breach> {
   }
 }
 
-function* substituted(subject: Subject): Generator<Breach> {
+function* substituted(subject: Subject): Generator<Violation> {
   const { object, id, node } = subject
   const who = objectPart(id.kind, id.namespace, id.name)
   for (const { path, how } of object.made ?? []) {
@@ -151,7 +151,7 @@ function* substituted(subject: Subject): Generator<Breach> {
 
 const DECLARE = message`Render the ConfigMap or Secret in the fleet, or declare it in ${codeWord('.github/bailiwick.yaml')}.`
 
-/** Words for places and accounts in objects of kinds that nobody has looked at. */
+/** Words for places and accounts in objects of unknown kinds. */
 const PLACES = new Set('namespace targetNamespace serviceAccountName serviceAccount url endpoint'.split(' '))
 
 /** Whether a field says where an object leads to: by the table of its kind, by its name where no table knows the kind. */
@@ -165,7 +165,7 @@ function leadsElsewhere({ kind, object, id }: Subject, path: Path): boolean {
 }
 
 /** Elsewhere such a value may stand, declared or not; of an identity the renderer refuses it. */
-function* undecided(subject: Subject): Generator<Breach> {
+function* undecided(subject: Subject): Generator<Violation> {
   const { object, id, node } = subject
   for (const { path } of scanObject(object.root).opaque) {
     if (!isGuarded(subject, path) && !leadsElsewhere(subject, path)) continue

@@ -3,7 +3,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { at, isTrue, type Path, stringAt } from '../../kube/node.ts'
 import { groupOf } from '../../kube/object.ts'
 import { message } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { isSecurity } from './support/guarded-place.ts'
 import { scanObject } from './support/scan-object.ts'
 
@@ -26,7 +26,7 @@ export const yamlAmbiguous: Rule = {
         : 'comes from a merge key, which some YAML parsers do not support. Allowed: the field itself'
       const text = message`${field} of ${objectPart(id.kind, id.namespace, id.name)} ${what}.`
       const fix = isWord ? message`Write true or false.` : message`Replace the merge key with the field itself.`
-      yield { node, object, path, value: `${how} ${path.join('.')}`, message: text, fix } satisfies Breach
+      yield { node, object, path, value: `${how} ${path.join('.')}`, message: text, fix } satisfies Violation
     }
   },
 }

@@ -38,6 +38,8 @@ export interface Finding {
   readonly field: string
   readonly origin: Omit<Origin, 'via'>
   readonly via: readonly Step[]
+  /** `origin` is a line of the base, which the change takes away. */
+  readonly isBefore?: true
   readonly message: string
   readonly fix: string
   /** Message and fix with the types of their values, where they have some: not in the JSON of the command line. */
@@ -167,7 +169,7 @@ export interface Evaluated {
   readonly holes: number
 }
 
-/** The answer for one combination. The first part is the contract of the command line (`check -o json`). */
+/** The verdict on a revision set. The first part is the contract of the command line (`check -o json`). */
 export interface Verdict {
   readonly result: 'pass' | 'fail' | 'error'
   /** The first line of every result: what was found, and in how much. */
@@ -193,7 +195,7 @@ export interface Verdict {
   readonly belowErrors?: number
   /** Only these clusters and tenants were asked for; an empty list is all of them. */
   readonly filter?: FilteredBy
-  /** Hash of everything that the verdict depends on (DESIGN: the combination). */
+  /** Hash of everything that the verdict depends on. */
   readonly combination: string
 }
 
@@ -284,7 +286,7 @@ export interface EvaluatedNode {
   readonly refused: readonly string[]
 }
 
-/** The evaluation of one combination: the verdict, and each node as it may be applied. */
+/** Evaluation of a revision set: the verdict, and each node as it may be applied. */
 export interface Evaluation {
   readonly verdict: Verdict
   readonly nodes: readonly EvaluatedNode[]

@@ -22,7 +22,7 @@ export interface RuleContext {
 }
 
 /** A rule's answer: this value of this object breaks it. */
-export interface Breach {
+export interface Violation {
   /** The node that must not be applied because of it. */
   readonly node: FleetNode
   /** Where the object was rendered, if that is another node. */
@@ -31,6 +31,8 @@ export interface Breach {
   readonly path: Path
   /** Where to point, if that is not the field of the object. */
   readonly origin?: Origin
+  /** The line is of the base: the change takes it away. */
+  readonly isBefore?: true
   /** The offending value, for the identity of the violation. Never a secret. */
   readonly value: string
   readonly message: Message
@@ -39,10 +41,10 @@ export interface Breach {
   readonly code?: ErrorCode
   /** The value at `path` has not the form that the API server asks for. */
   readonly isMalformed?: true
-  /** How much this breach counts, where it is not as much as the rule says. */
+  /** The severity of this finding, where it is not that of the rule. */
   readonly level?: FindingLevel
   readonly severity?: Severity
-  /** As that of the rule, for this breach alone. */
+  /** As that of the rule, for this one alone. */
   readonly profile?: Profile
   /** The automatic fix at `path`, only where it is certain. */
   readonly edit?: Edit
@@ -50,9 +52,9 @@ export interface Breach {
   readonly allowed?: readonly string[]
   /** What the cluster would answer, where that is known for sure and the message does not say it. */
   readonly clusterAnswer?: string
-  /** What identifies its cause, where that is not the line at `origin`: people see breaches with one cause as one finding. */
+  /** What identifies its cause, where that is not the line at `origin`: those with one cause are shown as one finding. */
   readonly cause?: string
-  /** The `cause` of the breach that it follows from: what mends that one mends it, too. */
+  /** The `cause` of the one that it follows from: what mends that one mends it, too. */
   readonly follows?: string
   /** The admission policy that denies the object or was not evaluated for it. */
   readonly policy?: FindingPolicy
@@ -87,13 +89,13 @@ export interface Rule extends RuleText {
   readonly givesWay?: true
   /** The kinds of the one check of objects that it has, as `<group>/<Kind>`. */
   readonly kinds?: readonly string[] | 'every'
-  checkObject?(subject: Subject, context: RuleContext): Iterable<Breach>
+  checkObject?(subject: Subject, context: RuleContext): Iterable<Violation>
   /** What the platform applies itself is not asked about: that is most of a fleet. */
-  checkTenantObject?(subject: TenantSubject, context: RuleContext): Iterable<Breach>
-  checkNode?(node: FleetNode, context: RuleContext): Iterable<Breach>
+  checkTenantObject?(subject: TenantSubject, context: RuleContext): Iterable<Violation>
+  checkNode?(node: FleetNode, context: RuleContext): Iterable<Violation>
   /** A node that `before` has and the fleet has not any more. */
-  checkRemoved?(node: FleetNode, context: RuleContext): Iterable<Breach>
-  checkCluster?(cluster: Cluster, context: RuleContext): Iterable<Breach>
+  checkRemoved?(node: FleetNode, context: RuleContext): Iterable<Violation>
+  checkCluster?(cluster: Cluster, context: RuleContext): Iterable<Violation>
   /** Files of a repository, whatever is rendered from them. */
-  checkRepository?(repository: EvaluatedRepository, context: RuleContext): Iterable<Breach>
+  checkRepository?(repository: EvaluatedRepository, context: RuleContext): Iterable<Violation>
 }

@@ -5,7 +5,7 @@ import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { isMisplacedClusterKind } from '../../kube/scope/scope.ts'
 import { message } from '../../message/message.ts'
 import { serverAnswer } from '../model/api-refusal.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 
 /** Objects that belong to the whole cluster are the platform's, whatever namespace a tenant writes into them. */
 export const clusterScopedForbidden: Rule = {
@@ -16,12 +16,12 @@ export const clusterScopedForbidden: Rule = {
   docs: 'Ask a fleet admin to add the object to the fleet repository.',
   kinds: 'every',
   *checkTenantObject({ object, node }, { index }) {
-    const breach = evaluateFleet(index, node, object)
-    if (breach) yield breach
+    const violation = evaluateFleet(index, node, object)
+    if (violation) yield violation
   },
 }
 
-function evaluateFleet(index: FleetIndex, node: FleetNode, object: KubeObject): Breach | undefined {
+function evaluateFleet(index: FleetIndex, node: FleetNode, object: KubeObject): Violation | undefined {
   const id = idOf(object)
   const { apiVersion, kind, name } = id
   const scope = index.scopeOf(node.cluster, apiVersion, kind)

@@ -10,7 +10,7 @@ import { at, canonical } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { accountOf as partsOfUser, userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { message, untyped } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { applierOf } from './support/embedded-subject.ts'
 
 /** Objects that controllers make for a tenant are evaluated, or it is said that they are not. */
@@ -24,7 +24,7 @@ export const embeddedContent: Rule = {
   kinds: 'every',
   *checkTenantObject({ object, node }, context) {
     const embedded = embeddedIn(object)
-    for (const one of embedded.unevaluated) yield breachOf(node, context, one)
+    for (const one of embedded.unevaluated) yield violationOf(node, context, one)
     for (const { holder, path } of unfollowed(embedded)) yield notFollowed(node, context, holder, path)
   },
 }
@@ -42,19 +42,19 @@ const WHY: Readonly<Record<Exclude<Unevaluated['why'], 'content'>, string>> = {
   depth: 'nested deeper than objects are followed (render-limits)',
 }
 
-function breachOf(node: FleetNode, { index }: RuleContext, one: Unevaluated): Breach {
+function violationOf(node: FleetNode, { index }: RuleContext, one: Unevaluated): Violation {
   const { holder, path, place, why } = one
   const identity = applierOf(index, node.cluster, one)
   const what = why === 'content' ? (place.says ?? 'content') : WHY[why]
-  return breach(node, index, { holder, path, what, identity, isDeep: why === 'depth' })
+  return violation(node, index, { holder, path, what, identity, isDeep: why === 'depth' })
 }
 
 function notFollowed(
   node: FleetNode,
   { index }: RuleContext,
   holder: EmbeddedObjects['objects'][number]['object'],
-  path: Breach['path'],
-): Breach {
+  path: Violation['path'],
+): Violation {
   const { namespace } = idOf(holder)
   if (kindOf(holder) === GIT_REPOSITORY) return notRead(node, holder, path)
   const account = applierKinds.includes(kindOf(holder))
@@ -64,11 +64,11 @@ function notFollowed(
     ? { user: userOfAccount(namespace, account), impersonated: true }
     : { user: 'the controller of Kustomization', impersonated: false }
   const what = 'what a Kustomization renders that a controller makes'
-  return breach(node, index, { holder, path, what, identity, isDeep: false })
+  return violation(node, index, { holder, path, what, identity, isDeep: false })
 }
 
 /** Who deploys from it is reported by itself. */
-function notRead(node: FleetNode, object: Found['holder'], path: Breach['path']): Breach {
+function notRead(node: FleetNode, object: Found['holder'], path: Violation['path']): Violation {
   const { kind, namespace, name } = idOf(object)
   const what = 'the content of a source that a controller makes'
   return {
@@ -83,20 +83,20 @@ function notRead(node: FleetNode, object: Found['holder'], path: Breach['path'])
 }
 
 /** Other content is another finding. */
-function contentValue(what: string, object: Found['holder'], path: Breach['path']): string {
+function contentValue(what: string, object: Found['holder'], path: Violation['path']): string {
   const node = at(object.root, path)
   return `${what} ${node ? hashOf([canonical(node)]) : ''}`
 }
 
 interface Found {
   readonly holder: Unevaluated['holder']
-  readonly path: Breach['path']
+  readonly path: Violation['path']
   readonly what: string
   readonly identity: Identity
   readonly isDeep: boolean
 }
 
-function breach(node: FleetNode, index: FleetIndex, { holder, path, what, identity, isDeep }: Found): Breach {
+function violation(node: FleetNode, index: FleetIndex, { holder, path, what, identity, isDeep }: Found): Violation {
   const { kind, namespace, name } = idOf(holder)
   const further = reachOf(node, index, identity)
   const confined = further ?? "which the fleet's RBAC confines to the tenant's namespaces"

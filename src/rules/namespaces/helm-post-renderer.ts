@@ -5,7 +5,7 @@ import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { readableDocuments } from '../../kube/yaml/readable-documents.ts'
 import { type Message, message, part, plainText } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { everyPath } from '../workloads/support/every-path.ts'
 
 /** What a patch of a release does to the objects that its chart renders. */
@@ -38,7 +38,7 @@ export const helmPostRenderer: Rule = {
   *checkTenantObject(subject, context) {
     for (const change of changesOf(subject.object)) {
       const found = problemOf(change, subject, context)
-      if (found) yield breach(subject, change, found)
+      if (found) yield violation(subject, change, found)
     }
   },
 }
@@ -107,7 +107,11 @@ function* merged(document: Node, path: Path): Iterable<Change> {
   }
 }
 
-function breach({ object, id, node }: TenantSubject, { path, pointer = '' }: Change, { what, level }: Found): Breach {
+function violation(
+  { object, id, node }: TenantSubject,
+  { path, pointer = '' }: Change,
+  { what, level }: Found,
+): Violation {
   return {
     node,
     object,

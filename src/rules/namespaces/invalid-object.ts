@@ -13,7 +13,7 @@ import { type Message, message, part } from '../../message/message.ts'
 import { asMessage } from '../../message/said.ts'
 import { checkObject } from '../../schema/check-object.ts'
 import { lastServed } from '../../schema/last-served.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 
 const NAMESPACE = ['metadata', 'namespace']
 /** A Kustomization's account is read when its node is opened; releases, sets and the like have no node of their own. */
@@ -34,15 +34,15 @@ export const invalidObject: Rule = {
   },
 }
 
-function* evaluateFleet({ object, id, kind: fullKind, node }: Subject, index: FleetIndex): Iterable<Breach> {
+function* evaluateFleet({ object, id, kind: fullKind, node }: Subject, index: FleetIndex): Iterable<Violation> {
   const who = objectPart(id.kind, id.namespace, id.name)
-  const invalid = (path: Path, told: string | Message, fix: string | Message): Breach => ({
+  const invalid = (path: Path, problem: string | Message, fix: string | Message): Violation => ({
     node,
     object,
     path,
     value: path.join('.'),
     isMalformed: true,
-    message: asMessage(told),
+    message: asMessage(problem),
     fix: asMessage(fix),
   })
   const identity: Path[] = [['apiVersion'], ['kind'], ['metadata', 'name']]
@@ -60,18 +60,18 @@ function* evaluateFleet({ object, id, kind: fullKind, node }: Subject, index: Fl
   const isNamespaced = index.scopeOf(node.cluster, id.apiVersion, id.kind) === 'Namespaced'
   const written = (isNamespaced && object.nullNamespace) || at(object.root, NAMESPACE)
   if (written && text !== '' && (text === undefined || !isNamespaceName(text))) {
-    const told = message`${who}: metadata.namespace is not a valid name in Kubernetes`
+    const problem = message`${who}: metadata.namespace is not a valid name in Kubernetes`
     const fix = message`Set metadata.namespace to the name of a namespace of the tenant.`
-    yield { ...invalid(NAMESPACE, told, fix), origin: written.origin }
+    yield { ...invalid(NAMESPACE, problem, fix), origin: written.origin }
   }
   for (const reference of references(object)) {
     if (reference.namespace !== null) continue
-    const told = message`${who} refers to a namespace that is not text`
-    yield invalid(reference.path, told, message`Remove \`namespace\` from the reference.`)
+    const problem = message`${who} refers to a namespace that is not text`
+    yield invalid(reference.path, problem, message`Remove \`namespace\` from the reference.`)
   }
   if (WITH_ACCOUNT.includes(fullKind) && !hasReadableAccount(object)) {
-    const told = message`${who}: spec.serviceAccountName is not a valid name in Kubernetes`
-    yield invalid(ACCOUNT_FIELD, told, message`Set spec.serviceAccountName to the name of a service account.`)
+    const problem = message`${who}: spec.serviceAccountName is not a valid name in Kubernetes`
+    yield invalid(ACCOUNT_FIELD, problem, message`Set spec.serviceAccountName to the name of a service account.`)
   }
 }
 
@@ -86,7 +86,7 @@ function hasReadableAccount(object: Subject['object']): boolean {
 }
 
 /** Some tools and even parts of Flux compare kinds without case, the API server never does. */
-function* spelling({ object, id, node }: Subject, index: FleetIndex): Iterable<Breach> {
+function* spelling({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
   if (index.scopeOf(node.cluster, id.apiVersion, id.kind) !== undefined) return
   const meant = misspelled(id.apiVersion, id.kind)
   if (meant === undefined) return

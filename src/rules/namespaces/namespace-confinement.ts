@@ -5,7 +5,7 @@ import { at, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { message } from '../../message/message.ts'
 import { serverAnswer } from '../model/api-refusal.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { keepsNamespace } from './support/keeps-namespace.ts'
 import { lostConfinement } from './support/lost-confinement.ts'
 import { ownNamespaces } from './support/own-namespaces.ts'
@@ -21,8 +21,8 @@ export const namespaceConfinement: Rule = {
   docs: 'Set `metadata.namespace` to a namespace of the tenant, or set `namespace` in kustomization.yaml. The label `toolkit.fluxcd.io/tenant` on a Namespace that the platform renders gives the namespace to a tenant.',
   kinds: 'every',
   *checkTenantObject({ object, node }, context) {
-    const breach = evaluateFleet(context, node, node.tenant, object)
-    if (breach) yield breach
+    const violation = evaluateFleet(context, node, node.tenant, object)
+    if (violation) yield violation
   },
   *checkNode(node, context) {
     const lost = lostConfinement(node, context)
@@ -30,7 +30,12 @@ export const namespaceConfinement: Rule = {
   },
 }
 
-function evaluateFleet(context: RuleContext, node: FleetNode, tenant: string, object: KubeObject): Breach | undefined {
+function evaluateFleet(
+  context: RuleContext,
+  node: FleetNode,
+  tenant: string,
+  object: KubeObject,
+): Violation | undefined {
   const { index } = context
   const { apiVersion, kind, name } = idOf(object)
   if (index.scopeOf(node.cluster, apiVersion, kind) !== 'Namespaced' || object.nullNamespace) return undefined
@@ -45,13 +50,13 @@ function evaluateFleet(context: RuleContext, node: FleetNode, tenant: string, ob
     namespace === ''
       ? 'has no namespace'
       : message`is in namespace ${quoted('object', namespace)}, which is not a namespace of tenant ${quoted('tenant', tenant)}`
-  const said = namespace === '' ? message` Flux: namespace not specified.` : serverAnswer(index, node, object)
+  const answer = namespace === '' ? message` Flux: namespace not specified.` : serverAnswer(index, node, object)
   return {
     node,
     object,
     path: FIELD,
     value: namespace,
-    message: message`${objectPart(kind, namespace, name)} ${where}, and ${identityPart(node.identity)} would apply it. Allowed: ${own}.${said}`,
+    message: message`${objectPart(kind, namespace, name)} ${where}, and ${identityPart(node.identity)} would apply it. Allowed: ${own}.${answer}`,
     fix: message`Set metadata.namespace to one of: ${own}.`,
     allowed,
     ...(allowed.length === 1 && only !== undefined

@@ -7,7 +7,7 @@ import { message } from '../../message/message.ts'
 import { forbiddenKey } from '../capsule/support/capsule-list.ts'
 import { tenantsOwnedBy, webhookVersion } from '../capsule/support/capsule-tenants.ts'
 import { serverWords } from '../model/api-refusal.ts'
-import type { Breach, FindingLevel, Rule, RuleContext } from '../model/rule.ts'
+import type { FindingLevel, Rule, RuleContext, Violation } from '../model/rule.ts'
 import { isProtected, POD_SECURITY } from './support/protected-metadata.ts'
 
 const OPTIONS: ReadonlyMap<string, string> = new Map([
@@ -48,7 +48,7 @@ export const namespaceProtectedMetadata: Rule = {
   },
 }
 
-function* evaluateTenant(object: KubeObject, node: FleetNode, { index }: RuleContext): Iterable<Breach> {
+function* evaluateTenant(object: KubeObject, node: FleetNode, { index }: RuleContext): Iterable<Violation> {
   const { name } = idOf(object)
   const given = index.platformObject(node.cluster, '/Namespace', '', name)
   for (const part of ['labels', 'annotations']) {
@@ -98,7 +98,7 @@ function podSecurity(key: string, text: string, given: Node | undefined): Findin
 }
 
 /** Below what it was before the change, also where the tenant itself had raised it: pods that were kept out come in. */
-function* evaluateLoosened(object: KubeObject, node: FleetNode, before: FleetIndex): Iterable<Breach> {
+function* evaluateLoosened(object: KubeObject, node: FleetNode, before: FleetIndex): Iterable<Violation> {
   const { name } = idOf(object)
   const is = stringAt(object.root, ENFORCED) ?? ''
   // what is looser than the standard itself is a violation already
@@ -123,7 +123,7 @@ function* evaluatePlatform(
   node: FleetNode,
   index: FleetIndex,
   before: FleetIndex,
-): Iterable<Breach> {
+): Iterable<Violation> {
   const { name } = idOf(object)
   const was = stringAt(before.platformObject(node.cluster, '/Namespace', '', name)?.root, ENFORCED)
   const is = stringAt(object.root, ENFORCED) ?? ''

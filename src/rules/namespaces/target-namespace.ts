@@ -4,7 +4,7 @@ import { valuesOf } from '../../flux/kinds.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { keepsNamespace } from './support/keeps-namespace.ts'
 import { ownNamespaces } from './support/own-namespaces.ts'
 
@@ -26,8 +26,8 @@ export const targetNamespace: Rule = {
     if (tenant === undefined) return
     const { apiVersion, kind } = idOf(object)
     for (const path of FIELDS.get(`${groupOf(apiVersion)}/${kind}`) ?? []) {
-      const breach = evaluateFleet(context, node, tenant, object, path)
-      if (breach) yield breach
+      const violation = evaluateFleet(context, node, tenant, object, path)
+      if (violation) yield violation
     }
   },
 }
@@ -38,7 +38,7 @@ function evaluateFleet(
   tenant: string,
   object: KubeObject,
   path: Path,
-): Breach | undefined {
+): Violation | undefined {
   const field = at(object.root, path)
   if (!field || (field.type === 'scalar' && (field.value === null || field.value === ''))) return undefined
   const target = field.type === 'scalar' ? String(field.value) : field.type

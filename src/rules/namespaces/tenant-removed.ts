@@ -9,7 +9,7 @@ import { artifactPath } from '../../flux/artifact-path.ts'
 import type { TreeEntry } from '../../git/tree.ts'
 import { idOf } from '../../kube/object.ts'
 import { listed, message } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { undeclaredOwners } from './support/undeclared-owners.ts'
 
 /** Whoever was a tenant before a change stays one for its verdict, and that the change ends that is a finding. */
@@ -29,7 +29,7 @@ export const tenantRemoved: Rule = {
       ...undeclaredOwners(cluster.name, config, index, before),
       ...formerOwners,
     ])) {
-      if (formerOwners.has(namespace) && isToldByNode(cluster, namespace, tenant, before, index)) continue
+      if (formerOwners.has(namespace) && isReportedByNode(cluster, namespace, tenant, before, index)) continue
       const left = remaining(cluster, namespace, tenant, index)
       if (left) yield left
       else gone.set(tenant, [...(gone.get(tenant) ?? []), namespace])
@@ -44,7 +44,7 @@ export const tenantRemoved: Rule = {
 }
 
 /** A Kustomization that acted for the tenant and stays is what the rule namespace-confinement points at. */
-function isToldByNode(
+function isReportedByNode(
   { name }: Cluster,
   namespace: string,
   tenant: string,
@@ -54,7 +54,7 @@ function isToldByNode(
   return index.nodesIn(name, namespace).some(({ key }) => before.node(key)?.tenant === tenant)
 }
 
-function remaining({ name }: Cluster, namespace: string, tenant: string, index: FleetIndex): Breach | undefined {
+function remaining({ name }: Cluster, namespace: string, tenant: string, index: FleetIndex): Violation | undefined {
   const left = index.remainsIn(name, namespace)
   if (!left) return undefined
   const { node, object } = left
@@ -71,7 +71,7 @@ function remaining({ name }: Cluster, namespace: string, tenant: string, index: 
   }
 }
 
-function offboarded(root: FleetNode, tenant: string, namespaces: readonly string[]): Breach {
+function offboarded(root: FleetNode, tenant: string, namespaces: readonly string[]): Violation {
   const list = listed(namespaces.map(name => quoted('object', name)))
   return {
     node: root,
@@ -86,7 +86,7 @@ function offboarded(root: FleetNode, tenant: string, namespaces: readonly string
 }
 
 /** A cluster without its directory keeps what it has, and nothing of it is evaluated any more. */
-function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetIndex): Breach {
+function removedCluster(root: FleetNode, { path, how }: Cluster, index: FleetIndex): Violation {
   const name = quoted('object', root.cluster)
   const about = {
     node: root,

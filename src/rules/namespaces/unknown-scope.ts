@@ -26,10 +26,10 @@ export const unknownScope: Rule = {
     if (isMisplacedClusterKind(apiVersion, kind)) return
     // a kind that Kubernetes does not serve is schema-mismatch's, where it is known what the cluster serves
     const { runs, minor } = comparedVersion(config, index, node.cluster)
-    const isTold = !['off', 'warning'].includes(config.severities.get('schema-mismatch') ?? '')
+    const isEnforced = !['off', 'warning'].includes(config.severities.get('schema-mismatch') ?? '')
     if (
       runs === undefined &&
-      isTold &&
+      isEnforced &&
       isKubernetesKind(fullKind) &&
       checkObject(object.root, { version: minor }).isKnown
     )
@@ -46,11 +46,11 @@ export const unknownScope: Rule = {
       : message`Render its CustomResourceDefinition in the fleet, or declare it under \`kinds\` in .github/bailiwick.yaml. Or correct apiVersion and kind.`
     const reach = index.clusterWide(node, group)
     if (reach === undefined) {
-      const told = message`${who} has a kind of unknown scope (${quoted('object', apiVersion)}). If the kind is cluster-scoped, the API server rejects the object: no ClusterRoleBinding lets ${identityPart(node.identity)} create it.`
-      yield { ...place, message: told, fix, level: 'warning' }
+      const problem = message`${who} has a kind of unknown scope (${quoted('object', apiVersion)}). If the kind is cluster-scoped, the API server rejects the object: no ClusterRoleBinding lets ${identityPart(node.identity)} create it.`
+      yield { ...place, message: problem, fix, level: 'warning' }
       return
     }
-    const told = message`${who} has a kind of unknown scope (${quoted('object', apiVersion)}). If the kind is cluster-scoped, the account could create it, because ${untyped(reach)}. Allowed: kinds of Kubernetes, of well-known projects, of CustomResourceDefinitions that the platform renders, and of \`kinds\` in .github/bailiwick.yaml.`
-    yield { ...place, message: told, fix }
+    const problem = message`${who} has a kind of unknown scope (${quoted('object', apiVersion)}). If the kind is cluster-scoped, the account could create it, because ${untyped(reach)}. Allowed: kinds of Kubernetes, of well-known projects, of CustomResourceDefinitions that the platform renders, and of \`kinds\` in .github/bailiwick.yaml.`
+    yield { ...place, message: problem, fix }
   },
 }

@@ -4,7 +4,7 @@ import { valuesOf } from '../../flux/kinds.ts'
 import { at, type Path } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { fluxMarks } from './support/flux-mark.ts'
 
 const MARK: ReadonlyMap<string, readonly string[]> = new Map([['kustomize.toolkit.fluxcd.io/force', ['enabled']]])
@@ -28,13 +28,13 @@ export const forceApply: Rule = {
     // what the platform forces is its own affair, except who gets rights in a tenant's namespace
     const binds = kind === BINDING && index.ownerOf(node.cluster, id.namespace) !== undefined
     if (node.tenant === undefined && !binds) return
-    for (const { path, key } of fluxMarks(object, MARK)) yield breach(subject, path, key)
+    for (const { path, key } of fluxMarks(object, MARK)) yield violation(subject, path, key)
     if (node.tenant === undefined) return
-    for (const path of FIELDS.get(kind) ?? []) if (isOn(object, path)) yield breach(subject, path, path.join('.'))
+    for (const path of FIELDS.get(kind) ?? []) if (isOn(object, path)) yield violation(subject, path, path.join('.'))
   },
 }
 
-function breach({ object, id, node }: Subject, path: Path, what: string): Breach {
+function violation({ object, id, node }: Subject, path: Path, what: string): Violation {
   return {
     node,
     object,

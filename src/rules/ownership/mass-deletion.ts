@@ -2,7 +2,7 @@ import { objectPart, quoted } from '../../facts/shown.ts'
 import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { codeWord, type Message, message } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { deletedObjects } from './support/deleted-objects.ts'
 import { deletesAtEnd, pruner } from './support/pruning-node.ts'
 import { removedDefinitions } from './support/removed-definitions.ts'
@@ -53,7 +53,7 @@ export const massDeletion: Rule = {
 }
 
 /** What a tenant’s Kustomization deletes: all that it had, or most of much. */
-function* emptied(gone: readonly KubeObject[], node: FleetNode, count: number): Iterable<Breach> {
+function* emptied(gone: readonly KubeObject[], node: FleetNode, count: number): Iterable<Violation> {
   const isMass = node.objects.length === 0 || (gone.length >= MANY && gone.length * 2 > count)
   if (gone.length === 0 || !isMass) return
   yield {
@@ -68,13 +68,13 @@ function* emptied(gone: readonly KubeObject[], node: FleetNode, count: number): 
   }
 }
 
-function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: Message): Breach {
+function removed(node: FleetNode, heir: FleetNode, isOwn: boolean, what: Message): Violation {
   const who = objectPart('Kustomization', node.namespace, node.name)
   return {
     node: heir,
     object: node.kustomization,
     path: ['metadata', 'name'],
-    origin: heir.kustomization.root.origin,
+    isBefore: true,
     value: 'removed',
     ...(isOwn ? { level: 'warning' as const, severity: 'high' as const } : {}),
     message: message`${who} of tenant ${quoted('tenant', node.tenant ?? '')} is removed or renamed, so Flux would delete ${what}. Allowed: keeping it, or removing it after a change that sets ${codeWord('prune: false')}.`,

@@ -3,7 +3,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { isEmpty } from '../../kube/edit-node.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { codeWord, message } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { isWorld } from './support/is-world.ts'
 
 const CILIUM = 'cilium.io/CiliumNetworkPolicy'
@@ -33,13 +33,13 @@ export const networkPolicyOpen: Rule = {
       if (!selectsAll(at(object.root, spec), kind)) continue
       for (const direction of ['ingress', 'egress'] as const) {
         const rule = openRule(at(object.root, spec), direction, kind)
-        if (rule !== undefined) yield breach(subject, [...spec, direction, rule], direction)
+        if (rule !== undefined) yield violation(subject, [...spec, direction, rule], direction)
       }
     }
   },
 }
 
-function breach({ object, id, node }: Subject, path: Path, direction: 'ingress' | 'egress'): Breach {
+function violation({ object, id, node }: Subject, path: Path, direction: 'ingress' | 'egress'): Violation {
   const where = direction === 'ingress' ? 'from any address' : 'to any address'
   return {
     node,

@@ -3,7 +3,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { at, type Node } from '../../kube/node.ts'
 import { groupOf, idOf } from '../../kube/object.ts'
 import { codeWord, message } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 
 /** Finalizers that a well-known controller takes off again. */
 const KNOWN = ['foregroundDeletion', 'orphan']
@@ -32,7 +32,7 @@ export const ownerFinalizerTamper: Rule = {
   },
 }
 
-function owned({ object, id, node }: Subject, owners: Node): Breach {
+function owned({ object, id, node }: Subject, owners: Node): Violation {
   const names = owners.type === 'list' ? owners.items.map(item => nameOf(item)) : [owners.type]
   return {
     node,
@@ -45,7 +45,7 @@ function owned({ object, id, node }: Subject, owners: Node): Breach {
   }
 }
 
-function* held({ object, id, node }: Subject, path: readonly string[], finalizers: Node): Iterable<Breach> {
+function* held({ object, id, node }: Subject, path: readonly string[], finalizers: Node): Iterable<Violation> {
   const items = finalizers.type === 'list' ? finalizers.items : [finalizers]
   for (const item of items) {
     const text = item.type === 'scalar' ? String(item.value) : item.type

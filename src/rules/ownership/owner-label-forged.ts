@@ -4,7 +4,7 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { FLUX_KINDS, valuesOf } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { codeWord, message, part } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 
 const OWNERS = FLUX_KINDS.flatMap(row => row.ownerLabels ?? [])
 const PARTS = ['name', 'namespace'] as const
@@ -53,7 +53,7 @@ export const ownerLabelForged: Rule = {
 const COMMON = ['spec', 'commonMetadata', 'labels']
 
 /** Owner labels of somebody else that the controller of this object would write onto everything that it applies. */
-function* commonLabels({ object, id, kind, node }: TenantSubject): Iterable<Breach> {
+function* commonLabels({ object, id, kind, node }: TenantSubject): Iterable<Violation> {
   const own = LAST_WORD.get(kind)
   const labels = own === undefined ? undefined : at(object.root, COMMON)
   if (labels?.type !== 'map') return

@@ -7,7 +7,7 @@ import { display, idOf, type KubeObject } from '../../kube/object.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import { type Message, message, part } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { subjectText } from '../rbac/support/subject-reach.ts'
 import { deletedObjects } from './support/deleted-objects.ts'
 import { dependentsOf, isSupport } from './support/prune-support.ts'
@@ -31,14 +31,14 @@ export const pruneAccountRemoved: Rule = {
     const old = before.objectsOf(node.key)
     if (old === node.objects) return
     const gone = deletedObjects(node, old, index)
-    yield* breaches(node, gone, changedBindings(node, old), before, index)
+    yield* violations(node, gone, changedBindings(node, old), before, index)
   },
   *checkRemoved(node, { index, before }) {
     if (!before || node.tenant !== undefined) return
     const heir = pruner(node, before, index)
     if (!heir) return
     const left = { ...node, objects: [] }
-    yield* breaches(heir, deletedObjects(left, before.objectsOf(node.key), index), [], before, index)
+    yield* violations(heir, deletedObjects(left, before.objectsOf(node.key), index), [], before, index)
   },
 }
 
@@ -48,20 +48,20 @@ function changedBindings(node: FleetNode, old: readonly KubeObject[]): KubeObjec
   return old.filter(object => kindOf(object).endsWith('Binding') && !now.has(object))
 }
 
-function* breaches(
+function* violations(
   node: FleetNode,
   gone: readonly KubeObject[],
   changed: readonly KubeObject[],
   before: FleetIndex,
   index: FleetIndex,
-): Iterable<Breach> {
-  const told = new Set<string>()
+): Iterable<Violation> {
+  const seen = new Set<string>()
   for (const support of new Set([...gone.filter(isSupport), ...changed])) {
     for (const { object, tenant } of dependentsOf(support, gone.includes(support), node.cluster, before, index)) {
       const { kind, namespace, name } = idOf(object)
       const key = JSON.stringify([kind, namespace, name])
-      if (!told.has(key)) yield breach(node, support, keptBinding(node, support, gone), object, tenant)
-      told.add(key)
+      if (!seen.has(key)) yield violation(node, support, keptBinding(node, support, gone), object, tenant)
+      seen.add(key)
     }
   }
 }
@@ -81,13 +81,13 @@ function changedAt(was: KubeObject, is: KubeObject): Origin {
   return originAt(is.root, other < 0 ? ['subjects'] : ['subjects', other, 'name'])
 }
 
-function breach(
+function violation(
   node: FleetNode,
   support: KubeObject,
   kept: KubeObject | undefined,
   object: KubeObject,
   tenant: string,
-): Breach {
+): Violation {
   const of = idOf(support)
   const { kind, namespace, name } = idOf(object)
   const what = objectPart(of.kind, of.namespace, of.name)
@@ -109,7 +109,8 @@ function breach(
   }
   return {
     ...common,
-    origin: node.kustomization.root.origin,
+    origin: originAt(support.root, ['metadata', 'name']),
+    isBefore: true,
     message: message`${deletes}, which this change removes: they stay, or its finalizer hangs. Allowed: removing ${what} after the ${part('value', kind)} is gone.`,
     fix: message`Restore ${what}, merge the removal of the ${part('value', kind)} first, and remove ${what} when it is gone on every cluster. ${part('tenant', tenant, `/bailiwick offboard ${shownName(tenant)}`)} opens both pull requests.`,
   }

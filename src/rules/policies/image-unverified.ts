@@ -8,7 +8,7 @@ import { worldOf } from '../../policy/admission/admission-world.ts'
 import { type ImageCoverage, imageCoverage } from '../../policy/images/image-coverage.ts'
 import { imagePolicies } from '../../policy/images/image-policies.ts'
 import { RUNNING_KINDS } from '../../policy/images/image-uses.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { findingPolicy } from './support/finding-policy.ts'
 
 /** Images whose signatures were verified stay verified. */
@@ -68,28 +68,28 @@ function verifiesOthers({ id, node }: Subject, before: FleetIndex): boolean {
   )
 }
 
-function ofPolicy(subject: Subject, now: ImageCoverage, was: ImageCoverage): Breach {
+function ofPolicy(subject: Subject, now: ImageCoverage, was: ImageCoverage): Violation {
   const policy = named(was)
   return {
-    ...breach(subject, now, message`${policy} ${effect(was)} before this change; now ${outcome(now)}`),
+    ...violation(subject, now, message`${policy} ${effect(was)} before this change; now ${outcome(now)}`),
     ...(was.by ? { origin: was.by.origin, policy: findingPolicy(was.by, 'unverified', false) } : {}),
     fix: message`Restore ${policy}, or have a fleet admin approve the change.`,
   }
 }
 
-function ofObject(subject: Subject, now: ImageCoverage, was: ImageCoverage): Breach {
+function ofObject(subject: Subject, now: ImageCoverage, was: ImageCoverage): Violation {
   const policy = named(was)
   return {
-    ...breach(subject, now, message`${policy} ${effect(was)} before this change of the object; now ${outcome(now)}`),
+    ...violation(subject, now, message`${policy} ${effect(was)} before this change of the object; now ${outcome(now)}`),
     ...(subject.node.tenant === undefined ? {} : { level: 'violation' as const }),
     fix: message`Restore the labels, annotations, names and namespace by which ${policy} selects the object.`,
   }
 }
 
-function ofImage(subject: Subject, now: ImageCoverage): Breach {
+function ofImage(subject: Subject, now: ImageCoverage): Violation {
   const policy = named(now)
   return {
-    ...breach(
+    ...violation(
       subject,
       now,
       message`${policy} verifies other images of the namespace, and not this one (${quoted('value', now.why)})`,
@@ -99,9 +99,9 @@ function ofImage(subject: Subject, now: ImageCoverage): Breach {
   }
 }
 
-type Unfixed = Omit<Breach, 'fix'>
+type Unfixed = Omit<Violation, 'fix'>
 
-function breach({ object, id, node }: Subject, { use }: ImageCoverage, what: Message): Unfixed {
+function violation({ object, id, node }: Subject, { use }: ImageCoverage, what: Message): Unfixed {
   return {
     node,
     object,

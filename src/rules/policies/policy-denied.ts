@@ -6,7 +6,7 @@ import { at, canonical } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Message, message, part } from '../../message/message.ts'
 import type { AdmissionFinding, AdmissionOperation } from '../../policy/admission/admission-request.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { addressAnswers } from './support/address-answers.ts'
 import { type Admission, admissionOf, deletionOf } from './support/admission-of.ts'
 import { deletedObjects } from './support/deleted-objects.ts'
@@ -30,8 +30,8 @@ export const policyDenied: Rule = {
     for (const finding of admission.findings) {
       const answer = answerOf(finding)
       if (answer === 'address') continue
-      const breach = breachOf(node, object, admission, finding, context)
-      yield answer === 'spelling' ? { ...breach, ...SPELLING } : breach
+      const violation = violationOf(node, object, admission, finding, context)
+      yield answer === 'spelling' ? { ...violation, ...SPELLING } : violation
     }
   },
   *checkNode(node, context) {
@@ -42,11 +42,11 @@ export const policyDenied: Rule = {
   },
 }
 
-function* deletions(node: FleetNode, context: RuleContext): Iterable<Breach> {
+function* deletions(node: FleetNode, context: RuleContext): Iterable<Violation> {
   for (const object of deletedObjects(node, context)) {
     const admission = deletionOf(node, object, idOf(object), context)
     if (!admission) return
-    for (const finding of admission.findings) yield breachOf(node, object, admission, finding, context)
+    for (const finding of admission.findings) yield violationOf(node, object, admission, finding, context)
   }
 }
 
@@ -61,13 +61,13 @@ const VERBS: Readonly<Record<AdmissionOperation, 'create' | 'update' | 'delete'>
   DELETE: 'delete',
 }
 
-function breachOf(
+function violationOf(
   node: FleetNode,
   object: KubeObject,
   { operation, isUnchanged }: Pick<Admission, 'operation' | 'isUnchanged'>,
   finding: AdmissionFinding,
   { index }: RuleContext,
-): Breach {
+): Violation {
   const { kind, namespace, name } = idOf(object)
   const words = policyWords(index, node.cluster, object, finding)
   const { policy, rule, field, origin, action } = finding
@@ -80,14 +80,14 @@ function breachOf(
     object,
     path: field,
     value: `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${hashOf([finding.check ?? '', written(object, finding)])}`,
-    message: message`${who}: ${by} ${said(finding)}: ${quoted('value', words)}. The policy is at ${place}. It ${effect(action)} when ${identityPart(node.identity)} tries to ${VERBS[operation]} the object.`,
+    message: message`${who}: ${by} ${refusalText(finding)}: ${quoted('value', words)}. The policy is at ${place}. It ${effect(action)} when ${identityPart(node.identity)} tries to ${VERBS[operation]} the object.`,
     fix: message`Change the object so that ${by} allows it.`,
     ...(denies ? {} : { level: 'warning' as const }),
     policy: findingPolicy(finding, action, isUnchanged),
   }
 }
 
-function said({ rule, by }: AdmissionFinding): Message {
+function refusalText({ rule, by }: AdmissionFinding): Message {
   if (rule === '') return message`does not allow it`
   const named = quoted('object', rule)
   return by === 'Kubernetes'

@@ -5,7 +5,7 @@ import { originAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { message, part } from '../../message/message.ts'
 import type { AdmissionFinding } from '../../policy/admission/admission-request.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import {
   type Admission,
   admissionOf,
@@ -60,7 +60,7 @@ export const policyLoosened: Rule = {
 }
 
 /** What no longer waits for policies of the platform is applied before they are there. */
-function* overtaken(node: FleetNode, { index, before }: RuleContext): Iterable<Breach> {
+function* overtaken(node: FleetNode, { index, before }: RuleContext): Iterable<Violation> {
   const was = before?.node(node.key)
   for (const key of was?.dependsOn ?? []) {
     const policies = index.node(key)
@@ -81,7 +81,7 @@ function* overtaken(node: FleetNode, { index, before }: RuleContext): Iterable<B
   }
 }
 
-function* deletions(node: FleetNode, context: RuleContext): Iterable<Breach> {
+function* deletions(node: FleetNode, context: RuleContext): Iterable<Violation> {
   for (const object of deletedObjects(node, context)) {
     const former = formerAdmissionOf(node, object, context, 'DELETE')
     if (!former) return
@@ -96,20 +96,20 @@ function* loosened(
   former: FormerAdmission,
   context: RuleContext,
   now: Admission | undefined,
-): Iterable<Breach> {
+): Iterable<Violation> {
   if (now?.findings.some(({ action }) => action === 'deny')) return
   for (const finding of former.findings) {
-    if (finding.action === 'deny') yield breachOf(node, object, former, finding, context)
+    if (finding.action === 'deny') yield violationOf(node, object, former, finding, context)
   }
 }
 
-function breachOf(
+function violationOf(
   node: FleetNode,
   object: KubeObject,
   former: FormerAdmission,
   finding: AdmissionFinding,
   { before }: RuleContext,
-): Breach {
+): Violation {
   const words = policyWords(before, node.cluster, object, finding)
   const { kind, namespace, name } = idOf(object)
   const { policy, rule, origin } = finding

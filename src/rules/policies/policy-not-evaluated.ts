@@ -15,7 +15,7 @@ export const policyNotEvaluated: Rule = {
   title: 'Policy that cannot be evaluated for an object',
   why: 'The result of the policy depends on what only the cluster knows, or a part of it is not supported. The object may be refused or changed after the merge.',
   source: 'https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/',
-  docs: 'Read the reason. Not evaluated at all: MutatingAdmissionPolicies, `mutate` and `generate` of Kyverno policies, the signatures that `verifyImages` and ImageValidatingPolicies ask for (which images they cover is, by `image-unverified` and `bailiwick audit`), the policies of `policies.kyverno.io` other than ValidatingPolicies, Gatekeeper, Kubewarden, ResourcePools and quotas of Capsule, and `rules` of Capsule Tenants; the rule says so when the platform adds or changes one of them. Of the CEL functions of Kyverno not evaluated: `time.now`, `random`, `x509.decode`, `gzip.compress`, `gzip.decompress`, `json.encode`, and what `http`, `resource`, `globalContext` and `image.GetMetadata` read from outside of the fleet. Otherwise render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
+  docs: 'Read the reason. Not evaluated at all: MutatingAdmissionPolicies, `mutate` and `generate` of Kyverno policies, the signatures that `verifyImages` and ImageValidatingPolicies ask for (which images they cover is, by `image-unverified` and `bailiwick audit`), the policies of `policies.kyverno.io` other than ValidatingPolicies, Gatekeeper, Kubewarden, ResourcePools and quotas of Capsule, and `rules` and quota annotations of Capsule Tenants; the rule says so when the platform adds or changes one of them. Of the CEL functions of Kyverno not evaluated: `time.now`, `random`, `x509.decode`, `gzip.compress`, `gzip.decompress`, `json.encode`, and what `http`, `resource`, `globalContext` and `image.GetMetadata` read from outside of the fleet. Otherwise render the Namespace, the role or the object that is missing, or watch the first apply of the object.',
   kinds: 'every',
   *checkObject(subject, context) {
     const { node, object, id } = subject
@@ -30,13 +30,13 @@ export const policyNotEvaluated: Rule = {
         fix: message`Check on the cluster what the policy does to the objects that it selects.`,
       }
     }
-    const said = new Set<string>()
+    const seen = new Set<string>()
     const admission = admissionOf(subject, context)
     for (const one of admission?.notEvaluated ?? []) {
       const { policy, rule, why, origin } = one
       const value = `${policy.kind} ${policy.namespace}/${policy.name} ${rule} ${why}`
-      if (said.has(value)) continue
-      said.add(value)
+      if (seen.has(value)) continue
+      seen.add(value)
       const by = objectPart(policy.kind, policy.namespace, policy.name)
       yield {
         node,

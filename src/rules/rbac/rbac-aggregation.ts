@@ -11,7 +11,7 @@ import { textMapOf } from '../../kube/read-text.ts'
 import { type Message, message } from '../../message/message.ts'
 import { asMessage } from '../../message/said.ts'
 import { overLimit } from '../model/over-limit.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 
 const LABELS = ['metadata', 'labels']
 const CLUSTER_ROLE = `${RBAC_GROUP}/ClusterRole`
@@ -29,7 +29,7 @@ export const rbacAggregation: Rule = {
   *checkTenantObject(subject, { index }) {
     for (const key of aggregatingLabels(index, subject)) {
       const what = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : 'roles that select this label'
-      yield breach(
+      yield violation(
         subject,
         [...LABELS, key],
         key,
@@ -38,7 +38,7 @@ export const rbacAggregation: Rule = {
     }
     const rule = at(subject.object.root, ['aggregationRule'])
     if (rule && !(rule.type === 'scalar' && rule.value === null)) {
-      yield breach(
+      yield violation(
         subject,
         ['aggregationRule'],
         'aggregationRule',
@@ -63,7 +63,7 @@ function aggregatingLabels(index: FleetIndex, { node, object }: Subject): string
   const known = [...labels.fields.keys()].filter(key => key.startsWith(PREFIX))
   if (known.length > 0) return known
   const own = textMapOf(labels) ?? new Map<string, string>()
-  // a tenant's own aggregated role is a breach of its own, whatever it selects
+  // a tenant's own aggregated role is its own violation, whatever it selects
   const selecting = index
     .foundAnywhere(node.cluster, CLUSTER_ROLE, AGGREGATED, '')
     .flatMap(other => readRole(other.object)?.selectors ?? [])
@@ -71,7 +71,7 @@ function aggregatingLabels(index: FleetIndex, { node, object }: Subject): string
   return [...new Set(selecting.flatMap(selector => selector.map(({ key }) => key)))].filter(key => own.has(key))
 }
 
-function breach({ node, object, id }: Subject, path: string[], value: string, what: string | Message): Breach {
+function violation({ node, object, id }: Subject, path: string[], value: string, what: string | Message): Violation {
   return {
     node,
     object,

@@ -30,13 +30,13 @@ export const rbacDanglingRole: Rule = {
     // what the platform binds to may come from a chart, and what its accounts lack is said of what they apply
     const isForAccounts = binding.subjects.some(one => one.kind === 'ServiceAccount')
     if (node.tenant === undefined && (meant === undefined || isForAccounts)) return
-    const said = `${kind.toLowerCase()}s.${RBAC_GROUP} "${name}" not found`
+    const answer = `${kind.toLowerCase()}s.${RBAC_GROUP} "${name}" not found`
     yield {
       node,
       object,
       path: ['roleRef', 'name'],
       value: `${kind} ${name}`,
-      message: message`${objectPart(id.kind, id.namespace, id.name)} binds to ${part('object', kind)} ${quoted('object', name)}, which does not exist in the fleet or in Kubernetes: the binding grants whatever that role contains later. Allowed: roles that exist. API server, unless the account may bind any role: ${quoted('value', said)}.`,
+      message: message`${objectPart(id.kind, id.namespace, id.name)} binds to ${part('object', kind)} ${quoted('object', name)}, which does not exist in the fleet or in Kubernetes: the binding grants whatever that role contains later. Allowed: roles that exist. API server, unless the account may bind any role: ${quoted('value', answer)}.`,
       fix: meant
         ? message`Set roleRef.name to ${part('object', meant)}, or render the role.`
         : message`Set roleRef.name to a role that exists, or render the role.`,

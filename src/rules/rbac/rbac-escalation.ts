@@ -7,7 +7,7 @@ import { compactString } from '../../kube/rbac/policy-rule.ts'
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import { message, part, untyped } from '../../message/message.ts'
 import { serverWords } from '../model/api-refusal.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { type Danger, dangersOf } from './support/dangerous-rights.ts'
 import { givenEscalation } from './support/given-escalation.ts'
 import { writtenRules } from './support/written-rules.ts'
@@ -30,18 +30,18 @@ export const rbacEscalation: Rule = {
   },
 }
 
-function* evaluateTenant({ index }: RuleContext, subject: Subject): Iterable<Breach> {
+function* evaluateTenant({ index }: RuleContext, subject: Subject): Iterable<Violation> {
   const found = subject.id.kind === 'RoleBinding' ? evaluateBinding(index, subject) : evaluateRole(subject)
   let blocks = false
-  for (const breach of found) {
-    blocks ||= breach.level !== 'warning'
-    yield breach
+  for (const violation of found) {
+    blocks ||= violation.level !== 'warning'
+    yield violation
   }
   const refusal = blocks ? undefined : index.grantRefusal(subject.node, subject.object)
   if (refusal) yield refused(subject, refusal.message)
 }
 
-function* evaluateRole({ node, object, id }: Subject): Iterable<Breach> {
+function* evaluateRole({ node, object, id }: Subject): Iterable<Violation> {
   const isWide = id.kind === 'ClusterRole'
   for (const { at, rule } of writtenRules(object)) {
     for (const { danger, what } of strongest(dangersOf(rule), isWide)) {
@@ -61,7 +61,7 @@ function* evaluateRole({ node, object, id }: Subject): Iterable<Breach> {
 }
 
 /** A star of a ClusterRole counts as much as what it includes: whoever binds it anywhere gets all of it. */
-function levelOf({ escapes }: Danger, isWide: boolean): Pick<Breach, 'level' | 'severity'> {
+function levelOf({ escapes }: Danger, isWide: boolean): Pick<Violation, 'level' | 'severity'> {
   return escapes || isWide ? {} : { level: 'warning', severity: 'high' }
 }
 
@@ -84,7 +84,7 @@ function strongest(
  * The step that completes it: a role of somebody else is harmless while nobody is bound to it. The stars of a Role of the
  * namespace are told of where they are written; a tenant who is cluster-admin in a namespace may hand that on in it.
  */
-function* evaluateBinding(index: FleetIndex, { node, object, id }: Subject): Iterable<Breach> {
+function* evaluateBinding(index: FleetIndex, { node, object, id }: Subject): Iterable<Violation> {
   const binding = readBinding(object)
   if (!binding) return
   const { kind, name } = binding.roleRef
@@ -107,14 +107,14 @@ function* evaluateBinding(index: FleetIndex, { node, object, id }: Subject): Ite
   }
 }
 
-function refused({ node, object, id }: Subject, said: string): Breach {
+function refused({ node, object, id }: Subject, answer: string): Violation {
   const path = id.kind === 'RoleBinding' ? ['roleRef'] : ['rules']
   return {
     node,
     object,
     path,
-    value: said,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} grants rights that ${part('identity', node.identity.user)} does not have. Allowed: rights of that account. API server: ${serverWords(said)}`,
+    value: answer,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} grants rights that ${part('identity', node.identity.user)} does not have. Allowed: rights of that account. API server: ${serverWords(answer)}`,
     fix: message`Remove the rights that the applying account does not have, or ask a fleet admin to render this object.`,
   }
 }

@@ -6,7 +6,7 @@ import { type BoundSubject, displayRbac, RBAC_GROUP } from '../../kube/rbac/bind
 import { readBinding } from '../../kube/rbac/read-binding.ts'
 import { listed, type Message, message } from '../../message/message.ts'
 import { asMessage } from '../../message/said.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { bindingCause } from './support/binding-cause.ts'
 import { declaredOwner } from './support/declared-owner.ts'
 import { isPublic } from './support/is-public.ts'
@@ -50,7 +50,7 @@ export const rbacForeignSubject: Rule = {
   },
 }
 
-type Found = Pick<Breach, 'fix' | 'level'> & { readonly why: string | Message }
+type Found = Pick<Violation, 'fix' | 'level'> & { readonly why: string | Message }
 
 /** The platform gives its own accounts and people what it wants, but not one tenant to another. */
 function evaluatePlatform(context: RuleContext, { node, id }: Subject, bound: BoundSubject): Found | undefined {

@@ -34,8 +34,8 @@ export const crossNamespaceNetworkRef: Rule = {
       const isService = isShareable(insideOf(context.index, node.cluster, node.tenant, host, true))
       // ssrf-endpoint speaks of the others
       if (FLAGGER_KINDS.includes(kind) && path.at(-1) === 'address' && !isService) continue
-      const told = message`${who} sends traffic to ${what}, outside the tenant's namespaces. Allowed: Services in the tenant's namespaces.`
-      yield { node, object, path, value, message: told, fix }
+      const problem = message`${who} sends traffic to ${what}, outside the tenant's namespaces. Allowed: Services in the tenant's namespaces.`
+      yield { node, object, path, value, message: problem, fix }
     }
   },
 }

@@ -7,7 +7,7 @@ import { EMBEDDINGS } from '../../kube/capabilities/embeddings.ts'
 import type { Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { message, untyped } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { keepsNamespace } from '../namespaces/support/keeps-namespace.ts'
 import { type ForeignName, foreignNames, suspectedNames } from './support/foreign-names.ts'
 import { isUnlooked } from './support/is-unlooked.ts'
@@ -25,15 +25,15 @@ export const crossNamespaceRef: Rule = {
   *checkObject(subject, context) {
     const { object, node } = subject
     for (const reference of references(object)) {
-      const breach = evaluateFleet(context, node, object, reference)
-      if (breach) yield breach
+      const violation = evaluateFleet(context, node, object, reference)
+      if (violation) yield violation
     }
     if (node.tenant !== undefined) yield* ofOtherControllers(subject as TenantSubject, context)
   },
 }
 
 /** What other controllers than Flux's would read, write or hand out for the object, with rights of their own. */
-function* ofOtherControllers(subject: TenantSubject, context: RuleContext): Iterable<Breach> {
+function* ofOtherControllers(subject: TenantSubject, context: RuleContext): Iterable<Violation> {
   for (const name of foreignNames(subject, context, 'namespace', 'secret', 'configMap', 'identity', 'volume', 'object'))
     yield foreign(subject, name)
   if (!isUnlooked(subject, context.index)) return
@@ -55,7 +55,7 @@ const NOUNS: Readonly<Partial<Record<Named, string>>> = {
   object: 'object',
 }
 
-function foreign({ object, id, node }: TenantSubject, { path, value, field, what }: ForeignName): Breach {
+function foreign({ object, id, node }: TenantSubject, { path, value, field, what }: ForeignName): Violation {
   const noun = NOUNS[field.names]
   const verb = field.access === 'write' ? 'writes to' : 'names'
   return {
@@ -76,7 +76,7 @@ function evaluateFleet(
   node: FleetNode,
   object: KubeObject,
   reference: Reference,
-): Breach | undefined {
+): Violation | undefined {
   const { index } = context
   const { kind, namespace, name } = idOf(object)
   const target = reference.namespace
@@ -91,14 +91,14 @@ function evaluateFleet(
   if (!locked && access !== 'none') return undefined
   const who = objectPart(kind, namespace, name)
   const what = objectPart(reference.kind, target, reference.name)
-  const said = saidByFlux(reference, locked, access)
+  const answer = fluxAnswer(reference, locked, access)
   return {
     node: index.nodeOf(node.cluster, object) ?? node,
     renderedBy: node,
     object,
     path: reference.path,
     value: `${reference.kind}/${target}/${reference.name}`,
-    message: message`${who} refers to ${what}, which is in another namespace. Allowed: ${namespacePart(namespace)}.${untyped(shownSafe(said))}`,
+    message: message`${who} refers to ${what}, which is in another namespace. Allowed: ${namespacePart(namespace)}.${untyped(shownSafe(answer))}`,
     ...fixOf(context, node, namespace, reference),
   }
 }
@@ -109,7 +109,7 @@ function fixOf(
   { cluster }: FleetNode,
   namespace: string,
   reference: Reference,
-): Pick<Breach, 'fix' | 'allowed' | 'edit'> {
+): Pick<Violation, 'fix' | 'allowed' | 'edit'> {
   const { kind, name, path } = reference
   if (name !== '*' && !hasNamesake(index, cluster, namespace, reference)) {
     return {
@@ -124,11 +124,11 @@ function fixOf(
 }
 
 /** An object without a namespace has none to name. */
-function allowedAt(path: Path, namespace: string): Pick<Breach, 'allowed'> {
+function allowedAt(path: Path, namespace: string): Pick<Violation, 'allowed'> {
   return path.at(-1) === 'namespace' && namespace !== '' ? { allowed: [namespace] } : {}
 }
 
-function saidByFlux(reference: Reference, locked: boolean, access: AccessFrom): string {
+function fluxAnswer(reference: Reference, locked: boolean, access: AccessFrom): string {
   if (reference.isUnknownField) return ' Flux does not have this field: the API server would reject or drop it.'
   if (!locked) return ' Flux accepts it.'
   const { kind, namespace, name } = reference

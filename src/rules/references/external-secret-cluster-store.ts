@@ -5,7 +5,7 @@ import { readLabelSelector, selects } from '../../kube/label-selector.ts'
 import { at, type Node, type Path, stringAt } from '../../kube/node.ts'
 import { textsOf } from '../../kube/read-text.ts'
 import { message } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
 const GROUP = 'external-secrets.io'
 const GRANT = 'gateway.networking.k8s.io/ReferenceGrant'
@@ -26,7 +26,7 @@ export const externalSecretClusterStore: Rule = {
   },
 }
 
-function* evaluateStores(subject: Subject, context: RuleContext): Iterable<Breach> {
+function* evaluateStores(subject: Subject, context: RuleContext): Iterable<Violation> {
   const { object, id, node } = subject
   const places: Path[] = [
     ['spec', 'secretStoreRef'],
@@ -64,13 +64,13 @@ function isGiven({ id, node }: Subject, { index }: RuleContext, name: string): b
   })
 }
 
-function* evaluateGrant({ object, id, node }: Subject): Iterable<Breach> {
+function* evaluateGrant({ object, id, node }: Subject): Iterable<Violation> {
   for (const path of items(object.root, ['spec', 'from'])) {
     const namespace = stringAt(object.root, [...path, 'namespace'])?.trim() ?? ''
     if (namespace !== '' && !namespace.includes('*')) continue
-    const told = message`${objectPart(id.kind, id.namespace, id.name)} admits every namespace. Allowed: namespaces by name.`
+    const problem = message`${objectPart(id.kind, id.namespace, id.name)} admits every namespace. Allowed: namespaces by name.`
     const fix = message`Set from[].namespace to the namespace that may refer to this one.`
-    yield { node, object, path: [...path, 'namespace'], value: namespace, message: told, fix }
+    yield { node, object, path: [...path, 'namespace'], value: namespace, message: problem, fix }
   }
 }
 

@@ -4,7 +4,7 @@ import { PROVIDER } from '../../flux/kinds.ts'
 import { readAddress } from '../../kube/address/source-address.ts'
 import { stringAt } from '../../kube/node.ts'
 import { type Message, message } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { endpointsOf } from './support/endpoints.ts'
 
 /** Types of a Provider that write to a repository (notification-controller, docs/spec/v1beta3/providers.md). */
@@ -44,11 +44,11 @@ export const providerTargetRepo: Rule = {
       if (typeof target === 'string' || !isForeign) continue
       const whose = users.includes('') ? "the platform's" : "another tenant's"
       const what = message`writes to ${quoted('value', target.text)} (type ${quoted('value', type)}), which is ${whose}`
-      yield breach(subject, path, target.text, what, message`Set spec.address to the tenant's own repository.`)
+      yield violation(subject, path, target.text, what, message`Set spec.address to the tenant's own repository.`)
     }
     const expression = stringAt(object.root, EXPRESSION)
     if (expression && /bailiwick/i.test(expression)) {
-      yield breach(
+      yield violation(
         subject,
         EXPRESSION,
         'bailiwick',
@@ -69,13 +69,13 @@ function usersOf({ index }: RuleContext, parts: readonly string[], text: string)
   return []
 }
 
-function breach(
+function violation(
   { object, id, node }: Subject,
-  path: Breach['path'],
+  path: Violation['path'],
   value: string,
   what: Message,
   fix: Message,
-): Breach {
-  const told = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own repository and other status names. Flux accepts it.`
-  return { node, object, path, value, message: told, fix }
+): Violation {
+  const problem = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own repository and other status names. Flux accepts it.`
+  return { node, object, path, value, message: problem, fix }
 }

@@ -22,37 +22,37 @@ export const receiverUnauthenticated: Rule = {
     const type = stringAt(object.root, TYPE) ?? ''
     const who = objectPart(id.kind, id.namespace, id.name)
     if (type.trim().toLowerCase() === 'generic') {
-      const told = message`${who} has type generic, which checks no signature: anyone who knows its address can trigger it. Allowed: types that check a signature.`
+      const problem = message`${who} has type generic, which checks no signature: anyone who knows its address can trigger it. Allowed: types that check a signature.`
       yield {
         node,
         object,
         path: TYPE,
         value: type,
-        message: told,
+        message: problem,
         fix: message`Set spec.type to generic-hmac or to the type of the sender.`,
       }
     }
     const secret = stringAt(object.root, SECRET)?.trim()
     const token = secret ? secretValue(index, node, id.namespace, secret, 'token') : undefined
     if (token && token !== 'sealed') {
-      const told = message`${who} checks requests with the token of Secret ${quoted('object', secret!)}, which is plain text in git: anyone who can read the repository can sign a request. Allowed: an encrypted token.`
+      const problem = message`${who} checks requests with the token of Secret ${quoted('object', secret!)}, which is plain text in git: anyone who can read the repository can sign a request. Allowed: an encrypted token.`
       yield {
         node,
         object,
         path: SECRET,
         value: 'readable token',
-        message: told,
+        message: problem,
         fix: message`Replace the token and encrypt the Secret.`,
       }
     }
     if (!secret) {
-      const told = message`${who} (type ${quoted('value', type)}) names no Secret with a token, so it cannot check requests. Allowed: a Receiver with spec.secretRef.`
+      const problem = message`${who} (type ${quoted('value', type)}) names no Secret with a token, so it cannot check requests. Allowed: a Receiver with spec.secretRef.`
       yield {
         node,
         object,
         path: ['spec', 'secretRef'],
         value: 'none',
-        message: told,
+        message: problem,
         fix: message`Set spec.secretRef.name to the Secret with the token.`,
       }
     }

@@ -3,7 +3,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { RECEIVER } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { type Message, message } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 
 const FILTER = ['spec', 'resourceFilter']
 
@@ -27,7 +27,7 @@ export const receiverWildcard: Rule = {
       const selects = labels?.type === 'map' && labels.fields.size > 0
       if (stringAt(object.root, [...path, 'name'])?.trim() !== '*' || selects) continue
       const kind = stringAt(object.root, [...path, 'kind']) ?? 'object'
-      yield breach(
+      yield violation(
         subject,
         [...path, 'name'],
         `${kind} *`,
@@ -36,7 +36,7 @@ export const receiverWildcard: Rule = {
     }
     const filter = stringAt(object.root, FILTER)
     if (filter && isAlwaysTrue(filter))
-      yield breach(subject, FILTER, filter, message`has a resourceFilter that matches every object`)
+      yield violation(subject, FILTER, filter, message`has a resourceFilter that matches every object`)
   },
 }
 
@@ -47,7 +47,7 @@ function isAlwaysTrue(filter: string): boolean {
   return !asks || /\|\| ?\(?true\b|\btrue\)? ?\|\|/.test(text)
 }
 
-function breach({ object, id, node }: Subject, path: Path, value: string, what: Message): Breach {
-  const told = message`${objectPart(id.kind, id.namespace, id.name)} ${what}.`
-  return { node, object, path, value, message: told, fix: message`Set name to the object, or set matchLabels.` }
+function violation({ object, id, node }: Subject, path: Path, value: string, what: Message): Violation {
+  const problem = message`${objectPart(id.kind, id.namespace, id.name)} ${what}.`
+  return { node, object, path, value, message: problem, fix: message`Set name to the object, or set matchLabels.` }
 }

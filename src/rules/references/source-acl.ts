@@ -4,7 +4,7 @@ import { references, referringKinds } from '../../flux/references.ts'
 import { ACCESS_FROM, readSourceAcl } from '../../flux/source/source-acl.ts'
 import { stringAt } from '../../kube/node.ts'
 import { message } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { isOwnSecret } from './support/is-own-secret.ts'
 import { accessOf, sharedKinds } from './support/source-access.ts'
 
@@ -23,7 +23,11 @@ export const sourceAcl: Rule = {
   },
 }
 
-function* evaluateReferences({ object, id, node }: Subject, { index }: RuleContext, tenant: string): Iterable<Breach> {
+function* evaluateReferences(
+  { object, id, node }: Subject,
+  { index }: RuleContext,
+  tenant: string,
+): Iterable<Violation> {
   for (const reference of references(object)) {
     const { namespace, path, kind, name } = reference
     if (namespace === null || namespace === id.namespace || index.owns(node.cluster, tenant, namespace)) continue
@@ -47,7 +51,7 @@ function* evaluateReferences({ object, id, node }: Subject, { index }: RuleConte
 }
 
 /** A list that a tenant writes for a source of its own. */
-function* evaluateList({ object, id, node }: Subject, { index }: RuleContext): Iterable<Breach> {
+function* evaluateList({ object, id, node }: Subject, { index }: RuleContext): Iterable<Violation> {
   const acl = readSourceAcl(object)
   if (acl === undefined) return
   const inField = object.root.fields.get('spec')?.value
@@ -55,9 +59,9 @@ function* evaluateList({ object, id, node }: Subject, { index }: RuleContext): I
   const path = hasField ? ['spec', 'accessFrom'] : ['metadata', 'annotations', ACCESS_FROM]
   const who = objectPart(id.kind, id.namespace, id.name)
   if (acl === 'unreadable') {
-    const told = message`${who} has an invalid access control list, so it admits no namespace. Allowed: namespaceSelectors, a list of maps with matchLabels.`
+    const problem = message`${who} has an invalid access control list, so it admits no namespace. Allowed: namespaceSelectors, a list of maps with matchLabels.`
     const fix = message`Rewrite the list as namespaceSelectors with only matchLabels.`
-    yield { node, object, path, value: 'unreadable', message: told, fix, level: 'warning' }
+    yield { node, object, path, value: 'unreadable', message: problem, fix, level: 'warning' }
     return
   }
   if (!acl.some(selector => selector.size === 0)) return

@@ -5,7 +5,7 @@ import { allowedSourcesOf, allowsSource } from '../../fleet/config/allowed-sourc
 import { PROVIDER } from '../../flux/kinds.ts'
 import { readAddress } from '../../kube/address/source-address.ts'
 import { message, untyped } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { type Endpoint, endpointsOf, FLAGGER_KINDS, hostOf } from './support/endpoints.ts'
 import { insideOf, isShareable } from './support/inside-of.ts'
 
@@ -20,21 +20,26 @@ export const ssrfEndpoint: Rule = {
   kinds: [...sourceKinds, PROVIDER, ...FLAGGER_KINDS],
   *checkTenantObject(subject, context) {
     for (const endpoint of endpointsOf(subject, context)) {
-      const breach = evaluateFleet(subject, context, endpoint, subject.node.tenant)
-      if (breach) yield breach
+      const violation = evaluateFleet(subject, context, endpoint, subject.node.tenant)
+      if (violation) yield violation
     }
   },
 }
 
-function evaluateFleet(subject: Subject, context: RuleContext, endpoint: Endpoint, tenant: string): Breach | undefined {
+function evaluateFleet(
+  subject: Subject,
+  context: RuleContext,
+  endpoint: Endpoint,
+  tenant: string,
+): Violation | undefined {
   const { object, id, node } = subject
   const { path, address, secret } = endpoint
   const who = objectPart(id.kind, id.namespace, id.name)
   const place = secret === undefined ? '' : message` in Secret ${quoted('object', secret)}`
   if (address === 'sealed') {
-    const told = message`${who} takes an address from the encrypted Secret ${quoted('object', secret ?? '')}, which overrides the one in the object. Its target is unknown. Allowed: an address in the object.`
+    const problem = message`${who} takes an address from the encrypted Secret ${quoted('object', secret ?? '')}, which overrides the one in the object. Its target is unknown. Allowed: an address in the object.`
     const fix = message`Move the address to the object, and keep only credentials in the Secret.`
-    return { node, object, path, value: `${secret} sealed`, message: told, fix, level: 'warning' }
+    return { node, object, path, value: `${secret} sealed`, message: problem, fix, level: 'warning' }
   }
   const found = hostOf(address.text)
   const isFlagger = FLAGGER_KINDS.includes(subject.kind)

@@ -4,7 +4,7 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import { isCopied } from '../../fleet/resource-sets/render-resource-set.ts'
 import { originAt } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { type ComparedObject, compareObject } from './support/compare-object.ts'
 import { comparedVersion } from './support/compared-version.ts'
 import { isDecrypted } from './support/is-decrypted.ts'
@@ -30,14 +30,14 @@ export const schemaMismatch: Rule = {
     const isOpened = isDecrypted(node) || subject.kind === '/Secret'
     const old = before && updatedFrom(subject, before)
     const compared = compareObject(object, version, definitions, isOpened, old)
-    for (const breach of mismatches(subject, withoutCopied(compared, node, object)))
-      if (!isOfError(breach, index)) yield breach
+    for (const violation of mismatches(subject, withoutCopied(compared, node, object)))
+      if (!isOfError(violation, index)) yield violation
     if (before) yield* refusedUpdates(subject, before, version.isCertain)
   },
 }
 
 /** The field is why a Kustomization cannot be evaluated, or why a patch does not match, which is an error already. */
-function isOfError({ object, path, node }: Breach, index: FleetIndex): boolean {
+function isOfError({ object, path, node }: Violation, index: FleetIndex): boolean {
   const error = index.nodeOf(node.cluster, object)?.error
   const { file, line } = originAt(object.root, path)
   const errors = [...(error?.code === 'flux-invalid' ? [error] : []), ...(node.holes ?? []).map(hole => hole.error)]

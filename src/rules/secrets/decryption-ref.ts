@@ -6,7 +6,7 @@ import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import { at, stringAt } from '../../kube/node.ts'
 import { message, untyped } from '../../message/message.ts'
 import { asMessage } from '../../message/said.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { otherUse } from '../references/support/secret-readers.ts'
 import { encryptedDocuments } from './support/encrypted-files.ts'
 import { readersOf } from './support/reader-of.ts'
@@ -38,7 +38,7 @@ export const decryptionRef: Rule = {
   checkRepository: repository => chosenKeys(repository),
 }
 
-function* named({ object, id, node }: Subject, index: FleetIndex): Iterable<Breach> {
+function* named({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
   const name = stringAt(object.root, FIELD)
   if (!name) return
   const use =
@@ -68,7 +68,7 @@ function whyNoKey(index: FleetIndex, cluster: string, namespace: string, name: s
 }
 
 /** Keys of clouds and of Vault that a tenant's files choose. */
-function* chosenKeys({ url, tree, before, nodes }: EvaluatedRepository): Iterable<Breach> {
+function* chosenKeys({ url, tree, before, nodes }: EvaluatedRepository): Iterable<Violation> {
   if (nodes.every(node => node.tenant === undefined)) return
   const configs = new SopsConfigs(before ?? tree)
   const read = [...encryptedDocuments(tree, url)].flatMap(document =>

@@ -7,7 +7,7 @@ import { at, canonical, originAt, type Path } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { listed, type Message, message, untyped } from '../../message/message.ts'
 import { asMessage } from '../../message/said.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { isRefused, refusal } from './support/misplaced-values.ts'
 import {
   embeddedSecrets,
@@ -43,12 +43,12 @@ export const plaintextSecret: Rule = {
   },
 }
 
-function* secret(subject: Subject, before: FleetIndex | undefined): Iterable<Breach> {
+function* secret(subject: Subject, before: FleetIndex | undefined): Iterable<Violation> {
   const { object, kind, id, node } = subject
   for (const { path, harmless } of openValues(object.root, isSealed(object))) {
     if (harmless) continue
     const then = isRefused(subject, path) ? refusal(id) : ACCEPTED
-    const found = breach(node, object, path, message`has a plain-text value`, sopsFix(object, path), then)
+    const found = violation(node, object, path, message`has a plain-text value`, sopsFix(object, path), then)
     const versions = before?.versionsOf(node.cluster, kind, id.namespace, id.name) ?? []
     yield isAnother(object, path, versions) ? { ...found, value: 'another plain' } : found
   }
@@ -79,7 +79,7 @@ const CHANGED: Readonly<Record<BrokenSeal['why'], Message>> = {
   locked: message`its data key does not open with the key of a recipient. Allowed: files that SOPS wrote. Flux cannot decrypt the file with that key`,
 }
 
-function* changedFiles({ url, nodes, brokenSeals = [] }: EvaluatedRepository): Iterable<Breach> {
+function* changedFiles({ url, nodes, brokenSeals = [] }: EvaluatedRepository): Iterable<Violation> {
   for (const { file, why } of brokenSeals) {
     yield* atReaders(nodes, file, {
       origin: { repository: url, file, line: 0, column: 0 },
@@ -90,7 +90,7 @@ function* changedFiles({ url, nodes, brokenSeals = [] }: EvaluatedRepository): I
   }
 }
 
-function* elsewhere({ object, kind, node }: Subject): Iterable<Breach> {
+function* elsewhere({ object, kind, node }: Subject): Iterable<Violation> {
   const seen = glanceAt(object.root)
   const isNamed = node.tenant !== undefined && (seen.environment || hasNames(kind))
   if (!seen.secret && !isNamed && !mayHold(object, seen)) return
@@ -101,7 +101,7 @@ function* elsewhere({ object, kind, node }: Subject): Iterable<Breach> {
     found.add(key)
     const fix = message`Move the value to a Secret that SOPS encrypts, and refer to the Secret. Rotate the value: it is already in git.`
     yield {
-      ...breach(node, object, path, message`contains ${untyped(what)} in plain text`, fix),
+      ...violation(node, object, path, message`contains ${untyped(what)} in plain text`, fix),
       ...(byName ? { level: 'warning' } : {}),
     }
   }
@@ -118,14 +118,14 @@ function* credentialsIn(object: KubeObject, kind: string, seen: Glance, isNamed:
 
 const ACCEPTED = message`Flux and the API server accept it`
 
-function breach(
+function violation(
   node: FleetNode,
   object: KubeObject,
   path: Path,
   what: Message,
   fix: string | Message,
   consequence = ACCEPTED,
-): Breach {
+): Violation {
   const { kind, namespace, name } = idOf(object)
   const value = at(object.root, path)
   const [first = '', ...rest] = path

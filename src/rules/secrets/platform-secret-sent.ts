@@ -4,7 +4,7 @@ import { readAddress, type SourceAddress } from '../../kube/address/source-addre
 import { type NameRead, secretsSentBy, sendingKinds } from '../../kube/capabilities/secret-names.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { message, untyped } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { platformSecret } from '../references/support/platform-secret.ts'
 import { platformReaders } from '../references/support/secret-readers.ts'
 
@@ -30,8 +30,8 @@ export const platformSecretSent: Rule = {
   *checkTenantObject(subject, context) {
     const { reads, address } = secretsSentBy(subject.object)
     for (const read of reads) {
-      const breach = evaluateFleet(subject, context, read, address)
-      if (breach) yield breach
+      const violation = evaluateFleet(subject, context, read, address)
+      if (violation) yield violation
     }
     if (subject.kind === PUSH && at(subject.object.root, SELECTOR)) yield* selected(subject)
   },
@@ -42,7 +42,7 @@ function evaluateFleet(
   { index }: RuleContext,
   { path, name }: NameRead,
   address: Path | undefined,
-): Breach | undefined {
+): Violation | undefined {
   const { object, id, node } = subject
   const written = address && at(object.root, address)
   // the address stands in the Secret then, as whoever wrote it wants
@@ -85,7 +85,7 @@ function placeAt(root: TenantSubject['object']['root'], path: Path): string | un
 const placeOf = ({ host, port, parts }: SourceAddress) => `${host}:${port}/${parts[0] ?? ''}`
 
 /** Labels of Secrets are written by anybody, and those of the platform's among them. */
-function* selected({ object, id, node }: TenantSubject): Iterable<Breach> {
+function* selected({ object, id, node }: TenantSubject): Iterable<Violation> {
   yield {
     node,
     object,

@@ -8,7 +8,7 @@ import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import { at, originAt, type Path, type ScalarNode } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { message } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { isOwnSecret } from '../references/support/is-own-secret.ts'
 import { routeKinds } from '../workloads/support/route-hosts.ts'
 import { scalarsOf } from './support/scalars-of.ts'
@@ -33,7 +33,7 @@ export const secretExfilSubstitution: Rule = {
 }
 
 /** A Kustomization that the tenant writes, and that substitutes from a Secret which the tenant does not render. */
-function* taken({ object, id, node }: Subject, index: FleetIndex): Iterable<Breach> {
+function* taken({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
   for (const need of foreignSecrets(object, node, index)) {
     const name = nameOf(need)
     yield {
@@ -50,7 +50,7 @@ function* taken({ object, id, node }: Subject, index: FleetIndex): Iterable<Brea
 }
 
 /** What a tenant's objects show of a Secret that the platform offers as variables. */
-function* leaked(node: FleetNode, tenant: string, index: FleetIndex): Iterable<Breach> {
+function* leaked(node: FleetNode, tenant: string, index: FleetIndex): Iterable<Violation> {
   const secrets = foreignSecrets(node.kustomization, node, index)
   if (secrets.length === 0) return
   const places = placesOf(secrets, node, index)
@@ -119,7 +119,7 @@ function shows(
   return scalar.opaque?.find(({ kind, namespace, name }) => secrets.has(`${kind}/${namespace}/${name}`))?.key
 }
 
-function leak(node: FleetNode, tenant: string, object: KubeObject, path: Path, name: string): Breach {
+function leak(node: FleetNode, tenant: string, object: KubeObject, path: Path, name: string): Violation {
   const { kind, namespace, name: own } = idOf(object)
   return {
     node,

@@ -10,7 +10,7 @@ import { KUSTOMIZATION } from '../../flux/kinds.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { listed, message } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { ciphertext } from './support/damaged-values.ts'
 import { scalarsOf } from './support/scalars-of.ts'
 
@@ -27,13 +27,13 @@ export const sopsCiphertextReuse: Rule = {
   docs: 'Give each tenant its own key in `spec.decryption.secretRef`, and remove the controller-wide key. Do not copy ciphertext of another tenant.',
   kinds: [KUSTOMIZATION],
   *checkObject(subject, { index }) {
-    const breach = evaluateFleet(subject, index)
-    if (breach) yield breach
+    const violation = evaluateFleet(subject, index)
+    if (violation) yield violation
   },
   checkCluster: (cluster, context) => copies(cluster, context),
 }
 
-function evaluateFleet({ object, id, node }: Subject, index: FleetIndex): Breach | undefined {
+function evaluateFleet({ object, id, node }: Subject, index: FleetIndex): Violation | undefined {
   const decryption = at(object.root, ['spec', 'decryption'])
   if (decryption?.type !== 'map' || !isBlank(at(object.root, FIELD))) return undefined
   if (index.actsFor(node, object) === undefined) return undefined
@@ -72,7 +72,7 @@ interface Holders {
 }
 
 /** Copies on this cluster of what stands under another tenant on any cluster. */
-function* copies({ name }: Cluster, { index, before }: RuleContext): Iterable<Breach> {
+function* copies({ name }: Cluster, { index, before }: RuleContext): Iterable<Violation> {
   const known = before && new Set(everywhere(before).map(keyOf))
   const holders = new Map<string, Holders>()
   for (const one of everywhere(index)) {
@@ -127,7 +127,7 @@ function* within(index: FleetIndex, { node, object }: Rendered, part: Path): Ite
   }
 }
 
-function copied({ node, object, path }: Ciphertext): Breach {
+function copied({ node, object, path }: Ciphertext): Violation {
   const { kind, namespace, name } = idOf(object)
   return {
     node,

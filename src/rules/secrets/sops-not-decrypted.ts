@@ -10,7 +10,7 @@ import { idOf, type KubeObject } from '../../kube/object.ts'
 import { isLeftSealed } from '../../kube/sealed-values.ts'
 import { isSopsEncrypted } from '../../kube/sops-marks.ts'
 import { codeWord, type Message, message, part } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { isDecrypted } from '../schema/support/is-decrypted.ts'
 import { damagedValues } from './support/damaged-values.ts'
 import { encryptedDocuments } from './support/encrypted-files.ts'
@@ -33,7 +33,7 @@ export const sopsNotDecrypted: Rule = {
   kinds: 'every',
   *checkObject(subject, context) {
     const what = whyNotDecrypted(subject, context.index)
-    if (what) yield breach(subject, context, what)
+    if (what) yield violation(subject, context, what)
     else if (subject.object.sops || isSealed(subject.object)) {
       yield* damagedValues(subject, context.before)
       yield* misplacedIn(subject)
@@ -98,7 +98,7 @@ function holdsSealedFile({ root }: KubeObject): boolean {
 }
 
 /** At the Kustomization where its decryption was taken away: that is one cause for all of its objects. */
-function breach({ object, id, node }: Subject, { before }: RuleContext, what: NotDecrypted): Breach {
+function violation({ object, id, node }: Subject, { before }: RuleContext, what: NotDecrypted): Violation {
   const { kustomization } = node
   const was = before?.node(node.key)
   const isLost = was !== undefined && isDecrypted(was) && what.fix === undefined
@@ -122,7 +122,7 @@ function breach({ object, id, node }: Subject, { before }: RuleContext, what: No
 const RECIPIENT = /^(?:age:age1(?:pq1)?[02-9ac-hj-np-z]{58,4000}|pgp:[0-9A-F]{40})$/
 
 /** Data keys that no key can open, whatever it is. */
-function* damagedKeys({ url, tree, nodes }: EvaluatedRepository): Iterable<Breach> {
+function* damagedKeys({ url, tree, nodes }: EvaluatedRepository): Iterable<Violation> {
   for (const { file, recipients } of encryptedDocuments(tree, url)) {
     for (const [recipient, entry] of recipients) {
       // what is neither is no recipient, or one of a service

@@ -5,7 +5,7 @@ import type { FleetNode } from '../../fleet/model/fleet.ts'
 import type { Tree } from '../../git/tree.ts'
 import type { Node } from '../../kube/node.ts'
 import { type Message, message, untyped } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { documentsOf, type EncryptedDocument, encryptedDocuments } from './support/encrypted-files.ts'
 import { areNeutral } from './support/neutral-rules.ts'
 import { atReaders, isBelow } from './support/reader-of.ts'
@@ -27,7 +27,7 @@ export const sopsRecipient: Rule = {
 }
 
 /** What is encrypted to others than the rule of the base says, or than it was where no rule says anything. */
-function* otherRecipients({ url, tree, before, nodes }: EvaluatedRepository): Iterable<Breach> {
+function* otherRecipients({ url, tree, before, nodes }: EvaluatedRepository): Iterable<Violation> {
   const configs = new SopsConfigs(before ?? tree)
   const earlier = before && new Earlier(before, { url, tree, nodes })
   for (const document of encryptedDocuments(tree, url)) {
@@ -43,18 +43,18 @@ function* differences(document: EncryptedDocument, asked: Recipients, whose: str
   const { file, recipients } = document
   for (const [recipient, at] of recipients) {
     if (asked.has(recipient)) continue
-    const told = message`The file ${quoted('path', file)} can be decrypted with ${quoted('value', recipient)}, which ${untyped(whose)} does not name`
+    const problem = message`The file ${quoted('path', file)} can be decrypted with ${quoted('value', recipient)}, which ${untyped(whose)} does not name`
     yield found(
       at,
       `${file} + ${recipient}`,
-      told,
+      problem,
       message`Run \`sops updatekeys\` on the file, and rotate the secret.`,
     )
   }
   for (const recipient of asked.keys()) {
     if (recipients.has(recipient)) continue
-    const told = message`The file ${quoted('path', file)} cannot be decrypted with ${quoted('value', recipient)}, which ${untyped(whose)} names`
-    yield found(document.root, `${file} - ${recipient}`, told, message`Run \`sops updatekeys\` on the file.`)
+    const problem = message`The file ${quoted('path', file)} cannot be decrypted with ${quoted('value', recipient)}, which ${untyped(whose)} names`
+    yield found(document.root, `${file} - ${recipient}`, problem, message`Run \`sops updatekeys\` on the file.`)
   }
 }
 
@@ -96,7 +96,7 @@ const clustersReading = (nodes: readonly FleetNode[], file: string) =>
   new Set(nodes.filter(node => isBelow(node, file)).map(({ cluster }) => cluster))
 
 /** A `.sops.yaml` that names others than before, in another order, for other files, or that comes in front of one. */
-function* changedConfigs({ url, tree, before, nodes }: EvaluatedRepository): Iterable<Breach> {
+function* changedConfigs({ url, tree, before, nodes }: EvaluatedRepository): Iterable<Violation> {
   if (!before || before.id === tree.id) return
   const [was, is] = [configsIn(before), configsIn(tree)]
   for (const path of new Set([...was, ...is])) {

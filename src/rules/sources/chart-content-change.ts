@@ -12,7 +12,7 @@ import { HELM_CHART, HELM_RELEASE, KUSTOMIZATION } from '../../flux/kinds.ts'
 import { idOf } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { listed, message, untyped } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { changedFiles } from './support/changed-files.ts'
 
 /** Charts are not rendered here, so a change of one is at least named, with the account that will apply it. */
@@ -71,7 +71,7 @@ function isNews({ node, object, id }: Subject, { index, before }: RuleContext): 
   return !before.knownCharts(cluster, namespace).has(`${kind} ${chartKey(index, cluster, chart)}`)
 }
 
-function change(subject: Subject, context: RuleContext, parts: readonly ChartPart[], key: string): Breach {
+function change(subject: Subject, context: RuleContext, parts: readonly ChartPart[], key: string): Violation {
   const { node, object, id } = subject
   const { index, before, config } = context
   const files = changedFiles(index, before!, parts.slice(1))
@@ -124,7 +124,7 @@ function applier(
 
 const shownReach = (reach: string): string => shown(reach).slice(1, -1)
 
-function tooMuch({ node, object, id }: Subject): Breach {
+function tooMuch({ node, object, id }: Subject): Violation {
   return {
     node,
     object,

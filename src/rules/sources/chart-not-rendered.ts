@@ -7,7 +7,7 @@ import type { ChartPart } from '../../fleet/charts/chart-parts.ts'
 import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { idOf } from '../../kube/object.ts'
 import { message } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { isAsked } from './chart-content-change.ts'
 import { isNewChart } from './source-opaque.ts'
 import { changedFiles } from './support/changed-files.ts'
@@ -53,7 +53,7 @@ export const chartNotRendered: Rule = {
 }
 
 /** A chart in git that the platform writes. */
-function changedContent({ node, object, id }: Subject, context: RuleContext, parts: readonly ChartPart[]): Breach {
+function changedContent({ node, object, id }: Subject, context: RuleContext, parts: readonly ChartPart[]): Violation {
   const { first } = changedFiles(context.index, context.before!, parts.slice(1))
   return {
     node,

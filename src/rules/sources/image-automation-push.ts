@@ -5,7 +5,7 @@ import { GIT_REPOSITORY, IMAGE_UPDATE_AUTOMATION } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { type Message, message, part } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
 /** Where the versions of the API say what is pushed, and what the commit says. */
 const PUSHES: readonly Path[] = [
@@ -36,19 +36,19 @@ export const imageAutomationPush: Rule = {
   },
 }
 
-function* evaluatePush(subject: Subject, context: RuleContext): Iterable<Breach> {
+function* evaluatePush(subject: Subject, context: RuleContext): Iterable<Violation> {
   const { object } = subject
   const source = sourceOf(subject, context)
   const url = source && followedBy(source, context.config.aliases).url
   for (const { path, branch } of targetsOf(object, source)) {
-    const isTold = source !== undefined && !isRefused(subject, source, context)
-    const follower = url === undefined || !isTold ? undefined : context.index.followerOf(url, { branch })
+    const isAccepted = source !== undefined && !isRefused(subject, source, context)
+    const follower = url === undefined || !isAccepted ? undefined : context.index.followerOf(url, { branch })
     const isEvery = branch.includes('*')
     // Of a source that nobody knows the branch that is checked out is the one that is followed.
     const isCheckedOut = branch === '' || branch === checkedOut(object, source)
     if (follower === undefined && !isEvery && !isCheckedOut) continue
     const where = branch === '' ? 'the branch that it checks out' : message`branch ${quoted('branch', branch)}`
-    yield breach(
+    yield violation(
       subject,
       path,
       branch,
@@ -96,7 +96,7 @@ function checkedOut(object: KubeObject, source: KubeObject | undefined): string 
 const SKIPS = /\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|\bskip-checks:\s*true|\*{3}NO_CI\*{3}/i
 const CLAIMS = /^\s*(?:approved|acked|reviewed|signed-off|tested|co-authored)-by\s*:/im
 
-function* evaluateMessage(subject: Subject): Iterable<Breach> {
+function* evaluateMessage(subject: Subject): Iterable<Violation> {
   const { object } = subject
   for (const commit of COMMITS) {
     const path = [...commit, 'messageTemplate']
@@ -104,7 +104,7 @@ function* evaluateMessage(subject: Subject): Iterable<Breach> {
     const what = SKIPS.test(text) ? 'skips checks' : CLAIMS.test(text) ? 'claims that somebody approved it' : undefined
     if (what) {
       yield {
-        ...breach(subject, path, what, message`writes a commit message that ${what}`),
+        ...violation(subject, path, what, message`writes a commit message that ${what}`),
         level: 'warning',
         severity: 'low',
       }
@@ -117,13 +117,13 @@ function* evaluateMessage(subject: Subject): Iterable<Breach> {
 const TRUSTED =
   /^(?:github|web-flow|admin(?:istrator)?)$|^noreply@github\.com$|(?:^|\+)(?:github-actions|dependabot|renovate)(?:\[bot\])?(?:@|$)/i
 
-function* evaluateAuthor(subject: Subject, path: Path): Iterable<Breach> {
+function* evaluateAuthor(subject: Subject, path: Path): Iterable<Violation> {
   for (const field of ['name', 'email']) {
     const text = stringAt(subject.object.root, [...path, field])?.trim() ?? ''
     if (!TRUSTED.test(text)) continue
     const what = message`writes its commits as ${quoted('value', text)}`
     const fix = message`Set spec.git.commit.author to a separate name for the automation.`
-    yield { ...breach(subject, [...path, field], text, what), fix, level: 'warning', severity: 'low' }
+    yield { ...violation(subject, [...path, field], text, what), fix, level: 'warning', severity: 'low' }
   }
 }
 
@@ -140,16 +140,16 @@ function fixAt(path: Path): Message {
   return message`Set ${branch} to a branch that no source follows.`
 }
 
-function breach({ object, id, node }: Subject, path: Path, value: string, what: Message): Breach {
+function violation({ object, id, node }: Subject, path: Path, value: string, what: Message): Violation {
   // what refers to another namespace is the rule cross-namespace-ref's, with Flux's answer
   const isHere = [undefined, '', id.namespace].includes(stringAt(object.root, ['spec', 'sourceRef', 'namespace']))
-  const told = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: its own name, a plain commit message, and branches that no source follows.${isHere ? ' Flux accepts it.' : ''}`
+  const problem = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: its own name, a plain commit message, and branches that no source follows.${isHere ? ' Flux accepts it.' : ''}`
   return {
     node,
     object,
     path,
     value,
-    message: told,
+    message: problem,
     fix: fixAt(path),
   }
 }

@@ -3,7 +3,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { kindsThat, OPERATOR_GROUP } from '../../flux/kinds.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
 import { message, part } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
 const KINDS = kindsThat(row => row.repeats)
 /** How often something is done again. */
@@ -36,7 +36,12 @@ export const intervalLimits: Rule = {
   },
 }
 
-function* evaluateFleet(subject: Subject, { config }: RuleContext, path: Path, isInterval: boolean): Iterable<Breach> {
+function* evaluateFleet(
+  subject: Subject,
+  { config }: RuleContext,
+  path: Path,
+  isInterval: boolean,
+): Iterable<Violation> {
   const { object, id, node } = subject
   const written = at(object.root, path)
   const text = written && textOf(written)
@@ -45,14 +50,14 @@ function* evaluateFleet(subject: Subject, { config }: RuleContext, path: Path, i
   const field = path.join('.')
   const who = objectPart(id.kind, id.namespace, id.name)
   if (seconds === undefined) {
-    const told = message`${who}: ${part('field', field)} is ${quoted('value', text)}, which is not a duration. Allowed: durations such as 5m. Old Flux controllers stop at it.`
+    const problem = message`${who}: ${part('field', field)} is ${quoted('value', text)}, which is not a duration. Allowed: durations such as 5m. Old Flux controllers stop at it.`
     yield {
       node,
       object,
       path,
       value: text,
       isMalformed: true,
-      message: told,
+      message: problem,
       fix: message`Set ${part('field', field)} to a duration, such as 5m.`,
     }
     return

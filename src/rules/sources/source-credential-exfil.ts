@@ -9,7 +9,7 @@ import type { SourceAddress } from '../../kube/address/source-address.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { type Message, message } from '../../message/message.ts'
 import { asMessage } from '../../message/said.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { isOwnSecret } from '../references/support/is-own-secret.ts'
 
 /** Fields that name a Secret whose content goes to the server. */
@@ -38,13 +38,13 @@ export const sourceCredentialExfil: Rule = {
     const pass = at(object.root, PASS)
     if (pass?.type === 'scalar' && (pass.value === true || pass.value === 'true')) {
       const what = message`forwards its credentials to every host that the chart index names`
-      yield { ...breach(subject, PASS, 'true', what, message`Remove spec.passCredentials.`), edit: { remove: true } }
+      yield { ...violation(subject, PASS, 'true', what, message`Remove spec.passCredentials.`), edit: { remove: true } }
     }
     const provider = stringAt(object.root, PROVIDER)
     if (provider?.toLowerCase() === 'github') yield* evaluateApp(subject, context, address)
     if (provider && CLOUDS.has(provider.toLowerCase()) && !isGranted(subject, context, provider, address)) {
       const what = message`signs in to ${quoted('repository', address?.text ?? '')} with the platform's cloud identity (${quoted('value', provider)})`
-      yield breach(
+      yield violation(
         subject,
         PROVIDER,
         `${provider} ${address?.text ?? ''}`,
@@ -56,13 +56,13 @@ export const sourceCredentialExfil: Rule = {
 }
 
 /** The key of a GitHub App is the platform's, unless the tenant brings one. */
-function* evaluateApp(subject: Subject, context: RuleContext, address: SourceAddress | undefined): Iterable<Breach> {
+function* evaluateApp(subject: Subject, context: RuleContext, address: SourceAddress | undefined): Iterable<Violation> {
   const { object, id, node } = subject
   const secret = stringAt(object.root, SECRETS[0]!) ?? ''
   if (secret !== '' && isOwnSecret(context.index, node, id.namespace, secret)) return
   if (isGranted(subject, context, 'github', address)) return
   const what = message`signs in to ${quoted('repository', address?.text ?? '')} as a GitHub App whose key the tenant does not render`
-  yield breach(
+  yield violation(
     subject,
     PROVIDER,
     `github ${address?.text ?? ''}`,
@@ -76,7 +76,7 @@ function* evaluateSecrets(
   subject: Subject,
   context: RuleContext,
   address: SourceAddress | undefined,
-): Iterable<Breach> {
+): Iterable<Violation> {
   const { object, id } = subject
   if (!address) return
   for (const path of SECRETS) {
@@ -87,7 +87,7 @@ function* evaluateSecrets(
       .flatMap(one => placeOf(addressIn(one)) ?? [])
     if (places.length === 0 || places.includes(placeOf(address)!)) continue
     const what = message`sends the credentials of Secret ${quoted('object', name)}, which is the platform's for ${quoted('value', places[0]!)}, to ${quoted('repository', address.text)}`
-    yield breach(
+    yield violation(
       subject,
       path,
       `${name} ${address.text}`,
@@ -137,13 +137,13 @@ function placeOf(address: SourceAddress | undefined): string | undefined {
 
 const hostText = ({ host, port }: SourceAddress) => `${host}${port && `:${port}`}`
 
-function breach(
+function violation(
   { object, id, node }: Subject,
   path: Path,
   value: string,
   what: Message,
   fix: string | Message,
-): Breach {
-  const told = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own credentials. Flux accepts it.`
-  return { node, object, path, value, message: told, fix: asMessage(fix) }
+): Violation {
+  const problem = message`${objectPart(id.kind, id.namespace, id.name)} ${what}. Allowed: the tenant's own credentials. Flux accepts it.`
+  return { node, object, path, value, message: problem, fix: asMessage(fix) }
 }

@@ -22,7 +22,7 @@ import { at, canonical } from '../../kube/node.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { userOfAccount } from '../../kube/rbac/groups-of.ts'
 import { message, part, untyped } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
 const OPAQUE = kindsThat(row => row.source === 'opaque')
 const CHARTS = [HELM_RELEASE, HELM_CHART]
@@ -58,7 +58,7 @@ const isAsked = ({ before, config }: RuleContext) => before !== undefined || con
 
 const levelOf = ({ config }: RuleContext) => (config.forbidOpaqueSources ? ({ level: 'violation' } as const) : {})
 
-function* evaluateSource({ object, id, kind, node }: Subject, context: RuleContext): Iterable<Breach> {
+function* evaluateSource({ object, id, kind, node }: Subject, context: RuleContext): Iterable<Violation> {
   const found = addressOf(kind, object)
   const known = context.before?.found(node.cluster, kind, id.namespace, WRITTEN, found?.written ?? NOWHERE) ?? []
   const isSame = known.length > 0
@@ -76,7 +76,7 @@ function* evaluateSource({ object, id, kind, node }: Subject, context: RuleConte
 }
 
 /** What another controller builds and applies, where the namespace has nothing yet that builds the same. */
-function* evaluateApplier({ object, id, kind, node }: Subject, context: RuleContext): Iterable<Breach> {
+function* evaluateApplier({ object, id, kind, node }: Subject, context: RuleContext): Iterable<Violation> {
   const { index, before, config } = context
   const value = builtText(object)
   const isKnown = (before?.found(node.cluster, kind, id.namespace, BUILT, value) ?? []).length > 0
@@ -107,7 +107,7 @@ const WRITTEN: Naming = {
   of: ({ object }) => [addressOf(kindOf(object), object)?.written ?? NOWHERE],
 }
 
-function* evaluateChart(subject: Subject, context: RuleContext): Iterable<Breach> {
+function* evaluateChart(subject: Subject, context: RuleContext): Iterable<Violation> {
   const { object, id, kind, node } = subject
   const { index, config } = context
   const chart = sourceOfChart(object, kind)
@@ -137,7 +137,7 @@ export function isNewChart({ object, id, kind, node }: Subject, context: RuleCon
   return !before?.knownCharts(node.cluster, id.namespace).has(`${kind} ${chartKey(index, node.cluster, chart)}`)
 }
 
-function* evaluateNode(node: FleetNode, context: RuleContext): Iterable<Breach> {
+function* evaluateNode(node: FleetNode, context: RuleContext): Iterable<Violation> {
   const { opaque, id, url } = node.source
   if (opaque === undefined || opaque === WANTED || url === '') return
   const [kind = '', namespace = '', name = ''] = id.split('/')
@@ -176,7 +176,7 @@ function writersOf({ index }: RuleContext, { cluster }: FleetNode, { kind, names
 }
 
 /** DNS lookups in templates, as helm-controller allows them where the platform says so. */
-function* evaluateController({ object, id, kind, node }: Subject): Iterable<Breach> {
+function* evaluateController({ object, id, kind, node }: Subject): Iterable<Violation> {
   const isOn =
     kind === 'apps/Deployment'
       ? id.name === 'helm-controller' && featureGate(controllerFlags(object, id.name), 'AllowDNSLookups') === true

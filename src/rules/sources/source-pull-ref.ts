@@ -5,7 +5,7 @@ import { type MessagePart, message } from '../../message/message.ts'
 import type { Rule } from '../model/rule.ts'
 
 const NAME = ['spec', 'ref', 'name']
-/** Heads of changes that nobody has merged: GitHub, Gitea, GitLab, Bitbucket, Azure DevOps, Gerrit. */
+/** Heads of unmerged changes: GitHub, Gitea, GitLab, Bitbucket, Azure DevOps, Gerrit. */
 const UNMERGED = /^(?:refs\/)?(?:pull|pulls|merge-requests|pull-requests|pipelines|changes|for)\//i
 
 /** A source never follows a pull request. */

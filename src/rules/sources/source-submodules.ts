@@ -3,9 +3,9 @@ import { objectPart, quoted } from '../../facts/shown.ts'
 import { GIT_REPOSITORY } from '../../flux/kinds.ts'
 import { at } from '../../kube/node.ts'
 import { codeWord, message } from '../../message/message.ts'
-import { breachIn } from '../git/support/in-repository.ts'
+import { violationIn } from '../git/support/in-repository.ts'
 import { renderedDirectories } from '../git/support/rendered-tree.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 
 const FIELD = ['spec', 'recurseSubmodules']
 
@@ -36,12 +36,12 @@ export const sourceSubmodules: Rule = {
 }
 
 /** Submodules in what is rendered: empty here, and whatever another repository holds where Flux recurses into them. */
-function* renderedSubmodules(repository: EvaluatedRepository): Generator<Breach> {
+function* renderedSubmodules(repository: EvaluatedRepository): Generator<Violation> {
   for (const { facts, readerOf } of renderedDirectories(repository)) {
     for (const entry of facts.submodules) {
       const reader = readerOf(entry)
       if (!reader) continue
-      yield breachIn(repository, reader, entry.path, {
+      yield violationIn(repository, reader, entry.path, {
         value: `submodule ${entry.path}`,
         message: message`${quoted('path', entry.path)} is a submodule: its content comes from another repository and is not evaluated. Allowed: files in this repository. Flux leaves it empty unless the source sets ${codeWord('spec.recurseSubmodules')}.`,
         fix: message`Copy the files into this repository, or declare the other repository as a source with its own Kustomization.`,

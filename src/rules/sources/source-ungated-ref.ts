@@ -5,7 +5,7 @@ import { isReported } from '../../fleet/config/is-reported.ts'
 import { GIT_REPOSITORY } from '../../flux/kinds.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import { message } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { applierOf, isApprovedSource } from './support/approved-source.ts'
 import { takersOf } from './support/feeds-something.ts'
 import { isGatedSource } from './support/is-gated-source.ts'
@@ -19,12 +19,12 @@ export const sourceUngatedRef: Rule = {
   docs: 'Follow a branch that requires the check and belongs to the tenant (a platform source of the tenant follows it, or `gatedBranches` of .github/bailiwick.yaml lists it), or pin a commit (`spec.ref.commit`). The setting `tenantSources` of .github/bailiwick.yaml decides about everything else. `gated` (default): it needs the approval of a fleet admin, once for tenant, address, ref and account (`approvedSources`, `/bailiwick approve-source`). The command line cannot ask GitHub: it warns about a source that it can read, and lists one that it cannot read as a required approval. `declared`: it is a violation. `any`: it is allowed. Tags and version ranges count as branches that do not require the check. Charts, registries and buckets have no branches (see `source-opaque`). A cluster that changes its branch is a required approval.',
   kinds: [GIT_REPOSITORY],
   *checkTenantObject(subject, context) {
-    const breach = breachOf(subject, context)
-    if (breach) yield breach
+    const violation = violationOf(subject, context)
+    if (violation) yield violation
   },
 }
 
-function breachOf(subject: TenantSubject, { index, config }: RuleContext): Breach | undefined {
+function violationOf(subject: TenantSubject, { index, config }: RuleContext): Violation | undefined {
   const { object, id, node } = subject
   if (config.tenantSources === 'any') return undefined
   const { url, ref } = followedBy(object, config.aliases)

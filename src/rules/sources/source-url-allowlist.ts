@@ -7,7 +7,7 @@ import type { SourceAddress } from '../../kube/address/source-address.ts'
 import type { Path } from '../../kube/node.ts'
 import { message, part, untyped } from '../../message/message.ts'
 import type { AdmissionFinding, PolicyRuleName } from '../../policy/admission/admission-request.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { addressAnswers, openPattern } from '../policies/support/address-answers.ts'
 import { answerFor } from '../policies/support/admission-of.ts'
 import { findingPolicy } from '../policies/support/finding-policy.ts'
@@ -29,7 +29,7 @@ export const sourceUrlAllowlist: Rule = {
     const tenant = context.index.actsFor(subject.node, subject.object)
     if (tenant !== undefined && !allowsSource(context.config, tenant, address.text)) {
       const allowed = allowedSourcesOf(context.config, tenant).map(list => list.map(shown).join(', ') || 'nothing')
-      yield breach(
+      yield violation(
         subject,
         path,
         address,
@@ -48,13 +48,13 @@ function addressesIn(lists: readonly (readonly string[])[], { scheme }: SourceAd
   return lists.length === 1 && isPlain ? list : []
 }
 
-function breach(
+function violation(
   { object, id, node }: Subject,
   path: Path,
   address: SourceAddress,
   why: string,
   allowed: readonly string[],
-): Breach {
+): Violation {
   return {
     node,
     object,
@@ -72,7 +72,7 @@ function* answersOfPolicies(
   path: Path,
   address: SourceAddress,
   context: RuleContext,
-): Iterable<Breach> {
+): Iterable<Violation> {
   const passed: PolicyRuleName[] = []
   const answer = answerFor(subject, context, { passed: rule => passed.push(rule) })
   if (!answer) return
@@ -92,7 +92,7 @@ function openlyAllowed(
   address: SourceAddress,
   { policy: { kind, namespace, name }, rule }: PolicyRuleName,
   { name: pattern, origin }: NonNullable<ReturnType<typeof openPattern>>,
-): Breach {
+): Violation {
   const policy = objectPart(kind, namespace, name)
   return {
     node,
@@ -111,10 +111,10 @@ function denied(
   address: SourceAddress,
   finding: AdmissionFinding,
   isSame: boolean,
-): Breach {
+): Violation {
   const { kind, namespace, name } = finding.policy
   const policy = objectPart(kind, namespace, name)
-  const said = finding.message ? message`: ${quoted('value', finding.message)}` : ''
+  const detail = finding.message ? message`: ${quoted('value', finding.message)}` : ''
   const denies = finding.action === 'deny'
   const by = part('value', finding.by)
   const effect = denies ? message`${by} would reject the object` : message`${by} would report it`
@@ -124,7 +124,7 @@ function denied(
     object,
     path,
     value: `${address.text} ${name}/${finding.rule}`,
-    message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('repository', address.text)}, which ${what} does not allow. ${effect}${said}.`,
+    message: message`${objectPart(id.kind, id.namespace, id.name)} follows ${quoted('repository', address.text)}, which ${what} does not allow. ${effect}${detail}.`,
     fix: message`Set the address to one that ${policy} allows.`,
     ...(denies ? {} : { level: 'warning' }),
     policy: findingPolicy(finding, finding.action, isSame),
@@ -132,7 +132,7 @@ function denied(
 }
 
 /** Nobody can tell from where the content of an artifact comes that a tenant declares itself. */
-function* evaluateArtifact({ object, id, node }: Subject, { config }: RuleContext): Iterable<Breach> {
+function* evaluateArtifact({ object, id, node }: Subject, { config }: RuleContext): Iterable<Violation> {
   if (node.tenant === undefined || allowedSourcesOf(config, node.tenant).length === 0) return
   yield {
     node,

@@ -3,7 +3,7 @@ import { addressOf, noPort, sourceKinds } from '../../facts/source-fields.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { idOf } from '../../kube/object.ts'
 import { message, untyped } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { scalarsOf } from '../secrets/support/scalars-of.ts'
 
 const POLICIES = ['kyverno.io/ClusterPolicy', 'kyverno.io/Policy']
@@ -37,7 +37,7 @@ export const sourceUrlMalformed: Rule = {
 }
 
 /** Patterns of a policy that match no address which Flux can read: what is written to allow a source refuses it. */
-function* hopelessPatterns({ object, id, node }: Subject): Iterable<Breach> {
+function* hopelessPatterns({ object, id, node }: Subject): Iterable<Violation> {
   for (const { path, node: scalar } of scalarsOf(object.root)) {
     const patterns = String(scalar.value)
       .split('|')

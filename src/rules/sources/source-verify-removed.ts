@@ -6,7 +6,7 @@ import { GIT_REPOSITORY, sourceNamed, valuesOf } from '../../flux/kinds.ts'
 import { at, canonical, type Node, stringAt } from '../../kube/node.ts'
 import { idOf, type KubeObject } from '../../kube/object.ts'
 import { message, untyped } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 
 const VERIFIED = valuesOf(row => row.verify)
 
@@ -20,12 +20,12 @@ export const sourceVerifyRemoved: Rule = {
   docs: 'Keep `spec.verify` and the Secret that it names. To remove it, waive the rule or merge with an override. The rule compares with the base. A removal by the platform for its own source is a warning.',
   kinds: [...VERIFIED.keys()],
   *checkObject(subject, context) {
-    const breach = context.before && evaluateObject(subject, context, context.before)
-    if (breach) yield breach
+    const violation = context.before && evaluateObject(subject, context, context.before)
+    if (violation) yield violation
   },
   *checkNode(node, { index, before }) {
-    const breach = before && evaluateNode(node, index, before)
-    if (breach) yield breach
+    const violation = before && evaluateNode(node, index, before)
+    if (violation) yield violation
   },
 }
 
@@ -35,7 +35,7 @@ function verifyOf(object: KubeObject | undefined, kind: string): Node | undefine
   return found?.type === 'map' && found.fields.size > 0 ? found : undefined
 }
 
-function evaluateObject(subject: Subject, { index }: RuleContext, before: FleetIndex): Breach | undefined {
+function evaluateObject(subject: Subject, { index }: RuleContext, before: FleetIndex): Violation | undefined {
   const { object, id, kind, node } = subject
   const versions = before.versionsOf(node.cluster, kind, id.namespace, id.name)
   const was = versions.map(one => verifyOf(one.object, kind)).find(one => one !== undefined)
@@ -79,7 +79,7 @@ function weakened(was: Node, is: Node): string | undefined {
 }
 
 /** A Kustomization of a tenant that leaves a verified source for one that is not. */
-function evaluateNode(node: FleetNode, index: FleetIndex, before: FleetIndex): Breach | undefined {
+function evaluateNode(node: FleetNode, index: FleetIndex, before: FleetIndex): Violation | undefined {
   const was = before.node(node.key)?.source
   if (node.tenant === undefined || !was || was.id === node.source.id) return undefined
   const lost = sourcesOf(before, node.cluster, was.id).some(one => verifyOf(one, kindOfId(was.id)))

@@ -4,7 +4,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { message } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { everyPath } from './support/every-path.ts'
 import { exceptedPolicy } from './support/excepted-policy.ts'
 
@@ -58,25 +58,25 @@ export const admissionConfig: Rule = {
     const { node, kind } = subject
     if (node.tenant === undefined) yield* inTenantsHands(subject, index)
     else if (EXCEPTIONS.includes(kind)) yield exception(subject, index)
-    else yield breach(subject)
+    else yield violation(subject)
   },
 }
 
 /** An exception from a policy that the platform renders lets its tenant bypass the policy; any other has no effect that git shows. */
-function exception(subject: Subject, index: FleetIndex): Breach {
+function exception(subject: Subject, index: FleetIndex): Violation {
   const { object, id, node } = subject
   const policy = exceptedPolicy(index, node.cluster, object)
-  if (!policy) return { ...breach(subject), level: 'warning', severity: 'high' }
+  if (!policy) return { ...violation(subject), level: 'warning', severity: 'high' }
   const { kind, namespace, name } = idOf(policy)
   const by = objectPart(kind, namespace, name)
   return {
-    ...breach(subject),
+    ...violation(subject),
     severity: 'high',
     message: message`${objectPart(id.kind, id.namespace, id.name)} exempts objects from ${by}, a policy of the platform. Allowed: this kind only in the fleet repository. Bailiwick evaluates the policy without the exception.`,
   }
 }
 
-function breach({ object, id, node }: Subject): Breach {
+function violation({ object, id, node }: Subject): Violation {
   return {
     node,
     object,
@@ -88,7 +88,7 @@ function breach({ object, id, node }: Subject): Breach {
 }
 
 /** The platform's own configuration, which a tenant's Service would answer. */
-function* inTenantsHands({ object, id, node }: Subject, index: FleetIndex): Iterable<Breach> {
+function* inTenantsHands({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
   for (const path of SERVICES.flatMap(pattern => everyPath(object.root, pattern))) {
     const namespace = stringAt(object.root, path) ?? ''
     if (at(object.root, path) === undefined || index.ownerOf(node.cluster, namespace) === undefined) continue

@@ -5,7 +5,7 @@ import { HELM_RELEASE } from '../../flux/kinds.ts'
 import { at, type Path, stringAt } from '../../kube/node.ts'
 import { message, part } from '../../message/message.ts'
 import { serverAnswer } from '../model/api-refusal.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { isUnset, textOf } from './support/scalars.ts'
 
 const DEFINITION = 'apiextensions.k8s.io/CustomResourceDefinition'
@@ -25,7 +25,7 @@ export const crdAdmission: Rule = {
   },
 }
 
-function* release({ object, id, node }: Subject, index: FleetIndex): Iterable<Breach> {
+function* release({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
   if (node.tenant === undefined || index.actsFor(node, object) === undefined) return
   for (const when of ['install', 'upgrade']) {
     const path: Path = ['spec', when, 'crds']
@@ -45,7 +45,7 @@ function* release({ object, id, node }: Subject, index: FleetIndex): Iterable<Br
   }
 }
 
-function definition({ object, id, node }: Subject, index: FleetIndex): Breach {
+function definition({ object, id, node }: Subject, index: FleetIndex): Violation {
   const webhook = textOf(at(object.root, ['spec', 'conversion', 'strategy'])) === 'Webhook'
   return {
     node,
@@ -58,7 +58,7 @@ function definition({ object, id, node }: Subject, index: FleetIndex): Breach {
 }
 
 /** What the platform defines is its own affair, but for objects of everybody that a tenant's Service would convert. */
-function* conversion({ object, id, node }: Subject, index: FleetIndex): Iterable<Breach> {
+function* conversion({ object, id, node }: Subject, index: FleetIndex): Iterable<Violation> {
   const places: Path[] = [
     ['spec', 'conversion', 'webhook', 'clientConfig', 'service', 'namespace'],
     ['spec', 'conversion', 'webhookClientConfig', 'service', 'namespace'],

@@ -7,7 +7,7 @@ import { pointer } from '../../kube/pointer.ts'
 import { message } from '../../message/message.ts'
 import type { Origin } from '../../origin.ts'
 import { everyMap } from '../model/every-map.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { type Asked, askedOf } from './support/demand-tree.ts'
 import { helmInputs } from './support/helm-values.ts'
 import { CONTAINER_TREE, CONTEXT_TREE } from './support/pod-standards.ts'
@@ -36,10 +36,10 @@ export const helmValuesPrivileged: Rule = {
     for (const { path, root, inline } of helmInputs(object, node.cluster, index)) {
       const isReconciler = (name: string) => index.reconciler(node.cluster, subject.id.namespace, name) !== undefined
       const { asked, accounts } = wishesOf(root, !inline)
-      for (const one of asked) yield breach(subject, inline ? [...path, ...one.path] : path, one)
+      for (const one of asked) yield violation(subject, inline ? [...path, ...one.path] : path, one)
       for (const one of accounts) {
         if (one.name !== undefined && !isReconciler(one.name)) continue
-        yield breach(subject, inline ? [...path, ...one.path] : path, one)
+        yield violation(subject, inline ? [...path, ...one.path] : path, one)
       }
     }
   },
@@ -111,16 +111,16 @@ function* wishes(root: Node): Iterable<Wish> {
     for (const [key, { value }] of map.fields) yield* named(key, value, [...path, key])
     for (const asked of askedOf(map, CONTAINER_TREE)) {
       if (asked.path[0] === 'securityContext') continue
-      const standard = asked.demand.breaks(asked.node, false)
+      const standard = asked.requirement.breaks(asked.node, false)
       if (standard && standard !== 'unusual') yield wishOf(asked, path)
     }
   }
 }
 
-const wishOf = ({ path, node, demand }: Asked, base: Path): Wish => ({
+const wishOf = ({ path, node, requirement }: Asked, base: Path): Wish => ({
   path: [...base, ...path],
-  what: demand.reason,
-  value: said(node),
+  what: requirement.reason,
+  value: valueText(node),
 })
 
 /** Pods that would run as the account by which Flux applies everything of the tenant. */
@@ -138,7 +138,7 @@ function* accounts(root: Node, mayBeUnseen: boolean): Iterable<AccountWish> {
 
 function* named(key: string, value: Node, path: Path): Iterable<Wish> {
   const name = key.toLowerCase()
-  const wish = (what: string): Wish => ({ path, what, value: said(value) })
+  const wish = (what: string): Wish => ({ path, what, value: valueText(value) })
   if (SWITCHES.has(name) && !isOff(value) && value.type === 'scalar') yield wish(`${key} of its pods`)
   else if (name === 'hostpath' && !isUnset(value) && !isOff(value)) yield wish('a directory of the node')
   else if (name === 'type' && textOf(value) === 'hostPath') yield wish('a directory of the node')
@@ -161,7 +161,7 @@ function isGranted(value: Node): boolean {
 function* context(value: Node, path: Path): Iterable<Wish> {
   for (const asked of askedOf(value, CONTEXT_TREE)) {
     // `privileged` is found by its name
-    if (asked.path[0] !== 'privileged' && asked.demand.breaks(asked.node, false)) yield wishOf(asked, path)
+    if (asked.path[0] !== 'privileged' && asked.requirement.breaks(asked.node, false)) yield wishOf(asked, path)
   }
 }
 
@@ -175,13 +175,13 @@ function* patched(map: Node, path: Path): Iterable<Wish> {
   if (CONTEXTS.has(key.toLowerCase()) || SWITCHES.has(key.toLowerCase()) || key === 'hostPath') {
     yield* named(key, value, [...path, 'value'])
   } else if (target.includes('/capabilities/add')) {
-    yield { path: [...path, 'value'], what: 'non-default capabilities', value: said(value) }
+    yield { path: [...path, 'value'], what: 'non-default capabilities', value: valueText(value) }
   }
 }
 
-const said = (node: Node | undefined) => textOf(node) ?? 'set'
+const valueText = (node: Node | undefined) => textOf(node) ?? 'set'
 
-function breach({ object, id, node }: Subject, path: Path, { what, value }: Wish): Breach {
+function violation({ object, id, node }: Subject, path: Path, { what, value }: Wish): Violation {
   return {
     node,
     object,

@@ -6,7 +6,7 @@ import type { Cluster } from '../../fleet/model/fleet.ts'
 import type { Path } from '../../kube/node.ts'
 import { idOf } from '../../kube/object.ts'
 import { message, untyped } from '../../message/message.ts'
-import type { Breach, Rule, RuleContext } from '../model/rule.ts'
+import type { Rule, RuleContext, Violation } from '../model/rule.ts'
 import { type HostClaim, HostClaims } from './support/host-claims.ts'
 import { hostsAsked } from './support/hosts-asked.ts'
 import { isGateway, routeKinds } from './support/route-hosts.ts'
@@ -27,7 +27,7 @@ export const ingressHijack: Rule = {
   checkCluster: (cluster, context) => overlaps(cluster, context),
 }
 
-function snippet({ object, id, node }: Subject, { path, value, what, level }: Snippet): Breach {
+function snippet({ object, id, node }: Subject, { path, value, what, level }: Snippet): Violation {
   return {
     node,
     object,
@@ -44,7 +44,7 @@ interface Claimed extends Rendered {
   readonly claim: HostClaim
 }
 
-function* overlaps({ name }: Cluster, { index, before }: RuleContext): Iterable<Breach> {
+function* overlaps({ name }: Cluster, { index, before }: RuleContext): Iterable<Violation> {
   const known = before && new Set([...claimsOf(before, name)].map(keyOf))
   const claims = new HostClaims()
   const own: Claimed[] = []
@@ -55,7 +55,7 @@ function* overlaps({ name }: Cluster, { index, before }: RuleContext): Iterable<
   }
   for (const one of own) {
     const overlap = claims.overlap(one.claim)
-    if (overlap) yield hostBreach(one, overlap)
+    if (overlap) yield hostViolation(one, overlap)
   }
 }
 
@@ -72,13 +72,13 @@ function* claimsOf(index: FleetIndex, cluster: string): Iterable<Claimed> {
   }
 }
 
-const SAID = {
+const OVERLAP_TEXTS = {
   host: 'which another tenant or the platform also uses on this cluster',
   covers: 'which covers hosts of another tenant or the platform on this cluster',
   covered: 'which is below a wildcard of another tenant',
 }
 
-function hostBreach({ node, object, path, claim }: Claimed, overlap: keyof typeof SAID): Breach {
+function hostViolation({ node, object, path, claim }: Claimed, overlap: keyof typeof OVERLAP_TEXTS): Violation {
   const { kind, namespace, name } = idOf(object)
   return {
     node,
@@ -86,7 +86,7 @@ function hostBreach({ node, object, path, claim }: Claimed, overlap: keyof typeo
     path,
     value: claim.host,
     level: 'warning',
-    message: message`${objectPart(kind, namespace, name)} uses the host ${quoted('value', claim.host)}, ${untyped(SAID[overlap])}. Allowed: a host of one tenant. The API server accepts it, and the proxy picks one of the routes.`,
+    message: message`${objectPart(kind, namespace, name)} uses the host ${quoted('value', claim.host)}, ${untyped(OVERLAP_TEXTS[overlap])}. Allowed: a host of one tenant. The API server accepts it, and the proxy picks one of the routes.`,
     fix: message`Change the host to one that only this tenant uses.`,
   }
 }

@@ -2,7 +2,7 @@ import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { message, part, untyped } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { isUnset, textOf } from './support/scalars.ts'
 
 /** How a Service of a tenant is reached: inside the cluster. */
@@ -19,29 +19,29 @@ export const networkExposure: Rule = {
     const { root } = subject.object
     const type = textOf(at(root, ['spec', 'type']))
     if (type === 'NodePort' || type === 'LoadBalancer') {
-      yield { ...breach(subject, ['spec', 'type'], type, 'ClusterIP'), level: 'warning' }
+      yield { ...violation(subject, ['spec', 'type'], type, 'ClusterIP'), level: 'warning' }
     }
     const address = textOf(at(root, ['spec', 'loadBalancerIP'])) ?? ''
     if (address !== '') {
-      yield { ...breach(subject, ['spec', 'loadBalancerIP'], address, 'no requested address'), level: 'warning' }
+      yield { ...violation(subject, ['spec', 'loadBalancerIP'], address, 'no requested address'), level: 'warning' }
     }
   },
 }
 
-function* externalAddresses(subject: Subject): Iterable<Breach> {
+function* externalAddresses(subject: Subject): Iterable<Violation> {
   const path = ['spec', 'externalIPs']
   const list = at(subject.object.root, path)
   if (!list || isUnset(list)) return
   if (list.type !== 'list') {
-    yield breach(subject, path, textOf(list) ?? 'set', 'nothing')
+    yield violation(subject, path, textOf(list) ?? 'set', 'nothing')
     return
   }
   for (const [index, item] of list.items.entries()) {
-    yield breach(subject, [...path, index], textOf(item) ?? 'set', 'nothing')
+    yield violation(subject, [...path, index], textOf(item) ?? 'set', 'nothing')
   }
 }
 
-function breach({ object, id, node }: Subject, path: Path, value: string, allowed: string): Breach {
+function violation({ object, id, node }: Subject, path: Path, value: string, allowed: string): Violation {
   const field = path.filter(step => typeof step === 'string').join('.')
   return {
     node,

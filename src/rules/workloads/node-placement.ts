@@ -2,7 +2,7 @@ import { objectPart, quoted } from '../../facts/shown.ts'
 import type { Subject } from '../../facts/subject.ts'
 import { at, type Node, type Path } from '../../kube/node.ts'
 import { message, untyped } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { everyPath } from './support/every-path.ts'
 import type { Pod } from './support/pod-parts.ts'
 import { podsOf } from './support/pods-of.ts'
@@ -28,7 +28,7 @@ export const nodePlacement: Rule = {
   kinds: 'every',
   *checkTenantObject(subject, { index }) {
     for (const pod of podsOf(subject, index)) {
-      for (const { path, value, why } of wishes(pod)) yield breach(subject, [...pod.path, ...path], value, why)
+      for (const { path, value, why } of wishes(pod)) yield violation(subject, [...pod.path, ...path], value, why)
     }
   },
 }
@@ -91,7 +91,7 @@ function isReserved(text: string): boolean {
   return words.split(/[^a-z]+/).some(word => RESERVED.has(word))
 }
 
-function breach({ object, id, node }: Subject, path: Path, value: string, why: string): Breach {
+function violation({ object, id, node }: Subject, path: Path, value: string, why: string): Violation {
   return {
     node,
     object,

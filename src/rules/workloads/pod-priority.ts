@@ -4,7 +4,7 @@ import type { Subject } from '../../facts/subject.ts'
 import { at, type Path } from '../../kube/node.ts'
 import { POD_SPEC_PATHS } from '../../kube/pod-spec-paths.ts'
 import { message, part, untyped } from '../../message/message.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { podsOf } from './support/pods-of.ts'
 import { textOf } from './support/scalars.ts'
 
@@ -25,13 +25,14 @@ export const podPriority: Rule = {
     for (const pod of podsOf(subject, index)) {
       const { path, spec } = pod
       const named = textOf(at(spec, ['priorityClassName'])) ?? ''
-      if (isSystem(named)) yield breach(subject, [...path, 'priorityClassName'], named, 'no class, or one for tenants')
+      if (isSystem(named))
+        yield violation(subject, [...path, 'priorityClassName'], named, 'no class, or one for tenants')
       const number = Number(textOf(at(spec, ['priority'])) ?? 0)
-      if (number > HIGHEST) yield breach(subject, [...path, 'priority'], String(number), 'no number at all')
+      if (number > HIGHEST) yield violation(subject, [...path, 'priority'], String(number), 'no number at all')
       const runtime = textOf(at(spec, ['runtimeClassName'])) ?? ''
       if (isUnknownRuntime(subject, index, runtime)) {
         yield {
-          ...breach(subject, [...path, 'runtimeClassName'], runtime, 'a class that the platform renders'),
+          ...violation(subject, [...path, 'runtimeClassName'], runtime, 'a class that the platform renders'),
           profile: 'restricted',
         }
       }
@@ -46,7 +47,7 @@ function isUnknownRuntime({ node }: Subject, index: FleetIndex, name: string): b
   return index.platformObject(node.cluster, 'node.k8s.io/RuntimeClass', '', name) === undefined
 }
 
-function breach(subject: Subject, path: Path, value: string, allowed: string): Breach {
+function violation(subject: Subject, path: Path, value: string, allowed: string): Violation {
   const { object, id, node } = subject
   return {
     node,

@@ -7,9 +7,9 @@ import { POD_SPEC_PATHS } from '../../kube/pod-spec-paths.ts'
 import { pointer } from '../../kube/pointer.ts'
 import { message, untyped } from '../../message/message.ts'
 import { everyMap } from '../model/every-map.ts'
-import type { Breach, Rule } from '../model/rule.ts'
+import type { Rule, Violation } from '../model/rule.ts'
 import { badProfiles } from './support/bad-profiles.ts'
-import { askedOf, type DemandTree, firstSteps } from './support/demand-tree.ts'
+import { askedOf, firstSteps, type RequirementTree } from './support/demand-tree.ts'
 import { isCustomKind } from './support/is-custom-kind.ts'
 import type { Standard } from './support/pod-demand.ts'
 import { containersOf, isInUserNamespace, type Pod, podAt } from './support/pod-parts.ts'
@@ -17,7 +17,7 @@ import { ANY_TREE, CONTAINER_TREE, POD_TREE } from './support/pod-standards.ts'
 import { isOnlyRoot, isSetUp, levelOfRootSetUp } from './support/root-set-up.ts'
 import { textOf } from './support/scalars.ts'
 
-/** What a field that breaks a standard is; made into a breach where the object and its node are known. */
+/** What a field that breaks a standard is; made a finding where the object and its node are known. */
 interface Fault {
   readonly path: Path
   readonly standard: Standard
@@ -49,16 +49,16 @@ function* evaluateBuiltIn(
   { object, node }: Subject,
   path: Path,
   rootSetUp: 'violation' | 'warning' | 'allowed',
-): Iterable<Breach> {
+): Iterable<Violation> {
   const pod = podAt(object.root, path)
   if (!pod) return
   for (const fault of faultsOf(pod)) {
     if (fault.rootSetUp && rootSetUp === 'allowed') continue
     const level = fault.rootSetUp && rootSetUp === 'warning' ? { level: rootSetUp } : {}
-    yield { ...breach(node, object, fault), ...flipped(object, fault), ...level }
+    yield { ...violation(node, object, fault), ...flipped(object, fault), ...level }
   }
   for (const { reason, ...where } of badProfiles(object, pod.annotations)) {
-    yield breach(node, object, { path: where.path, standard: 'baseline', reason, allowed: 'runtime/default' })
+    yield violation(node, object, { path: where.path, standard: 'baseline', reason, allowed: 'runtime/default' })
   }
 }
 
@@ -73,26 +73,26 @@ function* faultsOf(pod: Pod): Iterable<Fault> {
 }
 
 /** A custom kind keeps pods, and parts of them, wherever it likes: each map is asked as if it were one. */
-function* evaluateCustom({ object, node }: Subject): Iterable<Breach> {
+function* evaluateCustom({ object, node }: Subject): Iterable<Violation> {
   for (const { path, node: map } of everyMap(object.root)) {
     for (const fault of ask(map, path, ANY_TREE, false)) {
-      yield { ...breach(node, object, fault), level: 'warning', severity: 'high' }
+      yield { ...violation(node, object, fault), level: 'warning', severity: 'high' }
     }
   }
 }
 
-function* ask(holder: Node, base: Path, tree: DemandTree, inUserNamespace: boolean): Iterable<Fault> {
-  for (const { path, node, demand } of askedOf(holder, tree)) {
+function* ask(holder: Node, base: Path, tree: RequirementTree, inUserNamespace: boolean): Iterable<Fault> {
+  for (const { path, node, requirement } of askedOf(holder, tree)) {
     // what only the cluster knows is for the rule unrendered-variable to say
-    const standard = node.type === 'scalar' && node.opaque ? undefined : demand.breaks(node, inUserNamespace)
-    if (standard) yield { path: [...base, ...path], standard, reason: demand.reason, allowed: demand.allowed }
+    const standard = node.type === 'scalar' && node.opaque ? undefined : requirement.breaks(node, inUserNamespace)
+    if (standard) yield { path: [...base, ...path], standard, reason: requirement.reason, allowed: requirement.allowed }
   }
 }
 
-function breach(node: FleetNode, object: KubeObject, { path, standard, reason, allowed }: Fault): Breach {
+function violation(node: FleetNode, object: KubeObject, { path, standard, reason, allowed }: Fault): Violation {
   const { kind, namespace, name } = idOf(object)
   const value = wordOf(at(object.root, path))
-  const said =
+  const answer =
     standard === 'unusual'
       ? `That is ${reason}. The API server accepts it.`
       : `Pod Security admission: violates PodSecurity "${standard}:latest": ${reason}.`
@@ -101,7 +101,7 @@ function breach(node: FleetNode, object: KubeObject, { path, standard, reason, a
     object,
     path,
     value,
-    message: message`${objectPart(kind, namespace, name)} sets ${quoted('field', pointer(path))} to ${quoted('value', value)}. Allowed: ${untyped(allowed)}. ${untyped(said)}`,
+    message: message`${objectPart(kind, namespace, name)} sets ${quoted('field', pointer(path))} to ${quoted('value', value)}. Allowed: ${untyped(allowed)}. ${untyped(answer)}`,
     fix:
       standard === 'unusual'
         ? message`Set ${quoted('field', pointer(path))} to ${untyped(allowed)}.`
@@ -112,7 +112,7 @@ function breach(node: FleetNode, object: KubeObject, { path, standard, reason, a
 }
 
 /** What is wrong about a switch is that it is on, or off. */
-function flipped(object: KubeObject, { path, standard }: Fault): Pick<Breach, 'edit'> {
+function flipped(object: KubeObject, { path, standard }: Fault): Pick<Violation, 'edit'> {
   const node = standard === 'unusual' ? undefined : at(object.root, path)
   if (node?.type !== 'scalar' || typeof node.value !== 'boolean') return {}
   return { edit: { set: node.value ? 'false' : 'true' } }

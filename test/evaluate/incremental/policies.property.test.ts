@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { EvaluateSession } from '../../../src/evaluate/incremental/evaluate-session.ts'
 import { evaluateFleet } from '../../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../../src/fleet/graph/build-fleet.ts'
-import { combinationOf } from '../../../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../../../src/fleet/graph/combination.ts'
 import { retainOf } from '../../../src/fleet/model/retain.ts'
 import type { Finding } from '../../../src/rules/model/finding.ts'
 import { CLUSTERS, firstWorld, inputOf, object, TENANTS, type World } from './random-world.ts'
@@ -171,7 +171,7 @@ function compare(session: EvaluateSession, world: World, base: World | undefined
   const given = { head: inputOf(world, base), base: base && inputOf(base) }
   const before = given.base && session.build(given.base)
   const head = session.build({ ...given.head, ...(before ? { retain: retainOf(before) } : {}) })
-  const options = { combination: combinationOf(given.head) }
+  const options = { combination: revisionSetOf(given.head) }
   const answer = session.evaluateFleet(head, { ...options, ...(before ? { base: before } : {}) })
   const anew = { head: inputOf(world, base), base: base && inputOf(base) }
   const wholeBefore = anew.base && buildFleet(anew.base)
@@ -193,7 +193,7 @@ test('policies: what neither changed nor is asked about is not asked again', () 
   const asked = (next: Forms) => {
     const input = inputOf(worldOf(next))
     const before = session.work.asked
-    session.evaluateFleet(session.build(input), { combination: combinationOf(input) })
+    session.evaluateFleet(session.build(input), { combination: revisionSetOf(input) })
     return session.work.asked - before
   }
   const all = asked(forms)

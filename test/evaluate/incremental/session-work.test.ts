@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { generatedFleet, inputOf, withTree } from '../../../bench/fleet/generated-fleet.ts'
 import { FLEET_URL } from '../../../bench/fleet/platform-files.ts'
 import { EvaluateSession } from '../../../src/evaluate/incremental/evaluate-session.ts'
-import { combinationOf } from '../../../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../../../src/fleet/graph/combination.ts'
 import type { FleetInput } from '../../../src/fleet/model/input.ts'
 
 const TEAM = 'https://github.com/acme/team-0001'
@@ -19,7 +19,7 @@ function workOf(
     const head = change(base, run, run < 0 ? new Map() : generated.tenants.get(TEAM)!)
     const before = session.build(base)
     const built = session.build({ ...head, config: base.fleet.tree })
-    return session.evaluateFleet(built, { base: before, combination: combinationOf(head) })
+    return session.evaluateFleet(built, { base: before, combination: revisionSetOf(head) })
   }
   evaluateFleet(0)
   const { rendered, walked, asked } = session.work

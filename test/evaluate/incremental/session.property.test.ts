@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { EvaluateSession } from '../../../src/evaluate/incremental/evaluate-session.ts'
 import { evaluateFleet } from '../../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../../src/fleet/graph/build-fleet.ts'
-import { combinationOf } from '../../../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../../../src/fleet/graph/combination.ts'
 import type { Fleet } from '../../../src/fleet/model/fleet.ts'
 import { retainOf } from '../../../src/fleet/model/retain.ts'
 import { sameDeep } from '../../../src/fleet/model/same-deep.ts'
@@ -49,7 +49,7 @@ function step(session: EvaluateSession, world: World, base: World | undefined): 
   const given = inputs()
   const before = given.base && session.build(given.base)
   const head = session.build({ ...given.head, ...retained(before) })
-  const options = { combination: combinationOf(given.head), ...(before ? { base: before } : {}) }
+  const options = { combination: revisionSetOf(given.head), ...(before ? { base: before } : {}) }
   const answer = session.evaluateFleet(head, options)
   const anew = inputs()
   const wholeBefore = anew.base && buildFleet(anew.base)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BailiwickError } from '../../../src/errors.ts'
-import { type Circumstances, NO_CIRCUMSTANCES } from '../../../src/gate/circumstances.ts'
+import { type HumanDecisions, NO_DECISIONS } from '../../../src/gate/circumstances.ts'
 import { COMMENT_MARKER, commentOf } from '../../../src/report/comment.ts'
 import type { Outcome } from '../../../src/report/outcome.ts'
 import { FLEET, twoViolations, verdict } from '../samples.ts'
@@ -10,12 +10,12 @@ const DEMAND = {
   message: 'the file .github/bailiwick.yaml changes',
   fix: 'Have a fleet admin approve the pull request.',
 }
-const comment = (outcome: Outcome, circumstances: Partial<Circumstances>) =>
+const comment = (outcome: Outcome, circumstances: Partial<HumanDecisions>) =>
   commentOf(outcome, {
     kind: 'pull-request',
     repository: FLEET,
     headSha: 'a'.repeat(40),
-    circumstances: { ...NO_CIRCUMSTANCES, ...circumstances },
+    decisions: { ...NO_DECISIONS, ...circumstances },
   })
 /** The lines that are not folded. */
 const open = (text: string | undefined) =>

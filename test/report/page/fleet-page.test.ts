@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MemoryShelf } from '../../../src/pages/memory-shelf.ts'
+import { MemoryTtlStore } from '../../../src/pages/memory-shelf.ts'
 import { PAGE_LIMITS, PageStore } from '../../../src/pages/page-store.ts'
 import type { FleetPage } from '../../../src/report/page/fleet-page.ts'
 import { fleetPageOf } from '../../../src/report/page/fleet-page-of.ts'
@@ -130,7 +130,7 @@ describe('more than the page holds', () => {
     expect(JSON.stringify(page.findings).length).toBeLessThan(4.1 * 1024 * 1024)
     expect(page.left.findings).toBe(2_000 - kept)
     expect(page.findings?.filter(({ state }) => state === 'open').length).toBe(Math.min(kept, 1_000))
-    expect(await new PageStore(new MemoryShelf(PAGE_LIMITS)).keep(page)).toBe(true)
+    expect(await new PageStore(new MemoryTtlStore(PAGE_LIMITS)).keep(page)).toBe(true)
     const html = render(page)
     expect(section(html, 'violations')).toContain(`${(2_000 - kept).toLocaleString('en-US')} more are not stored`)
     expect(html).toContain('Violations by tenant (2,000)')

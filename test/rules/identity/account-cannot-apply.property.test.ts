@@ -4,7 +4,7 @@ import { canI } from '../../../src/access/can-i.ts'
 import { evaluateFleet } from '../../../src/evaluate/verdict/evaluate-fleet.ts'
 import { FleetIndex } from '../../../src/facts/fleet-index.ts'
 import { buildFleet } from '../../../src/fleet/graph/build-fleet.ts'
-import { combinationOf } from '../../../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../../../src/fleet/graph/combination.ts'
 import type { Fleet } from '../../../src/fleet/model/fleet.ts'
 import type { Json } from '../../../src/kube/node.ts'
 import { groupOf } from '../../../src/kube/object.ts'
@@ -187,7 +187,7 @@ test('check passes, blocks and warns where can-i answers yes, no and unknown', (
     fc.property(world, one => {
       const input = inputOf(given(one, one.objects.length, 'new'))
       const [head, base] = [buildFleet(input), fleetOf(given(one, one.standing, 'old'))]
-      const { verdict } = evaluateFleet(head, { combination: combinationOf(input), base })
+      const { verdict } = evaluateFleet(head, { combination: revisionSetOf(input), base })
       const [now, then] = [answers(head), answers(base)]
       const standing = one.objects.slice(0, one.standing)
       // of a new object: the account does on the base what no visible role allows, so it has others

@@ -4,7 +4,7 @@ import type { Changes } from '../../../src/diff/changes.ts'
 import { changesOf } from '../../../src/diff/changes-of.ts'
 import { evaluateFleet } from '../../../src/evaluate/verdict/evaluate-fleet.ts'
 import { buildFleet } from '../../../src/fleet/graph/build-fleet.ts'
-import { combinationOf } from '../../../src/fleet/graph/combination.ts'
+import { revisionSetOf } from '../../../src/fleet/graph/combination.ts'
 import type { Fleet, FleetNode } from '../../../src/fleet/model/fleet.ts'
 import { canonical } from '../../../src/kube/node.ts'
 import { formats } from '../../../src/report/formats/formats.ts'
@@ -45,7 +45,7 @@ function changedNodes(base: World, head: World): { readonly node: string; readon
   const [was, is] = [appliedIn(truth.was), appliedIn(truth.is)]
   const input = inputOf(head, base)
   const [before, after] = [buildFleet(inputOf(base)), buildFleet(input)]
-  const { verdict } = evaluateFleet(after, { base: before, combination: combinationOf(input) })
+  const { verdict } = evaluateFleet(after, { base: before, combination: revisionSetOf(input) })
   // what the command line prints, as data and as text
   const context = { here: '', rules: [], version: '', changes: changesOf(before, after), verbose: true }
   const { changes } = JSON.parse(formats.get('json')!(verdict, context)) as { changes: Changes }

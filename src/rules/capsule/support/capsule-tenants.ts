@@ -8,7 +8,7 @@ export const TENANT = 'capsule.clastix.io/Tenant'
 export const CONFIGURATION = 'capsule.clastix.io/CapsuleConfiguration'
 export const TENANT_OWNER = 'capsule.clastix.io/TenantOwner'
 
-/** A name that Capsule refuses to nobody who owns a Tenant. */
+/** A name that Capsule allows to every Tenant owner. */
 export const ANY = 'any'
 
 /** What the platform renders of one of Capsule's kinds on a cluster. */

@@ -8,7 +8,7 @@ import { at, canonical, isTrue, originAt } from '../../../kube/node.ts'
 import { groupOf, idOf, type KubeObject } from '../../../kube/object.ts'
 import { listed, message, part } from '../../../message/message.ts'
 import { serverWords } from '../../model/api-refusal.ts'
-import type { Breach, RuleContext } from '../../model/rule.ts'
+import type { RuleContext, Violation } from '../../model/rule.ts'
 import { deletedObjects } from '../../ownership/support/deleted-objects.ts'
 import { isCapsuleUser } from './capsule-settings.ts'
 import { TENANT, webhookVersion } from './capsule-tenants.ts'
@@ -21,7 +21,7 @@ const isCordoned = (tenant: KubeObject | undefined): boolean => {
 const MAX_SHOWN = 5
 
 /** What no longer works once a Tenant is cordoned. */
-export function* cordonedTenant({ node, object, id }: Subject, index: FleetIndex): Iterable<Breach> {
+export function* cordonedTenant({ node, object, id }: Subject, index: FleetIndex): Iterable<Violation> {
   if (!isCordoned(object)) return
   const namespaces = new Set(index.capsuleNamespacesOf(node.cluster, id.name))
   const homes = [...index.capsuleHomes(node.cluster).keys()]
@@ -48,16 +48,16 @@ const placeOf = (object: KubeObject): string => {
 }
 
 /** What a user of Capsule changes in a Tenant that is and was cordoned. */
-export function* cordonedChanges(node: FleetNode, context: RuleContext): Iterable<Breach> {
+export function* cordonedChanges(node: FleetNode, context: RuleContext): Iterable<Violation> {
   const { index, before } = context
   if (node.tenant === undefined || !before) return
   const old = before.node(node.key) ? before.objectsOf(node.key) : []
-  const refused = (object: KubeObject, operation: keyof typeof VERBS): Breach[] => {
+  const refused = (object: KubeObject, operation: keyof typeof VERBS): Violation[] => {
     const tenant =
       index.capsuleTenantAt(node.cluster, placeOf(object)) ?? before.capsuleTenantAt(node.cluster, placeOf(object))
     const was = tenant && before.platformObject(node.cluster, TENANT, '', idOf(tenant).name)
     if (!isCordoned(tenant) || !isCordoned(was) || !isCapsuleUser(index, node.cluster, node.identity.user)) return []
-    return [cordonBreach(node, object, tenant!, operation, webhookVersion(index, node.cluster))]
+    return [cordonViolation(node, object, tenant!, operation, webhookVersion(index, node.cluster))]
   }
   const texts = new Map(old.map(object => [keyOf(object), canonical(object.root)]))
   for (const object of index.objectsOf(node.key)) {
@@ -74,13 +74,13 @@ const keyOf = (object: KubeObject): string => {
   return `${kindOf(object)} ${namespace}/${name}`
 }
 
-function cordonBreach(
+function cordonViolation(
   node: FleetNode,
   object: KubeObject,
   tenant: KubeObject,
   operation: keyof typeof VERBS,
   version: number,
-): Breach {
+): Violation {
   const id = idOf(object)
   const { name } = idOf(tenant)
   const { file, line } = originAt(tenant.root, ['spec', 'cordoned'])

@@ -2,7 +2,7 @@ import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { at, type Path, stringAt } from '../../../kube/node.ts'
 import { message, part } from '../../../message/message.ts'
-import type { Breach, RuleContext } from '../../model/rule.ts'
+import type { RuleContext, Violation } from '../../model/rule.ts'
 import { isPublic } from '../../rbac/support/is-public.ts'
 import { capsuleSettings } from './capsule-settings.ts'
 import { listAt } from './list-at.ts'
@@ -11,7 +11,7 @@ import { listAt } from './list-at.ts'
  * Groups of everybody, or of Flux's controllers, among Capsule's users or administrators: Capsule binds all of them to create
  * Namespaces, and its webhooks then treat them as a tenant's.
  */
-export function* publicUsers({ object, id, node }: Subject, { index }: RuleContext): Iterable<Breach> {
+export function* publicUsers({ object, id, node }: Subject, { index }: RuleContext): Iterable<Violation> {
   if (node.tenant !== undefined) return
   const flux = `system:serviceaccounts:${index.rootOf(node.cluster)?.namespace}`
   for (const { rendered, path, groups } of capsuleSettings(index, node.cluster)) {

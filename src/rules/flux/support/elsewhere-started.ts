@@ -4,7 +4,7 @@ import { artifactPath } from '../../../flux/artifact-path.ts'
 import { valuesOf } from '../../../flux/kinds.ts'
 import { at, stringAt } from '../../../kube/node.ts'
 import { message } from '../../../message/message.ts'
-import type { Breach, RuleContext } from '../../model/rule.ts'
+import type { RuleContext, Violation } from '../../model/rule.ts'
 
 /** Where each kind that makes the Flux Operator start from a folder says which. */
 const SYNCS = valuesOf(row => row.starts)
@@ -16,7 +16,7 @@ export const STARTING_KINDS: readonly string[] = [...SYNCS.keys()]
  * A FluxInstance that is applied to one cluster and names the folder of another: Flux starts from it there, while it is
  * evaluated as the other cluster, with the tenants that are known of that one.
  */
-export function* elsewhereStarted({ object, id, kind, node }: Subject, { index }: RuleContext): Iterable<Breach> {
+export function* elsewhereStarted({ object, id, kind, node }: Subject, { index }: RuleContext): Iterable<Violation> {
   if (node.tenant !== undefined || at(object.root, ['spec', 'kubeConfig'])) return
   const place = SYNCS.get(kind) ?? []
   const path = stringAt(object.root, [...place, 'path'])

@@ -4,7 +4,7 @@ import { controllerRunBy } from '../../../fleet/bootstrap/flux-controllers.ts'
 import { controllerFlags } from '../../../fleet/lockdown/controller-flags.ts'
 import { flagsByController, LOCKDOWN_FLAGS, lockdownValue } from '../../../fleet/lockdown/lockdown-flags.ts'
 import { message, part, untyped } from '../../../message/message.ts'
-import type { Breach, RuleContext } from '../../model/rule.ts'
+import type { RuleContext, Violation } from '../../model/rule.ts'
 
 const NAMESPACE = 'flux-system'
 
@@ -12,7 +12,7 @@ const NAMESPACE = 'flux-system'
  * An instance of a controller of Flux that another Kustomization applies than the cluster's root, such as a shard, and that
  * lacks a flag which the installed one has.
  */
-export function* instanceElsewhere({ object, id, node }: Subject, { index }: RuleContext): Iterable<Breach> {
+export function* instanceElsewhere({ object, id, node }: Subject, { index }: RuleContext): Iterable<Violation> {
   const runs = controllerRunBy(object, NAMESPACE)
   // of a root all are read with the cluster; what a tenant runs has the tenant's rights
   if (runs === undefined || node.parent === undefined || node.tenant !== undefined) return

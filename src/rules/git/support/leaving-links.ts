@@ -2,8 +2,8 @@ import type { EvaluatedRepository } from '../../../facts/evaluated-repository.ts
 import { quoted } from '../../../facts/shown.ts'
 import type { Tree } from '../../../git/tree.ts'
 import { message } from '../../../message/message.ts'
-import type { Breach } from '../../model/rule.ts'
-import { breachIn } from './in-repository.ts'
+import type { Violation } from '../../model/rule.ts'
+import { violationIn } from './in-repository.ts'
 import { renderedDirectories } from './rendered-tree.ts'
 
 /** As Linux does; whatever is beyond leads out. */
@@ -11,13 +11,13 @@ const MAX_LINKS = 40
 const MAX_TARGET = 4096
 
 /** Links in what is rendered that point out of the repository, whether or not an overlay names them. */
-export function* leavingLinks(repository: EvaluatedRepository): Generator<Breach> {
+export function* leavingLinks(repository: EvaluatedRepository): Generator<Violation> {
   for (const { facts, readerOf } of renderedDirectories(repository)) {
     for (const entry of facts.links) {
       const reader = readerOf(entry)
       if (!reader || !leaves(repository.tree, entry.path)) continue
       const target = targetOf(repository.tree, entry.path)
-      yield breachIn(repository, reader, entry.path, {
+      yield violationIn(repository, reader, entry.path, {
         value: `${entry.path} -> ${target}`,
         message: message`${quoted('path', entry.path)} is a symbolic link to ${quoted('path', target)}, which is outside the repository. Allowed: links inside the repository. Flux ignores the link, but other programs would read a file of their own machine.`,
         fix: message`Remove the link, or replace it with the file.`,

@@ -74,11 +74,27 @@ export function bindingOrigin(index: FleetIndex, place: AccountPlace): Origin | 
   return found && (found.root.fields.get('roleRef')?.value.origin ?? found.root.origin)
 }
 
-/** Where a binding of the account that is still written names others now. */
-export function lostSubject(index: FleetIndex, before: FleetIndex, place: AccountPlace): Origin | undefined {
+/** The bindings that a change takes away from the account. */
+function lostBindings(index: FleetIndex, before: FleetIndex | undefined, place: AccountPlace): Binding[] {
   const left = new Set(ownBindings(index, place).map(displayRbac))
-  const lost = ownBindings(before, place).filter(one => !left.has(displayRbac(one)))
-  const written = lost.flatMap(({ kind, namespace, name }) => writtenOf(index, place.node, kind, namespace, name) ?? [])
+  return before ? ownBindings(before, place).filter(one => !left.has(displayRbac(one))) : []
+}
+
+/** The first of them that is not written any more. */
+export const lostBinding = (index: FleetIndex, before: FleetIndex | undefined, place: AccountPlace) =>
+  lostBindings(index, before, place).find(
+    ({ kind, namespace, name }) => !writtenOf(index, place.node, kind, namespace, name),
+  )
+
+/** Where a binding of the account that is still written names others now. */
+export function lostSubject(
+  index: FleetIndex,
+  before: FleetIndex | undefined,
+  place: AccountPlace,
+): Origin | undefined {
+  const written = lostBindings(index, before, place).flatMap(
+    ({ kind, namespace, name }) => writtenOf(index, place.node, kind, namespace, name) ?? [],
+  )
   return written[0] && (written[0].root.fields.get('subjects')?.value.origin ?? written[0].root.origin)
 }
 

@@ -11,7 +11,7 @@ import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { userOfAccount } from '../../../kube/rbac/groups-of.ts'
 import { probably } from '../../../message/closest.ts'
 import { codeWord, message, part } from '../../../message/message.ts'
-import type { Breach, RuleContext } from '../../model/rule.ts'
+import type { RuleContext, Violation } from '../../model/rule.ts'
 
 /** The Secret that capsule-addon-fluxcd and the worker create for an account, and that `onboard` names. */
 const secretOf = (account: string) => `${account}-kubeconfig`
@@ -36,7 +36,7 @@ const MAKERS = [
  * The kubeconfig by which Flux acts for a Capsule Tenant leads to Capsule's proxy of the same cluster. An object that no longer
  * names it acts elsewhere; one that names a Secret that nothing makes does not act at all.
  */
-export function* proxyKubeConfig(subject: Subject, { index, before }: RuleContext): Iterable<Breach> {
+export function* proxyKubeConfig(subject: Subject, { index, before }: RuleContext): Iterable<Violation> {
   const { node, object, id } = subject
   const tenant = index.actsFor(node, object)
   if (tenant === undefined || !index.isCapsuleTenant(node.cluster, tenant)) return
@@ -81,7 +81,7 @@ function isMade(index: FleetIndex, { node: { cluster }, object, id: { namespace 
 }
 
 /** Another key of the same Secret, which nothing in git holds: the addon, the worker and people write the one of before. */
-function* otherKey({ node, object, id }: Subject, index: FleetIndex, was: KubeObject): Iterable<Breach> {
+function* otherKey({ node, object, id }: Subject, index: FleetIndex, was: KubeObject): Iterable<Violation> {
   const [now, then] = [object, was].map(one => ({
     name: stringAt(one.root, [...SECRET, 'name']) ?? '',
     key: stringAt(one.root, [...SECRET, 'key']),
@@ -99,7 +99,7 @@ function* otherKey({ node, object, id }: Subject, index: FleetIndex, was: KubeOb
   }
 }
 
-function dropped(subject: Subject, index: FleetIndex, was: KubeObject): Breach {
+function dropped(subject: Subject, index: FleetIndex, was: KubeObject): Violation {
   const { node, object, id } = subject
   const account = accountOf(object, index.cluster(node.cluster)?.lockdown)
   const isOwn = account !== undefined && (index.capsuleHomes(node.cluster).get(id.namespace) ?? []).includes(account)

@@ -9,13 +9,13 @@ import { ACCOUNT_FIELD, HELM_RELEASE } from '../../../flux/kinds.ts'
 import { idOf } from '../../../kube/object.ts'
 import { userOfAccount } from '../../../kube/rbac/groups-of.ts'
 import { codeWord, message, part } from '../../../message/message.ts'
-import type { Breach, RuleContext } from '../../model/rule.ts'
+import type { RuleContext, Violation } from '../../model/rule.ts'
 
 /**
  * Accounts that have a role and that nothing visible makes: a role needs no ServiceAccount, so Flux applies as the account,
  * but looks for it before it deletes (finalizers of kustomize-controller and helm-controller).
  */
-export function* unmadeAccounts(node: FleetNode, context: RuleContext): Iterable<Breach> {
+export function* unmadeAccounts(node: FleetNode, context: RuleContext): Iterable<Violation> {
   const { index, before, config } = context
   const { cluster, objects, kustomization, prune } = node
   const releases = objects.filter(object => kindOf(object) === HELM_RELEASE)

@@ -8,7 +8,7 @@ import { at, type Path, stringAt } from '../../../kube/node.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { joinPath } from '../../../kustomize/paths/resolve-path.ts'
 import { message } from '../../../message/message.ts'
-import type { Breach } from '../../model/rule.ts'
+import type { Violation } from '../../model/rule.ts'
 import { everyPath } from '../../workloads/support/every-path.ts'
 
 /** A path that an object names in a source, and the source. */
@@ -27,7 +27,7 @@ const GIT = 'GitRepository'
  * Paths of an object other than a Kustomization that lead into another tenant's directory of a repository that several
  * deploy from: charts and their values, what an ArtifactGenerator copies, what a source includes, what an automation writes.
  */
-export function* pathsOfOthers(subject: TenantSubject, index: FleetIndex): Iterable<Breach> {
+export function* pathsOfOthers(subject: TenantSubject, index: FleetIndex): Iterable<Violation> {
   const { object, id, node } = subject
   for (const { field, text, source, below } of sourcePaths(subject)) {
     if (source.kind !== GIT) continue

@@ -8,7 +8,7 @@ import { at, itemsOf, originAt, stringAt } from '../../../kube/node.ts'
 import { joinPath } from '../../../kustomize/paths/resolve-path.ts'
 import { message } from '../../../message/message.ts'
 import { overLimit } from '../../model/over-limit.ts'
-import type { Breach } from '../../model/rule.ts'
+import type { Violation } from '../../model/rule.ts'
 import { type NamedPath, namedPaths } from './named-paths.ts'
 
 /** Paths that all Kustomizations of one tenant may name in one repository. */
@@ -19,7 +19,7 @@ const MAX_PATHS = 500_000
  * platform's Kustomizations for them name, everything below included; of the rest another tenant's directories are closed,
  * and a Kustomization that a tenant declared may not begin in the platform's either.
  */
-export function* sharedPaths(repository: EvaluatedRepository, index: FleetIndex): Generator<Breach> {
+export function* sharedPaths(repository: EvaluatedRepository, index: FleetIndex): Generator<Violation> {
   const holders = index.directoriesOf(repository.url)
   const parties = new Set([...holders.holders.values()].flatMap(set => [...set]))
   const left = new Map<string, number>()
@@ -28,7 +28,7 @@ export function* sharedPaths(repository: EvaluatedRepository, index: FleetIndex)
     const start = artifactPath(node.path)
     const isDeclared = index.node(node.parent)?.tenant === undefined
     const begins = isDeclared ? undefined : holderOf(holders, start, node.tenant)
-    if (begins) yield breach(node, start, begins)
+    if (begins) yield violation(node, start, begins)
     else yield* readsOfOthers(repository, node, start, holders, left)
   }
 }
@@ -39,7 +39,7 @@ function* readsOfOthers(
   start: string,
   holders: Directories,
   left: Map<string, number>,
-): Generator<Breach> {
+): Generator<Violation> {
   const tenant = node.tenant!
   const isForeign = (path: string) => holderOf(holders, path, tenant) === 'another tenant'
   const origin = originAt(node.kustomization.root, ['spec', 'path'])
@@ -53,7 +53,7 @@ function* readsOfOthers(
       return
     }
     if (!isWithin(named.path, start) && isForeign(named.path)) {
-      yield { ...breach(node, named.path, 'another tenant'), origin: named.origin }
+      yield { ...violation(node, named.path, 'another tenant'), origin: named.origin }
     }
   }
 }
@@ -68,7 +68,7 @@ function componentsOf({ kustomization }: FleetNode, start: string): NamedPath[] 
   })
 }
 
-function breach(node: FleetNode, path: string, holder: DirectoryHolder): Breach {
+function violation(node: FleetNode, path: string, holder: DirectoryHolder): Violation {
   const who = objectPart('Kustomization', node.namespace, node.name)
   return {
     node,

@@ -4,12 +4,12 @@ import { memberSettings } from '../../../fleet/config/member-settings.ts'
 import { mayCreateNamespace } from '../../../fleet/tenancy/capsule.ts'
 import { at, stringAt } from '../../../kube/node.ts'
 import { message } from '../../../message/message.ts'
-import type { Breach, RuleContext } from '../../model/rule.ts'
+import type { RuleContext, Violation } from '../../model/rule.ts'
 
 const FIELD = ['spec', 'install', 'createNamespace']
 
 /** A release of a tenant that has Helm create its namespace: nobody would have given that one to anybody. */
-export function* createdByHelm({ object, id, node }: Subject, { index, config }: RuleContext): Iterable<Breach> {
+export function* createdByHelm({ object, id, node }: Subject, { index, config }: RuleContext): Iterable<Violation> {
   const tenant = index.actsFor(node, object)
   const flag = at(object.root, FIELD)
   if (tenant === undefined || !flag || !isTrue(flag)) return

@@ -9,7 +9,7 @@ import { idOf } from '../../../kube/object.ts'
 import { userOfAccount } from '../../../kube/rbac/groups-of.ts'
 import { message } from '../../../message/message.ts'
 import { asMessage } from '../../../message/said.ts'
-import type { Breach } from '../../model/rule.ts'
+import type { Violation } from '../../model/rule.ts'
 
 /** Who applies what stands at a place of an object: an account of its namespace, or the controller of its kind. */
 export function applierOf(
@@ -42,15 +42,15 @@ export function applyingNode(index: FleetIndex, node: FleetNode, embedded: Embed
 }
 
 /** What was found in an embedded object, saying what it stands in; a certain fix of a file is none there. */
-export function* within({ holder }: EmbeddedObject, breaches: Iterable<Breach>): Iterable<Breach> {
+export function* within({ holder }: EmbeddedObject, violations: Iterable<Violation>): Iterable<Violation> {
   const { kind, namespace, name } = idOf(holder)
   const where = objectPart(kind, namespace, name)
-  for (const { edit: _edit, ...breach } of breaches) {
-    const by = identityPart(breach.node.identity)
+  for (const { edit: _edit, ...violation } of violations) {
+    const by = identityPart(violation.node.identity)
     yield {
-      ...breach,
-      value: `${breach.value} in ${kind} ${namespace}/${name}`,
-      message: message`${asMessage(breach.message)} It is in ${where}; ${by} applies it.`,
+      ...violation,
+      value: `${violation.value} in ${kind} ${namespace}/${name}`,
+      message: message`${asMessage(violation.message)} It is in ${where}; ${by} applies it.`,
     }
   }
 }

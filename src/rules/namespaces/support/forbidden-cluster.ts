@@ -2,10 +2,10 @@ import { objectPart, quoted } from '../../../facts/shown.ts'
 import { memberSettings } from '../../../fleet/config/member-settings.ts'
 import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { listed, message } from '../../../message/message.ts'
-import type { Breach, RuleContext } from '../../model/rule.ts'
+import type { RuleContext, Violation } from '../../model/rule.ts'
 
 /** A Kustomization of a tenant on a cluster where the fleet's own file does not let that tenant be; its children follow from it. */
-export function* forbiddenCluster(node: FleetNode, { config, index }: RuleContext): Iterable<Breach> {
+export function* forbiddenCluster(node: FleetNode, { config, index }: RuleContext): Iterable<Violation> {
   const { tenant, cluster, namespace, name, kustomization, parent } = node
   const allowed = memberSettings(config, tenant)
     .map(one => one?.clusters)

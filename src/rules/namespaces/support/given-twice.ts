@@ -3,13 +3,13 @@ import type { Subject } from '../../../facts/subject.ts'
 import { TENANT_LABEL } from '../../../fleet/tenancy/tenancy.ts'
 import { stringAt } from '../../../kube/node.ts'
 import { message } from '../../../message/message.ts'
-import type { Breach, RuleContext } from '../../model/rule.ts'
+import type { RuleContext, Violation } from '../../model/rule.ts'
 
 /**
  * What the platform writes for one tenant into the namespace of another one. `flux create tenant` labels a tenant's
  * account and binding with its name: two names in one namespace are two tenants who share their rights.
  */
-export function* givenTwice({ object, id, node }: Subject, { index, before }: RuleContext): Iterable<Breach> {
+export function* givenTwice({ object, id, node }: Subject, { index, before }: RuleContext): Iterable<Violation> {
   const label = stringAt(object.root, TENANT_LABEL)
   if (!label) return
   const owner = index.givenTo(node.cluster, id.namespace)

@@ -6,13 +6,13 @@ import { TENANT_LABEL } from '../../../fleet/tenancy/tenancy.ts'
 import { ACCOUNT_FIELD } from '../../../flux/kinds.ts'
 import { codeWord, message } from '../../../message/message.ts'
 import { ownerRemoved } from '../../capsule/support/owner-removed.ts'
-import type { Breach, RuleContext } from '../../model/rule.ts'
+import type { RuleContext, Violation } from '../../model/rule.ts'
 
 /**
  * What acted for a tenant before a change and would act for the platform after it: a lost label, or a Kustomization moved
  * out of the tenant's namespace, would free the tenant of every rule without a word.
  */
-export function lostConfinement(node: FleetNode, context: RuleContext): Breach | undefined {
+export function lostConfinement(node: FleetNode, context: RuleContext): Violation | undefined {
   const { index, before } = context
   if (!before) return undefined
   // one that is a tenant's only because it was before the change has lost it
@@ -23,7 +23,7 @@ export function lostConfinement(node: FleetNode, context: RuleContext): Breach |
   const author = keysOf(node).find(key => !known.has(key) && before.authorOf(key) !== undefined)
   const tenant = was?.tenant ?? (author === undefined ? undefined : before.authorOf(author))
   if (tenant === undefined || ownerRemoved(context, node.cluster, tenant)) return undefined
-  const found = breach(node, tenant, was?.tenant !== undefined, index)
+  const found = violation(node, tenant, was?.tenant !== undefined, index)
   if (!was || !before.cluster(node.cluster)?.delegates?.has(was.identity.user)) return found
   const fix = message`Set ${codeWord('spec.serviceAccountName')} to an account with rights only in the namespaces of tenant ${quoted('tenant', tenant)}, or remove its other rights.`
   return { ...found, object: node.kustomization, path: ACCOUNT_FIELD, fix }
@@ -32,7 +32,7 @@ export function lostConfinement(node: FleetNode, context: RuleContext): Breach |
 /** What a node follows, and what that includes. */
 const keysOf = ({ source }: FleetNode): string[] => [source, ...(source.includes ?? [])].map(sourceKey)
 
-function breach(node: FleetNode, tenant: string, stayed: boolean, index: FleetIndex): Breach {
+function violation(node: FleetNode, tenant: string, stayed: boolean, index: FleetIndex): Violation {
   const label = stayed ? index.platformObject(node.cluster, '/Namespace', '', node.namespace) : undefined
   const who = objectPart('Kustomization', node.namespace, node.name)
   const what = stayed ? 'it acted for' : 'what it follows belonged to'

@@ -9,7 +9,7 @@ import { at, itemsOf, type Path, stringAt } from '../../../kube/node.ts'
 import { groupOf } from '../../../kube/object.ts'
 import { type Message, message, part, untyped } from '../../../message/message.ts'
 import { namespaceAnswer } from '../../capsule/support/namespace-answer.ts'
-import type { Breach, RuleContext } from '../../model/rule.ts'
+import type { RuleContext, Violation } from '../../model/rule.ts'
 import { TENANT_KEYS } from './protected-metadata.ts'
 
 /** What of a Namespace says whose it is. */
@@ -25,20 +25,20 @@ interface Claim {
  * A Namespace of the platform that gives what is in it to another tenant than it belongs to: by a label or an ownerReference,
  * whether or not it had an owner before, and however that one was known.
  */
-export function* movedNamespace(subject: Subject, context: RuleContext): Iterable<Breach> {
+export function* movedNamespace(subject: Subject, context: RuleContext): Iterable<Violation> {
   const { id, node } = subject
   const { index, before } = context
   const claims = claimsOf(subject)
-  let isTold = false
+  let isReported = false
   for (const claim of claims) {
     const from = formerOwner(subject, claim, context)
     if (from === undefined) continue
-    isTold = true
-    yield breach(subject, claim, from, context)
+    isReported = true
+    yield violation(subject, claim, from, context)
   }
   const [was, is] = [before?.ownerOf(node.cluster, id.name), index.ownerOf(node.cluster, id.name)]
   if (
-    !isTold &&
+    !isReported &&
     before &&
     was !== undefined &&
     is !== undefined &&
@@ -46,8 +46,8 @@ export function* movedNamespace(subject: Subject, context: RuleContext): Iterabl
     !isRenamed(was, is, node.cluster, context)
   ) {
     const left = claims.find(({ to }) => to === is) ?? { path: ['metadata', 'name'], key: 'name', to: is }
-    yield breach(subject, left, { tenant: was }, context)
-  } else if (!isTold) yield* refusedByCapsule(subject, claims, context)
+    yield violation(subject, left, { tenant: was }, context)
+  } else if (!isReported) yield* refusedByCapsule(subject, claims, context)
 }
 
 function claimsOf({ object }: Subject): Claim[] {
@@ -130,12 +130,12 @@ function runsThere(index: FleetIndex, cluster: string, namespace: string): Loser
 
 const WORKLOADS = ['apps/Deployment', 'apps/DaemonSet', 'apps/StatefulSet', HELM_RELEASE]
 
-function breach(
+function violation(
   { object, id, node }: Subject,
   { path, key, to }: Claim,
   from: Loser,
   { index, before }: RuleContext,
-): Breach {
+): Violation {
   const whose = 'tenant' in from ? message`tenant ${quoted('tenant', from.tenant)}` : message`the platform`
   const known = before?.platformObject(node.cluster, '/Namespace', '', id.name)
   const kept = known && stringAt(known.root, path)
@@ -166,7 +166,7 @@ function* refusedByCapsule(
   { object, id, node }: Subject,
   claims: readonly Claim[],
   context: RuleContext,
-): Iterable<Breach> {
+): Iterable<Violation> {
   const { index, before } = context
   const words = namespaceAnswer(index, node, object, before?.platformObject(node.cluster, '/Namespace', '', id.name))
   if (words === undefined) return

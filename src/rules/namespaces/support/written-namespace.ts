@@ -8,22 +8,22 @@ import { asMessage } from '../../../message/said.ts'
 import { namesOf, tenantsOwnedBy } from '../../capsule/support/capsule-tenants.ts'
 import { ownerRemoved } from '../../capsule/support/owner-removed.ts'
 import { serverAnswer } from '../../model/api-refusal.ts'
-import type { Breach, RuleContext } from '../../model/rule.ts'
+import type { RuleContext, Violation } from '../../model/rule.ts'
 import { claimants, keepsNamespace } from './keeps-namespace.ts'
 import { ownNamespaces } from './own-namespaces.ts'
 import { TENANT_KEYS } from './protected-metadata.ts'
 
 /** A Namespace that a tenant writes: it must be one that Capsule lets the tenant create, and stay the tenant's. */
-export function* writtenNamespace(subject: Subject, tenant: string, context: RuleContext): Iterable<Breach> {
+export function* writtenNamespace(subject: Subject, tenant: string, context: RuleContext): Iterable<Violation> {
   const { index } = context
   const { object, id, node } = subject
   const who = message`${objectPart('Namespace', '', id.name)} is written by ${identityPart(node.identity)}, which acts for a tenant`
-  const breach = (path: Path, value: string, told: string | Message, fix: string | Message): Breach => ({
+  const violation = (path: Path, value: string, problem: string | Message, fix: string | Message): Violation => ({
     node,
     object,
     path,
     value,
-    message: asMessage(told),
+    message: asMessage(problem),
     fix: asMessage(fix),
   })
   const own = keepsNamespace(context, node.cluster, tenant, id.name)
@@ -34,19 +34,19 @@ export function* writtenNamespace(subject: Subject, tenant: string, context: Rul
       first === undefined
         ? message`tenants ${listed(claims.map(name => quoted('tenant', name)))} declare it, and Capsule gives it to the one that creates it first`
         : message`tenant ${quoted('tenant', first)} had it before this change`
-    const told = message`${who}: ${why}. Allowed: one tenant for each namespace. Capsule refuses the request of any other tenant.`
+    const problem = message`${who}: ${why}. Allowed: one tenant for each namespace. Capsule refuses the request of any other tenant.`
     const fix = message`Rename the Namespace, or name its owner in ${codeWord('tenants[].namespaces')} of .github/bailiwick.yaml.`
-    yield breach(['metadata', 'name'], id.name, told, fix)
+    yield violation(['metadata', 'name'], id.name, problem, fix)
   } else if (!own || !(mayWrite(subject, index) || ownerRemoved(context, node.cluster, tenant))) {
     const why = own
       ? 'only the platform writes the Namespaces of tenants, because a writer can relabel or delete them'
       : 'it is not a namespace of the tenant'
     const allowed = ownNamespaces(index, node.cluster, tenant)
-    const told = message`${who}: ${why}. Namespaces of the tenant: ${allowed}.${serverAnswer(index, node, object)}`
-    yield breach(
+    const problem = message`${who}: ${why}. Namespaces of the tenant: ${allowed}.${serverAnswer(index, node, object)}`
+    yield violation(
       ['metadata', 'name'],
       id.name,
-      told,
+      problem,
       message`Remove the Namespace, or ask a fleet admin to add it to the fleet repository.`,
     )
   }
@@ -55,16 +55,16 @@ export function* writtenNamespace(subject: Subject, tenant: string, context: Rul
     const label = at(object.root, path)
     const text = stringAt(object.root, path)
     if (!label || (text !== undefined && namesFor(key, tenant, subject, index).includes(text))) continue
-    const told = message`${who}, and its label ${part('field', key)} gives it to ${quoted('tenant', text ?? label.type)}. Allowed: the tenant's own name.`
-    yield breach(path, `${key}=${text ?? label.type}`, told, message`Remove the label ${part('field', key)}.`)
+    const problem = message`${who}, and its label ${part('field', key)} gives it to ${quoted('tenant', text ?? label.type)}. Allowed: the tenant's own name.`
+    yield violation(path, `${key}=${text ?? label.type}`, problem, message`Remove the label ${part('field', key)}.`)
   }
   const owners = at(object.root, ['metadata', 'ownerReferences']) ?? object.owners
   if (owners) {
-    const told = message`${who} with ownerReferences, from which Capsule derives the namespace's owner. Allowed: none, because Capsule writes them.`
-    const found = breach(
+    const problem = message`${who} with ownerReferences, from which Capsule derives the namespace's owner. Allowed: none, because Capsule writes them.`
+    const found = violation(
       ['metadata', 'ownerReferences'],
       'ownerReferences',
-      told,
+      problem,
       message`Remove metadata.ownerReferences.`,
     )
     yield object.owners ? { ...found, origin: object.owners.origin } : found

@@ -7,12 +7,16 @@ import { FLUX_INSTANCE, fluxKind } from '../../../flux/kinds.ts'
 import { stringAt } from '../../../kube/node.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { codeWord, message } from '../../../message/message.ts'
-import type { Breach } from '../../model/rule.ts'
+import type { Violation } from '../../model/rule.ts'
 
 const DEFINITION = 'apiextensions.k8s.io/CustomResourceDefinition'
 
 /** CustomResourceDefinitions among what Flux would delete although objects of their kind stay. `node`: the one that prunes. */
-export function* removedDefinitions(gone: readonly KubeObject[], node: FleetNode, index: FleetIndex): Iterable<Breach> {
+export function* removedDefinitions(
+  gone: readonly KubeObject[],
+  node: FleetNode,
+  index: FleetIndex,
+): Iterable<Violation> {
   for (const object of gone) {
     if (kindOf(object) !== DEFINITION) continue
     const kind = `${stringAt(object.root, ['spec', 'group'])}/${stringAt(object.root, ['spec', 'names', 'kind'])}`
@@ -27,7 +31,7 @@ export function* removedDefinitions(gone: readonly KubeObject[], node: FleetNode
       node,
       object,
       path: ['metadata', 'name'],
-      origin: node.kustomization.root.origin,
+      isBefore: true,
       value: 'removed',
       message: message`${objectPart('CustomResourceDefinition', '', idOf(object).name)} is removed, so Kubernetes would delete all objects of its kind${tenants.length > 0 ? message`, of ${tenants.length === 1 ? 'tenant' : 'tenants'} ${quoted('tenant', tenants.join(', '))} too` : ''}. The API server would then refuse the ${left.length} that ${left.length === 1 ? 'is' : 'are'} still rendered, such as ${objectPart(idOf(first.object).kind, namespace, name)}. Allowed: a change that keeps it.`,
       fix: message`Restore the CustomResourceDefinition. If a chart installs it from now on, add the annotation ${codeWord('kustomize.toolkit.fluxcd.io/prune: disabled')} in an earlier change.`,

@@ -6,7 +6,7 @@ import { CAPSULE_GROUP } from '../../../fleet/tenancy/capsule.ts'
 import { KUSTOMIZATION } from '../../../flux/kinds.ts'
 import { idOf, type KubeObject } from '../../../kube/object.ts'
 import { codeWord, message, part } from '../../../message/message.ts'
-import type { Breach } from '../../model/rule.ts'
+import type { Violation } from '../../model/rule.ts'
 
 /** Namespaces of tenants and Capsule Tenants among what a Kustomization of the platform would delete, with all that is in them. */
 export function* removedTenant(
@@ -14,7 +14,7 @@ export function* removedTenant(
   node: FleetNode,
   before: FleetIndex,
   index: FleetIndex,
-): Iterable<Breach> {
+): Iterable<Violation> {
   for (const object of gone) {
     if (!isTenants(object, node, before, index)) continue
     const { kind, name } = idOf(object)

@@ -32,6 +32,8 @@ const PARTS = ['mutate', 'generate', 'verifyImages']
 const CAPSULE_TENANT = 'capsule.clastix.io/Tenant'
 /** Parts of the rules of a Capsule Tenant (0.13 and later). */
 const CAPSULE_PARTS = ['enforce', 'quota']
+/** Quotas of custom kinds, as annotations of a Capsule Tenant. */
+const CAPSULE_QUOTA = /^(quota|used)\.resources\.capsule\.clastix\.io\//
 
 /** What of a policy is never evaluated, whatever object it is asked about: WHOLE_KIND, or parts of its rules. */
 export function partsNotEvaluated({ kind, object }: Pick<Subject, 'kind' | 'object'>): readonly string[] {
@@ -40,5 +42,8 @@ export function partsNotEvaluated({ kind, object }: Pick<Subject, 'kind' | 'obje
   if (!KYVERNO.has(kind) && !isCapsule) return []
   const items = itemsOf(at(object.root, ['spec', 'rules']))
   const parts = isCapsule ? CAPSULE_PARTS : PARTS
-  return parts.filter(part => items.some(rule => rule.type === 'map' && rule.fields.has(part)))
+  const annotations = isCapsule ? at(object.root, ['metadata', 'annotations']) : undefined
+  const quotas =
+    annotations?.type === 'map' ? [...annotations.fields.keys()].filter(key => CAPSULE_QUOTA.test(key)) : []
+  return [...parts.filter(part => items.some(rule => rule.type === 'map' && rule.fields.has(part))), ...quotas]
 }

@@ -5,7 +5,7 @@ import { originAt } from '../../../kube/node.ts'
 import { type Binding, RBAC_GROUP } from '../../../kube/rbac/binding.ts'
 import { readBinding } from '../../../kube/rbac/read-binding.ts'
 import { message, part, untyped } from '../../../message/message.ts'
-import type { Breach, RuleContext } from '../../model/rule.ts'
+import type { RuleContext, Violation } from '../../model/rule.ts'
 import { type Danger, dangersOf, editsNamespaceParts } from './dangerous-rights.ts'
 import { declaredOwner } from './declared-owner.ts'
 import { reachOf, subjectText } from './subject-reach.ts'
@@ -15,12 +15,12 @@ import { writtenRules } from './written-rules.ts'
  * What the platform itself gives to a tenant's account by name, not by a star: to be others, to bind and escalate, and to
  * edit Namespaces, in the whole cluster; in the tenant's own namespace only the parts of its Namespace.
  */
-export function* givenEscalation(context: RuleContext, subject: Subject): Iterable<Breach> {
+export function* givenEscalation(context: RuleContext, subject: Subject): Iterable<Violation> {
   if (subject.id.kind === 'Role') yield* ofRole(context, subject)
   else if (subject.id.kind !== 'ClusterRole') yield* ofBinding(context, subject)
 }
 
-function* ofRole(context: RuleContext, { node, object, id }: Subject): Iterable<Breach> {
+function* ofRole(context: RuleContext, { node, object, id }: Subject): Iterable<Violation> {
   if (declaredOwner(context, node.cluster, id.namespace) === undefined) return
   for (const { at, rule } of writtenRules(object)) {
     const danger = editsNamespaceParts(rule)
@@ -37,7 +37,7 @@ function* ofRole(context: RuleContext, { node, object, id }: Subject): Iterable<
   }
 }
 
-function* ofBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Breach> {
+function* ofBinding(context: RuleContext, { node, object, id }: Subject): Iterable<Violation> {
   const binding = readBinding(object)
   for (const [at, bound] of (binding?.subjects ?? []).entries()) {
     const reach = reachOf(bound)
@@ -75,7 +75,7 @@ function placeOf(
   cluster: string,
   { roleRef, namespace }: Binding,
   what: string,
-): Pick<Breach, 'origin'> {
+): Pick<Violation, 'origin'> {
   const own = roleRef.kind === 'Role' ? namespace : ''
   const role = index.versionsOf(cluster, `${RBAC_GROUP}/${roleRef.kind}`, own, roleRef.name).at(-1)?.object
   const rule = role && writtenRules(role).find(one => dangersOf(one.rule).some(danger => danger.what === what))

@@ -151,7 +151,7 @@ const PORT = /(?<=^[^:]+):\d{1,5}$/
 /** Meshes give such addresses to hosts that have none. */
 const RESERVED = /multicast or reserved/
 
-/** Places of a kind that nobody has looked at which by their names may name namespaces. */
+/** Places of an unknown kind which by their names may name namespaces. */
 const SUSPECTS = ['**.namespace', '**.namespaces.*', '**.targetNamespace', '**.matchNames.*']
 
 /** What an object of a kind beyond the table names by fields that are called as if they named a namespace of others. */

@@ -5,7 +5,7 @@ import { probably } from '../../../message/closest.ts'
 import { message, part } from '../../../message/message.ts'
 import type { Problem } from '../../../schema/model/problem.ts'
 import type { Edit } from '../../model/finding.ts'
-import type { Breach } from '../../model/rule.ts'
+import type { Violation } from '../../model/rule.ts'
 import { ACCEPTED } from './accepted.ts'
 import type { ComparedObject } from './compare-object.ts'
 import { problemText } from './problem-text.ts'
@@ -15,7 +15,7 @@ import { renamedKey } from './renamed-key.ts'
 export function* mismatches(
   { object, id, node }: Pick<Subject, 'object' | 'id' | 'node'>,
   compared: ComparedObject,
-): Iterable<Breach> {
+): Iterable<Violation> {
   const { problems, count } = compared.answer
   const who = objectPart(id.kind, id.namespace, id.name)
   for (const problem of problems) {
@@ -25,7 +25,7 @@ export function* mismatches(
       object,
       level: levelOf(problem, compared),
       path: problem.path,
-      value: told(problem),
+      value: problemKey(problem),
       ...problemText(problem, who, compared.server),
       ...(problem.kind === 'not-allowed' && problem.names ? { allowed: problem.names } : {}),
       ...editOf(object.root, problem, compared),
@@ -55,7 +55,7 @@ export function* mismatches(
 }
 
 /** Includes the rule text because two rules may refuse the same field. */
-const told = ({ kind, path, allowed }: Problem): string =>
+const problemKey = ({ kind, path, allowed }: Problem): string =>
   `${kind} ${path.join('.')}${kind === 'rule' ? ` ${allowed}` : ''}`
 
 /** A problem is a violation if the cluster certainly refuses the object, or Flux drops a part of it, and otherwise a warning. */

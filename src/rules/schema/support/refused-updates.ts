@@ -1,10 +1,14 @@
+import { hashOf } from '../../../facts/fingerprint.ts'
 import type { FleetIndex } from '../../../facts/fleet-index.ts'
 import { objectPart } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
+import type { KubeObject } from '../../../kube/object.ts'
+import { userOfAccount } from '../../../kube/rbac/groups-of.ts'
+import { readBinding } from '../../../kube/rbac/read-binding.ts'
 import { message } from '../../../message/message.ts'
 import { immutableChanges } from '../../../schema/immutable-changes.ts'
 import { hasImmutableFields } from '../../../schema/immutable-fields.ts'
-import type { Breach } from '../../model/rule.ts'
+import type { Violation } from '../../model/rule.ts'
 import { problemText } from './problem-text.ts'
 import { updatedFrom } from './updated-from.ts'
 
@@ -13,7 +17,7 @@ export function* refusedUpdates(
   { object, id, kind, node }: Subject,
   before: FleetIndex,
   isDeclared: boolean,
-): Iterable<Breach> {
+): Iterable<Violation> {
   if (!hasImmutableFields(kind)) return
   const was = updatedFrom({ object, id, kind, node }, before)
   if (was === undefined || was === object) return
@@ -26,6 +30,14 @@ export function* refusedUpdates(
       path: problem.path,
       value: `${problem.kind} ${problem.path.join('.')}`,
       ...problemText(problem, who, message`the API server`),
+      ...(problem.path[0] === 'roleRef' ? followsRights(object) : {}),
     }
   }
+}
+
+/** What the account of a binding cannot apply by its new role is account-cannot-apply's, which names the role that was meant. */
+function followsRights(object: KubeObject): Pick<Violation, 'follows'> {
+  const { namespace = '', subjects = [] } = readBinding(object) ?? {}
+  const account = subjects.find(({ kind }) => kind === 'ServiceAccount')
+  return account ? { follows: hashOf(['rights', userOfAccount(account.namespace, account.name), namespace]) } : {}
 }

@@ -3,7 +3,7 @@ import { objectPart, quoted } from '../../../facts/shown.ts'
 import type { Subject } from '../../../facts/subject.ts'
 import { at, type Path } from '../../../kube/node.ts'
 import { listed, message } from '../../../message/message.ts'
-import type { Breach } from '../../model/rule.ts'
+import type { Violation } from '../../model/rule.ts'
 import { scalarsOf } from './scalars-of.ts'
 
 /** Flux moves stringData into data, so ciphertext may stand in base64; a file that is encrypted as a whole is one value. */
@@ -15,7 +15,10 @@ export function ciphertext(value: string): string | undefined {
 const PARTS = /^ENC\[AES256_GCM,data:([^,]*),iv:([^,]*),tag:([^,]*),/
 
 /** Values of which a part was changed: whoever encrypts changes data, nonce and tag together. */
-export function* damagedValues({ object, id, kind, node }: Subject, before: FleetIndex | undefined): Iterable<Breach> {
+export function* damagedValues(
+  { object, id, kind, node }: Subject,
+  before: FleetIndex | undefined,
+): Iterable<Violation> {
   const versions = before?.versionsOf(node.cluster, kind, id.namespace, id.name) ?? []
   if (versions.length === 0) return
   for (const { path } of scalarsOf(object.root)) {

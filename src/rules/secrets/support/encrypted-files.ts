@@ -59,9 +59,9 @@ export function allDocuments(tree: Tree, repository: string, file: string): read
 const speaksOfSops = (bytes: Uint8Array): boolean => Buffer.from(bytes).includes('sops')
 
 function tooMuch(repository: string, file: string): BailiwickError {
-  const told = message`more than ${MAX_BYTES / 1024 / 1024} MiB of SOPS-encrypted files: ${part('path', file)} and later files are not read`
+  const problem = message`more than ${MAX_BYTES / 1024 / 1024} MiB of SOPS-encrypted files: ${part('path', file)} and later files are not read`
   const origin = { repository, file, line: 1, column: 1 }
-  return new BailiwickError('render-limits', told, {
+  return new BailiwickError('render-limits', problem, {
     origin,
     fix: message`Move large encrypted files to another repository.`,
   })

@@ -3,23 +3,23 @@ import type { Subject } from '../../../facts/subject.ts'
 import { at, type MapNode, type Path } from '../../../kube/node.ts'
 import { codeWord, type Message, message, part } from '../../../message/message.ts'
 import { misplacedValues, type SopsValue } from '../../../sops/rules/block-selection.ts'
-import type { Breach } from '../../model/rule.ts'
+import type { Violation } from '../../model/rule.ts'
 import { isDecrypted } from '../../schema/support/is-decrypted.ts'
 import { openValues } from './secret-values.ts'
 import { isSealed } from './sops.ts'
 
 /** Values that an encrypted object does not hold as its block says. A secret in clear is a finding of `plaintext-secret`. */
-export function* misplacedIn(subject: Subject): Iterable<Breach> {
+export function* misplacedIn(subject: Subject): Iterable<Violation> {
   const { object, id, kind } = subject
   const secrets = kind === '/Secret' ? [...openValues(object.root, isSealed(object))].filter(one => !one.harmless) : []
   if (secrets.some(({ path }) => isRefused(subject, path))) return
   const { open, sealed } = misplaced(subject)
   const block = codeWord('sops')
   if (open.length > 0)
-    yield breach(subject, open, message`plain text where the ${block} block says encrypted`, refusal(id))
+    yield violation(subject, open, message`plain text where the ${block} block says encrypted`, refusal(id))
   const consequence = message`Flux applies the ciphertext as its value`
   if (sealed.length > 0)
-    yield breach(subject, sealed, message`encrypted where the ${block} block says plain text`, consequence)
+    yield violation(subject, sealed, message`encrypted where the ${block} block says plain text`, consequence)
 }
 
 /** Whether Flux finds a value in clear where SOPS takes it for encrypted. */
@@ -59,7 +59,12 @@ function misplaced({ object, node }: Pick<Subject, 'object' | 'node'>): Misplace
   return found
 }
 
-function breach({ object, id, node }: Subject, values: readonly SopsValue[], what: Message, then: Message): Breach {
+function violation(
+  { object, id, node }: Subject,
+  values: readonly SopsValue[],
+  what: Message,
+  then: Message,
+): Violation {
   const [{ node: value, place, isSealed: isCiphertext }] = values as [SopsValue]
   const verb = values.length === 1 ? 'is' : message`and ${values.length - 1} more are`
   return {

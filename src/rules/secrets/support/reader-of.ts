@@ -2,14 +2,14 @@ import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { artifactPath } from '../../../flux/artifact-path.ts'
 import { at } from '../../../kube/node.ts'
 import type { KubeObject } from '../../../kube/object.ts'
-import type { Breach } from '../../model/rule.ts'
+import type { Violation } from '../../model/rule.ts'
 
 /** What is found in a file, at each node that renders it. */
 export const atReaders = (
   nodes: readonly FleetNode[],
   file: string,
-  found: Omit<Breach, 'node' | 'object' | 'path'>,
-): readonly Breach[] =>
+  found: Omit<Violation, 'node' | 'object' | 'path'>,
+): readonly Violation[] =>
   readersOf(nodes, file).map(node => ({ ...found, node, object: node.kustomization, path: ['spec', 'path'] }))
 
 interface Readers {

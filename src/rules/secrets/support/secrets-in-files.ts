@@ -4,7 +4,7 @@ import type { FleetNode } from '../../../fleet/model/fleet.ts'
 import { readUnlessLarge, type Tree, type TreeEntry } from '../../../git/tree.ts'
 import { message, untyped } from '../../../message/message.ts'
 import { overLimit } from '../../model/over-limit.ts'
-import type { Breach } from '../../model/rule.ts'
+import type { Violation } from '../../model/rule.ts'
 import { credentialIn } from './credential-forms.ts'
 import { isBelow, readersOf } from './reader-of.ts'
 
@@ -15,7 +15,7 @@ const TEXT =
   /(?:\.(?:env|pem|key|agekey|asc|json|txt|conf|cfg|ini|toml|properties|sh|md)|(?:^|\/)(?:\.env|kubeconfig|id_[a-z0-9]+))$/i
 
 /** Credentials that are in no object: in comments of manifests, and in files beside them. */
-export function* secretsInFiles({ url, tree, nodes }: EvaluatedRepository): Iterable<Breach> {
+export function* secretsInFiles({ url, tree, nodes }: EvaluatedRepository): Iterable<Violation> {
   if (nodes.length === 0) return
   let left = MAX_BYTES
   let unread: string | undefined
@@ -34,7 +34,7 @@ export function* secretsInFiles({ url, tree, nodes }: EvaluatedRepository): Iter
     const { what, line } = found
     const isInside = nodes.some(node => isBelow(node, path))
     yield* readersOf(nodes, path).map(
-      (node): Breach => ({
+      (node): Violation => ({
         node,
         object: node.kustomization,
         path: [],
@@ -50,7 +50,7 @@ export function* secretsInFiles({ url, tree, nodes }: EvaluatedRepository): Iter
   if (unread !== undefined) yield { ...notRead(nodes[0]!, url, unread), level: 'warning' }
 }
 
-function notRead(node: FleetNode, repository: string, file: string): Breach {
+function notRead(node: FleetNode, repository: string, file: string): Violation {
   const what = message`the repository holds more than ${MAX_BYTES / 1024 / 1024} MiB of text: ${quoted('path', file)} and later files were not searched for credentials`
   return overLimit(node, what, 'Move large files out of the deployed directories.', {
     repository,

@@ -17,7 +17,7 @@ export interface CreationRule {
   readonly node: Node
 }
 
-/** The rules of a `.sops.yaml`, in their order; undefined where there is none, or nobody can read it. */
+/** The rules of a `.sops.yaml`, in their order; undefined where there is none, or it is unreadable. */
 export function creationRules(tree: Tree, path: string): readonly CreationRule[] | undefined {
   if (tree.entry(path)?.type !== 'file') return undefined
   try {

@@ -1,6 +1,6 @@
 import type { Node, Path } from '../../../kube/node.ts'
-import { demandTree } from './demand-tree.ts'
-import { oneOf, only, type PodDemand } from './pod-demand.ts'
+import { requirementTree } from './demand-tree.ts'
+import { oneOf, only, type PodRequirement } from './pod-demand.ts'
 import { isOff, isUnset, isZero, textOf } from './scalars.ts'
 
 const SAFE_SYSCTLS = [
@@ -34,7 +34,7 @@ const hostFlag = (name: string) => only([name], isOff, 'baseline', 'host namespa
 const PROFILES = ['RuntimeDefault', 'Localhost']
 
 // Source of all of them: k8s.io/pod-security-admission/policy of Kubernetes 1.36.
-const POD_DEMANDS: readonly PodDemand[] = [
+const POD_REQUIREMENTS: readonly PodRequirement[] = [
   ...['hostNetwork', 'hostPID', 'hostIPC'].map(hostFlag),
   only(['volumes', '*', 'hostPath'], isNull, 'baseline', 'hostPath volumes', 'another kind of volume'),
   // of virtual machines: a file of the node as a disk
@@ -52,7 +52,7 @@ const POD_DEMANDS: readonly PodDemand[] = [
   ),
 ]
 
-const CONTEXT_DEMANDS: readonly PodDemand[] = [
+const CONTEXT_REQUIREMENTS: readonly PodRequirement[] = [
   only(['privileged'], isOff, 'baseline', 'privileged', 'false'),
   only(['windowsOptions', 'hostProcess'], isOff, 'baseline', 'hostProcess', 'false'),
   {
@@ -107,7 +107,7 @@ const HANDLERS: readonly Path[] = [
   ['lifecycle', 'preStop'],
 ]
 
-const CONTAINER_DEMANDS: readonly PodDemand[] = [
+const CONTAINER_REQUIREMENTS: readonly PodRequirement[] = [
   only(['ports', '*', 'hostPort'], node => isUnset(node) || isZero(node), 'baseline', 'hostPort', 'no hostPort'),
   ...HANDLERS.flatMap(handler =>
     ['httpGet', 'tcpSocket'].map(how =>
@@ -123,13 +123,16 @@ const CONTAINER_DEMANDS: readonly PodDemand[] = [
   ),
 ]
 
-const ofContext = CONTEXT_DEMANDS.map(demand => ({ ...demand, path: ['securityContext', ...demand.path] }))
+const ofContext = CONTEXT_REQUIREMENTS.map(requirement => ({
+  ...requirement,
+  path: ['securityContext', ...requirement.path],
+}))
 
 /** Asked of the spec of a pod. */
-export const POD_TREE = demandTree([...POD_DEMANDS, ...ofContext])
+export const POD_TREE = requirementTree([...POD_REQUIREMENTS, ...ofContext])
 /** Asked of each container, first ones, sidecars and debuggers as well. */
-export const CONTAINER_TREE = demandTree([...CONTAINER_DEMANDS, ...ofContext])
+export const CONTAINER_TREE = requirementTree([...CONTAINER_REQUIREMENTS, ...ofContext])
 /** Asked of a `securityContext` by itself. */
-export const CONTEXT_TREE = demandTree(CONTEXT_DEMANDS)
+export const CONTEXT_TREE = requirementTree(CONTEXT_REQUIREMENTS)
 /** Asked of maps that may be either, in kinds of other controllers. */
-export const ANY_TREE = demandTree([...POD_DEMANDS, ...CONTAINER_DEMANDS, ...ofContext])
+export const ANY_TREE = requirementTree([...POD_REQUIREMENTS, ...CONTAINER_REQUIREMENTS, ...ofContext])

@@ -1,7 +1,7 @@
 import { memberSettings } from '../../../fleet/config/member-settings.ts'
 import type { FleetConfig } from '../../../fleet/model/fleet-config.ts'
 import { at } from '../../../kube/node.ts'
-import type { PodDemand, Standard } from './pod-demand.ts'
+import type { PodRequirement, Standard } from './pod-demand.ts'
 import type { Container } from './pod-parts.ts'
 import { textOf } from './scalars.ts'
 
@@ -18,7 +18,7 @@ export function isSetUp({ path, node }: Container): boolean {
 
 /** Whether everything that a container breaks is that it runs as root, with the capabilities that containers have anyway. */
 export function isOnlyRoot(
-  faults: readonly { readonly standard: Standard; readonly reason: PodDemand['reason'] }[],
+  faults: readonly { readonly standard: Standard; readonly reason: PodRequirement['reason'] }[],
 ): boolean {
   return faults.every(({ standard, reason }) => standard === 'restricted' && OF_ROOT.has(reason))
 }
